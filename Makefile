@@ -1,0 +1,41 @@
+# Everything here needs Python 3.11+ and make, nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export PYTHONUNBUFFERED := 1
+
+.PHONY: install run test lint types imports preview requirements clean
+
+install: $(STAMP)  ## make .venv and install the project at its pinned versions; does nothing when up to date
+
+$(STAMP): requirements-dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Marginalia needs Python 3.11 or newer; say which one with: make PYTHON=python3.12")'
+	@echo "Installing into $(VENV) (once; about a minute) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(STAMP)
+
+run: install  ## the Discord bot if DISCORD_TOKEN is set, else a chat in the terminal with the sample novel
+	@$(BIN)/python -m bot start
+
+preview: install  ## the bot in a Discord-like page in the browser, with no token
+	@$(BIN)/python -m bot preview
+
+test: install  ## style, types, import rules, tests with coverage
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+requirements: install  ## compile the pinned versions anew from pyproject.toml
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --group dev --extra preview \
+		--constraint requirements.txt --output-file requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage

@@ -1,0 +1,1 @@
+"""The running program and the plugs it is fitted with."""

@@ -1,0 +1,1 @@
+"""One file per language-model provider: domain messages to the wire and back."""

@@ -1,0 +1,1 @@
+"""One file per format: bytes to pages and chapters."""

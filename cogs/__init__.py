@@ -1,0 +1,1 @@
+"""What Discord shows: read the event, call one thing, render."""

@@ -1,0 +1,190 @@
+"""A book: one string of text, and half-open spans `[start, end)` of character offsets on it.
+
+Pages, chapters, passages and citations are all spans on that one axis, so "has the reader read this?" is one
+comparison of offsets everywhere.
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page. `number` counts from 1; `label` is what is printed on it ("xii", "47")."""
+
+    number: int
+    label: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter or titled part; `number` counts from 1 in reading order, `level` 1 is the outermost."""
+
+    number: int
+    title: str
+    start: int
+    end: int
+    level: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class BookText:
+    """What a reader makes of a file.
+
+    Pages cover the text without gaps or overlaps, in order. Chapters are in order and do not overlap; text before the
+    first belongs to none. `pages_estimated` says that the source had no page marks and pages were cut at a fixed size.
+    `warnings` are sentences for the person who added the file (e.g. pages without text).
+    """
+
+    text: str
+    pages: tuple[Page, ...]
+    chapters: tuple[Chapter, ...]
+    format: str
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    pages_estimated: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+class BookStatus(StrEnum):
+    READY = "ready"
+    MISSING = "missing"
+    """The database knows the book but its file is gone from the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """A book on a shelf. A shelf is a Discord guild's id, or "local" for the terminal.
+
+    `sha256` is of the file that was added and names the book file; `length` is in characters.
+    """
+
+    id: str
+    shelf: str
+    sha256: str
+    title: str
+    author: str
+    format: str
+    page_count: int
+    chapter_count: int
+    word_count: int
+    length: int
+    created_at: datetime
+    pages_estimated: bool = False
+    added_by: str = ""
+    status: BookStatus = BookStatus.READY
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence at its place in the book; `text` is exactly `book.text[start:end]`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of the book handed to a model or a person: whole sentences, in order.
+
+    `page` and `last_page` are labels as printed. `source` is a name unique in the book that stays the same as long as
+    the span does. `score` is only comparable within one search.
+    """
+
+    id: int
+    start: int
+    end: int
+    page: str
+    last_page: str
+    chapter: str
+    sentences: tuple[Sentence, ...] = field(repr=False)
+    score: float = 0.0
+
+    @property
+    def source(self) -> str:
+        return f"passage-{self.start}-{self.end}"
+
+    @property
+    def text(self) -> str:
+        """The passage as one line a person can read: its sentences with single spaces."""
+        return " ".join(" ".join(sentence.text.split()) for sentence in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A verified reference: `quote` stands verbatim at `[start, end)` of the book's text."""
+
+    start: int
+    end: int
+    quote: str
+    page: str
+    last_page: str
+    chapter: str
+    estimated: bool = False
+
+    @property
+    def reference(self) -> str:
+        """As it stands in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
+        pages = f"p. {self.page}" if self.page == self.last_page else f"pp. {self.page}-{self.last_page}"
+        return f"about {pages}" if self.estimated else pages
+
+
+class PositionState(StrEnum):
+    """Three different things, never a number in disguise."""
+
+    UNSET = "unset"
+    READING = "reading"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingPosition:
+    """Where a reader is in a book. `read_to` is an offset and only meaningful while READING."""
+
+    state: PositionState = PositionState.UNSET
+    read_to: int = 0
+
+    def bound(self, length: int) -> int:
+        """The offset this reader may be shown the book up to; unset and finished mean all of it."""
+        return min(self.read_to, length) if self.state is PositionState.READING else length
+
+
+@dataclass(frozen=True, slots=True)
+class ContentsEntry:
+    """A line of the table of contents; `finished` says whether the bound has passed its end."""
+
+    number: int
+    title: str
+    level: int
+    page: str
+    last_page: str
+    words: int
+    finished: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PhraseHit:
+    """A place where a phrase stands. `similarity` is 1.0 for a match that is exact after folding, else below."""
+
+    citation: Citation
+    similarity: float
+
+    @property
+    def exact(self) -> bool:
+        return self.similarity == 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Mentions:
+    """How often a term occurs as whole words, where first and last, and how often in each chapter that has it."""
+
+    term: str
+    total: int
+    first: Citation | None
+    last: Citation | None
+    by_chapter: tuple[tuple[str, int], ...] = ()

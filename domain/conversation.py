@@ -1,0 +1,109 @@
+"""A conversation about one book, and the turns it is made of."""
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from domain.errors import ConversationError, ConversationErrorCode
+from domain.tool_use import TokenUsage, ToolDefinition
+
+TITLE_LENGTH = 50
+"""Characters of an automatic title; Discord lets a thread's name have 100."""
+
+UNTITLED = "New conversation"
+
+
+class TitleSource(StrEnum):
+    """Who chose the title: a later, weaker source never replaces a stronger one."""
+
+    AUTOMATIC = "automatic"
+    MODEL = "model"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """System text and tools of a conversation: rendered once, resent unchanged (prompt cache, signed thinking)."""
+
+    system: str
+    tools: tuple[ToolDefinition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Bound to one book for good. `verbose` None means the reader's own default.
+
+    Raises:
+        ConversationError: INVALID_STATE, the title is blank.
+    """
+
+    id: str
+    book_id: str
+    title: str
+    created_at: datetime
+    title_source: TitleSource = TitleSource.AUTOMATIC
+    owner_id: str = ""
+    guild_id: str | None = None
+    channel_id: str | None = None
+    thread_id: str | None = None
+    private: bool = False
+    verbose: bool | None = None
+    briefing: Briefing | None = field(default=None, repr=False)
+    updated_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", checked_title(self.title))
+
+    def renamed(self, title: str, source: TitleSource = TitleSource.PERSON) -> "Conversation":
+        return replace(self, title=title, title_source=source)
+
+
+def checked_title(title: str) -> str:
+    """The title on one line without outer space.
+
+    Raises:
+        ConversationError: INVALID_STATE, nothing is left.
+    """
+    folded = " ".join(title.split())
+    if not folded:
+        raise ConversationError(ConversationErrorCode.INVALID_STATE, "A conversation needs a title that is not blank.")
+    return folded
+
+
+def title_from(message: str) -> str:
+    """An automatic title: the first words of a message, at most TITLE_LENGTH characters, cut at a word."""
+    folded = " ".join(message.split())
+    if len(folded) <= TITLE_LENGTH:
+        return folded or UNTITLED
+    head = folded[: TITLE_LENGTH - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:.-") + "…"
+
+
+class TurnState(StrEnum):
+    """RUNNING → ANSWERED → DELIVERED, or RUNNING → FAILED. A turn found RUNNING at start-up was interrupted."""
+
+    RUNNING = "running"
+    ANSWERED = "answered"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One answer being made to one or more readers' messages. `number` orders the turns of a conversation.
+
+    `reply_ids` are the Discord messages that carry the answer; `trace_id` the one that carries the tool calls.
+    """
+
+    id: str
+    conversation_id: str
+    number: int
+    state: TurnState
+    started_at: datetime
+    finished_at: datetime | None = None
+    error: str = ""
+    model: str = ""
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    reply_ids: tuple[str, ...] = ()
+    trace_id: str | None = None
+    stopped: bool = False

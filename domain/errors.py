@@ -1,0 +1,96 @@
+"""Every failure the program knows, sorted by what it is about.
+
+Each error carries a `code` for programs and a `message` that is a whole sentence for the person who has to act:
+front ends print it as it stands. SDK, file and database exceptions are translated at the border by their adapter.
+
+    MarginaliaError
+    ├── BookError           a file or a book on the shelf
+    ├── ConversationError   a conversation
+    ├── LLMError            the model or the way to it
+    ├── StorageError        the database or the disk
+    └── SettingsError       the environment the program was started in
+"""
+
+from enum import StrEnum
+
+
+class MarginaliaError(Exception):
+    """Base of all expected failures; `message` is a sentence that says what to do."""
+
+    def __init__(self, code: StrEnum, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class BookErrorCode(StrEnum):
+    NOT_FOUND = "not_found"
+    PARSE_FAILED = "parse_failed"
+    UNSUPPORTED_FORMAT = "unsupported_format"
+    ALREADY_EXISTS = "already_exists"
+    INVALID_STATE = "invalid_state"
+    ENCRYPTED = "encrypted"
+    DRM_PROTECTED = "drm_protected"
+    NO_TEXT = "no_text"
+    TOO_LARGE = "too_large"
+    TIMED_OUT = "timed_out"
+
+
+class BookError(MarginaliaError):
+    """A file cannot become a book, or a book is not what the caller needs it to be."""
+
+
+class ConversationErrorCode(StrEnum):
+    NOT_FOUND = "not_found"
+    INVALID_STATE = "invalid_state"
+
+
+class ConversationError(MarginaliaError):
+    """A conversation does not exist or cannot do what was asked."""
+
+
+class LLMErrorCode(StrEnum):
+    API_CALL_FAILED = "api_call_failed"
+    API_KEY_MISSING = "api_key_missing"
+    UNKNOWN_MODEL = "unknown_model"
+    RATE_LIMITED = "rate_limited"
+    OVERLOADED = "overloaded"
+    TIMEOUT = "timeout"
+    CONNECTION_LOST = "connection_lost"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    REFUSED = "refused"
+    EMPTY_REPLY = "empty_reply"
+    UNSUPPORTED_FEATURE = "unsupported_feature"
+
+
+class LLMError(MarginaliaError):
+    """The model gave no usable answer.
+
+    `retry_after` is the provider's own advice in seconds, where it gave one.
+    """
+
+    def __init__(self, code: LLMErrorCode, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(code, message)
+        self.retry_after = retry_after
+
+
+class StorageErrorCode(StrEnum):
+    DB_CORRUPTED = "db_corrupted"
+    MIGRATION_FAILED = "migration_failed"
+    WRITE_FAILED = "write_failed"
+    NOT_FOUND = "not_found"
+
+
+class StorageError(MarginaliaError):
+    """The database or the disk refused."""
+
+
+class SettingsErrorCode(StrEnum):
+    INVALID = "invalid"
+
+
+class SettingsError(MarginaliaError):
+    """A setting has a value the program cannot work with."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(SettingsErrorCode.INVALID, message)

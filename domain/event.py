@@ -1,0 +1,88 @@
+"""What happens during a turn, as it happens. Front ends render these and nothing else."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from domain.book import Citation
+from domain.tool_use import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A turn began; `messages` are the ids of the readers' messages it answers."""
+
+    turn_id: str
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer. Page references are in place already."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftDiscarded:
+    """The text streamed so far was not the answer (it came along with tool calls); `text` is what it said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallStarted:
+    """`number` counts the calls of the turn from 1."""
+
+    call_id: str
+    number: int
+    tool_name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallFinished:
+    """`summary` is a few words ("5 passages"); `content` the whole result as text."""
+
+    call_id: str
+    number: int
+    tool_name: str
+    summary: str
+    content: str = field(repr=False)
+    is_error: bool
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens of one request to the model."""
+
+    usage: TokenUsage
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The turn's answer, final and stored. `stopped`: a person stopped it; `cut`: the model ran out of room."""
+
+    turn_id: str
+    text: str
+    citations: tuple[Citation, ...] = ()
+    stopped: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """No answer came of it; `message` says so to the reader, `partial` is what had been written."""
+
+    turn_id: str
+    code: str
+    message: str
+    partial: str = ""
+    retry_after: float | None = None
+
+
+TurnEvent = (
+    TurnStarted | TextDelta | DraftDiscarded | ToolCallStarted | ToolCallFinished | UsageReported | Answer | TurnFailed
+)
+"""A turn yields TurnStarted first and exactly one of Answer and TurnFailed last."""

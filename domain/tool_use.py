@@ -1,0 +1,161 @@
+"""What a model and a tool say to each other: definitions, calls, results, replies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from domain.book import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as the model sees it; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInvocation:
+    """One call a model asks for. `tool_use_id` pairs it with its result; adapters always fill it."""
+
+    tool_name: str
+    arguments: dict[str, Any]
+    tool_use_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What came of a call.
+
+    `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers that cite
+    by themselves receive these in place of `content`. `depends_to` is the largest offset of the book's text that
+    anything in the result depends on (None: it does not depend on the book). `summary` is a few words for people
+    ("5 passages").
+    """
+
+    content: str
+    passages: tuple[Passage, ...] = ()
+    is_error: bool = False
+    depends_to: int | None = None
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens of one or more requests; `input_tokens` counts the whole prompt, cached parts included."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
+
+class StopReason(StrEnum):
+    """Why a model stopped; adapters map whatever they do not know to OTHER."""
+
+    END_TURN = "end_turn"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    PAUSE = "pause"
+    REFUSAL = "refusal"
+    CONTEXT_EXCEEDED = "context_exceeded"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    """A piece of text as it arrives from the model."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CitationMark:
+    """The model's own statement that the text block just streamed rests on sentences `[first, last)` of a passage.
+
+    `source` is `Passage.source`; `quote` is the text the provider says it cited, to be checked against the book.
+    It arrives while its text block streams and belongs at that block's end.
+    """
+
+    source: str
+    first: int
+    last: int
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlockEnd:
+    """A text block ended: marks received since the last one belong here."""
+
+
+@dataclass(frozen=True, slots=True)
+class RawReply:
+    """A reply in a provider's wire form; only the provider of that name and model may read `blocks`."""
+
+    provider: str
+    model: str
+    blocks: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class ChatResponse:
+    """A model's whole reply: either an answer (`text`) or calls (`tool_invocations`), never both, never neither.
+
+    `preamble` is text that came along with calls. `raw` is the reply in the provider's own wire form, JSON-ready, to
+    be echoed byte for byte in later requests to the same provider (signed thinking); other providers ignore it.
+
+    Raises:
+        ValueError: both or neither of text and invocations were given.
+    """
+
+    text: str | None
+    tool_invocations: tuple[ToolInvocation, ...]
+    preamble: str
+    usage: TokenUsage | None
+    stop_reason: StopReason
+    raw: RawReply | None = field(repr=False)
+
+    def __init__(
+        self,
+        text: str | None = None,
+        tool_invocations: Sequence[ToolInvocation] = (),
+        preamble: str = "",
+        usage: TokenUsage | None = None,
+        stop_reason: StopReason | None = None,
+        raw: RawReply | None = None,
+        *,
+        tool_invocation: ToolInvocation | None = None,
+    ) -> None:
+        invocations = (tool_invocation, *tool_invocations) if tool_invocation else tuple(tool_invocations)
+        if (text is not None) == bool(invocations):
+            raise ValueError("a ChatResponse holds exactly one of text and tool invocations")
+        values: Mapping[str, object] = {
+            "text": text,
+            "tool_invocations": invocations,
+            "preamble": preamble,
+            "usage": usage,
+            "stop_reason": stop_reason or (StopReason.TOOL_USE if invocations else StopReason.END_TURN),
+            "raw": raw,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def tool_invocation(self) -> ToolInvocation | None:
+        """The first call, or None in an answer."""
+        return self.tool_invocations[0] if self.tool_invocations else None
+
+
+ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ChatResponse
+"""What a provider streams: any number of the first three, then exactly one ChatResponse."""

@@ -1,0 +1,1 @@
+"""The memory: what must survive a restart."""
