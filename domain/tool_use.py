@@ -17,6 +17,10 @@ class ToolDefinition:
     parameters: dict[str, Any]
 
 
+UNREADABLE_ARGUMENTS = "_unreadable"
+"""The only key of a call's arguments when the model did not write a JSON object; the value is what it wrote."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolInvocation:
     """One call a model asks for. `tool_use_id` pairs it with its result; adapters always fill it."""
@@ -24,6 +28,11 @@ class ToolInvocation:
     tool_name: str
     arguments: dict[str, Any]
     tool_use_id: str = ""
+
+    @property
+    def unreadable(self) -> str | None:
+        """What the model wrote in place of a JSON object, or None: such a call is answered with an error, never run."""
+        return self.arguments.get(UNREADABLE_ARGUMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +110,16 @@ class TextBlockEnd:
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
-    """A reply in a provider's wire form; only the provider of that name and model may read `blocks`."""
+    """A reply in a provider's wire form; only the provider of that name and model may read `blocks`.
+
+    `prefix` is that provider's digest of the request the reply was made to. Signed thinking and the numbering of
+    citations hold only behind the very same prefix; where history has been cut or changed since, they are left out.
+    """
 
     provider: str
     model: str
     blocks: list[dict[str, Any]]
+    prefix: str = ""
 
 
 @dataclass(frozen=True, slots=True, init=False)
