@@ -24,6 +24,9 @@ _PROMPT_ROLES = frozenset({"system", *MessageRole})
 class PromptMessage:
     """One message of a request to a model.
 
+    `note` is a line about the reader (name, position, date) that goes in front of `content`: see `text`. `usage` is
+    what the request that brought an assistant message cost; it is kept, never sent.
+
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
     """
@@ -35,12 +38,19 @@ class PromptMessage:
     is_error: bool = False
     passages: tuple[Passage, ...] = ()
     raw: RawReply | None = field(default=None, repr=False)
+    usage: TokenUsage | None = field(default=None, repr=False)
+    note: str = ""
 
     def __post_init__(self) -> None:
         if self.role not in _PROMPT_ROLES:
             raise ValueError(f"unknown role {self.role!r}: use one of {', '.join(sorted(_PROMPT_ROLES))}")
         object.__setattr__(self, "role", str(self.role))
         object.__setattr__(self, "tool_invocations", tuple(self.tool_invocations or ()) or None)
+
+    @property
+    def text(self) -> str:
+        """What a model is to read: the note, where there is one, and the content."""
+        return f"{self.note}\n{self.content}" if self.note else self.content
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +87,11 @@ class ChatMessage:
         """The message as it was, or will be, sent to the model."""
         return PromptMessage(
             role=self.role,
-            content=f"{self.note}\n{self.content}" if self.note else self.content,
+            content=self.content,
             tool_use_id=self.tool_use_id,
             tool_invocations=self.tool_invocations,
             is_error=self.is_error,
             passages=self.passages,
             raw=self.raw,
+            note=self.note,
         )

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from domain.book import Citation
-from domain.tool_use import TokenUsage
+from domain.book import Citation, Passage
+from domain.chat import PromptMessage
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class ToolCallFinished:
     content: str = field(repr=False)
     is_error: bool
     milliseconds: int
+    passages: tuple[Passage, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +88,35 @@ TurnEvent = (
     TurnStarted | TextDelta | DraftDiscarded | ToolCallStarted | ToolCallFinished | UsageReported | Answer | TurnFailed
 )
 """A turn yields TurnStarted first and exactly one of Answer and TurnFailed last."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyOutcome:
+    """What a retrieval strategy leaves behind: the messages it added to the talk, the last of them the answer.
+
+    `calls` are the finished tool calls by their id; `depends_to` is the largest offset of the book that any of their
+    results depends on. `cut` says that the model ran out of room before it had finished.
+    """
+
+    messages: tuple[PromptMessage, ...]
+    calls: dict[str, ToolCallFinished] = field(default_factory=dict)
+    depends_to: int | None = None
+    cut: bool = False
+
+    @property
+    def text(self) -> str:
+        """The model's answer as it wrote it, before citations are resolved."""
+        return self.messages[-1].content
+
+
+StrategyEvent = (
+    TextChunk
+    | CitationMark
+    | TextBlockEnd
+    | DraftDiscarded
+    | ToolCallStarted
+    | ToolCallFinished
+    | UsageReported
+    | StrategyOutcome
+)
+"""What a strategy yields while it works; exactly one StrategyOutcome comes last."""

@@ -1,7 +1,6 @@
 """The ports: what the brain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -19,7 +18,7 @@ from domain.book import (
 )
 from domain.chat import ChatMessage, PromptMessage
 from domain.conversation import Conversation, Turn
-from domain.event import TurnEvent
+from domain.event import StrategyEvent
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
 
 Clock = Callable[[], datetime]
@@ -67,7 +66,7 @@ class ChatProvider(Protocol):
 
     def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
-    ) -> AsyncIterator[ProviderEvent]:
+    ) -> AsyncGenerator[ProviderEvent, None]:
         """As `chat_with_tools`, piece by piece; the last event is the whole ChatResponse.
 
         With `call_tools` False the tools are sent (the history may hold calls of them) but no call may come back.
@@ -178,19 +177,6 @@ class BookReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyOutcome:
-    """What came of a strategy: its text with the citations in it, and the messages to keep.
-
-    The last message is the model's answer as it was given; `text` is the answer as a reader sees it.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    messages: tuple[ChatMessage, ...]
-    cut: bool = False
-
-
 class RetrievalStrategy(Protocol):
     """How the model gets to see the book: by calling tools, or by being handed passages."""
 
@@ -200,8 +186,12 @@ class RetrievalStrategy(Protocol):
         messages: Sequence[PromptMessage],
         tools: Sequence[ToolDefinition],
         dispatch: Dispatcher,
-    ) -> AsyncIterator[TurnEvent | StrategyOutcome]:
-        """Events as they happen, then exactly one StrategyOutcome."""
+    ) -> AsyncGenerator[StrategyEvent, None]:
+        """Events as they happen, then exactly one StrategyOutcome.
+
+        Raises:
+            LLMError: no answer came of it.
+        """
         ...
 
 

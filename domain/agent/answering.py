@@ -1,0 +1,297 @@
+"""Playing one turn: from the readers' messages to the answer that is kept."""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+from domain.agent.citing import AnswerComposer
+from domain.agent.context import within_bound
+from domain.agent.prompts import Prompts
+from domain.agent.quotations import Quotations
+from domain.agent.running_turn import Emit, Ending, RunningTurn
+from domain.book import Book
+from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.conversation import Briefing, Conversation, Turn, TurnState
+from domain.errors import BookError, BookErrorCode, LLMErrorCode, MarginaliaError
+from domain.event import (
+    Answer,
+    DraftDiscarded,
+    StrategyOutcome,
+    TextDelta,
+    ToolCallFinished,
+    TurnFailed,
+    TurnStarted,
+    UsageReported,
+)
+from domain.library.bound import bound_of, note_for
+from domain.protocols import (
+    BookFiles,
+    BookRepository,
+    BookView,
+    ChatProvider,
+    Clock,
+    ConversationContextStrategy,
+    ConversationRepository,
+    ReaderRepository,
+    RetrievalStrategy,
+    Toolbox,
+    TurnRepository,
+)
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
+
+logger = logging.getLogger(__name__)
+
+_NEVER_AGAIN = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXCEEDED})
+"""Failures that would come back if the message that caused them were sent along with the next one."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a turn has brought forth so far; enough to keep when it ends early."""
+
+    turn: Turn
+    asked: list[ChatMessage]
+    composer: AnswerComposer | None = None
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    depends_to: int | None = None
+
+    @property
+    def text(self) -> str:
+        return self.composer.text.strip() if self.composer else ""
+
+
+class AnswerMaker:
+    """Makes answers: finds the bound, writes the prompt, runs the strategy, composes, keeps."""
+
+    def __init__(
+        self,
+        *,
+        provider: ChatProvider,
+        strategy: Callable[[ChatProvider], RetrievalStrategy],
+        context: ConversationContextStrategy,
+        toolbox: Callable[[BookView], Toolbox],
+        prompts: Prompts,
+        books: BookRepository,
+        files: BookFiles,
+        conversations: ConversationRepository,
+        turns: TurnRepository,
+        readers: ReaderRepository,
+        clock: Clock,
+        tool_timeout: float,
+        turn_timeout: float,
+    ) -> None:
+        self._provider = provider
+        self._strategy = strategy
+        self._context = context
+        self._toolbox = toolbox
+        self._prompts = prompts
+        self._books = books
+        self._files = files
+        self._conversations = conversations
+        self._turns = turns
+        self._readers = readers
+        self._clock = clock
+        self._tool_timeout = tool_timeout
+        self._turn_timeout = turn_timeout
+
+    async def play(
+        self,
+        conversation: Conversation,
+        history: Sequence[ChatMessage],
+        waiting: Sequence[ChatMessage],
+        running: RunningTurn,
+        emit: Emit,
+    ) -> None:
+        """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
+
+        Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
+        """
+        turn = await self._turns.begin(conversation.id, [m.id for m in waiting], self._clock())
+        turn = replace(turn, model=self._provider.model_name)
+        draft = Draft(turn, [replace(message, turn_id=turn.id) for message in waiting])
+        emit(TurnStarted(turn.id, tuple(message.id for message in waiting)))
+        try:
+            async with asyncio.timeout(self._turn_timeout):
+                outcome = await self._work(conversation, history, draft, emit)
+            await self._keep(draft, outcome, emit)
+        except TimeoutError:
+            message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
+            await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, emit)
+        except MarginaliaError as error:
+            await self._fail(draft, running, error.code, error.message, emit, getattr(error, "retry_after", None))
+        except asyncio.CancelledError:
+            if running.ending is Ending.STOPPED:
+                await self._keep_stopped(draft, running, emit)
+            else:
+                await self._turns.reopen(turn.id)
+                raise
+        except Exception:
+            logger.exception("turn %s failed unexpectedly", turn.id)
+            message = "Something went wrong on my side; it has been logged. Please try again."
+            await self._fail(draft, running, "internal", message, emit)
+
+    async def _work(
+        self, conversation: Conversation, history: Sequence[ChatMessage], draft: Draft, emit: Emit
+    ) -> StrategyOutcome:
+        book = await self._book(conversation)
+        view, note = await self._view(conversation, book, history, draft.asked)
+        draft.asked = [replace(message, note=note(message.author_name)) for message in draft.asked]
+        briefing = conversation.briefing or await self._brief(conversation, book, view)
+        failed = {t.id: t.error for t in await self._turns.get_by_conversation(conversation.id) if _failed(t)}
+        past = self._context.build_context(within_bound(_presentable(history, failed), view.read_to))
+        composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages])
+        draft.composer = composer
+        draft.depends_to = max((m.depends_to for m in past if m.depends_to is not None), default=None)
+        messages = [
+            PromptMessage("system", briefing.system),
+            *(message.as_prompt() for message in (*past, *draft.asked)),
+        ]
+        dispatch = self._toolbox(view).build_dispatcher(timeout=self._tool_timeout)
+        strategy = self._strategy(self._provider)
+        async with aclosing(strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
+            async for event in events:
+                match event:
+                    case TextChunk() | CitationMark() | TextBlockEnd():
+                        _emit_text(await composer.feed(event), emit)
+                    case StrategyOutcome():
+                        outcome = event
+                    case _:
+                        self._note_event(event, draft)
+                        emit(event)
+        _emit_text(await composer.finish(), emit)
+        draft.depends_to = max((d for d in (draft.depends_to, outcome.depends_to) if d is not None), default=None)
+        return outcome
+
+    def _note_event(self, event: object, draft: Draft) -> None:
+        match event:
+            case DraftDiscarded() if draft.composer:
+                draft.composer.discard()
+            case ToolCallFinished(passages=passages) if draft.composer:
+                draft.composer.learn(passages)
+            case UsageReported(usage=usage):
+                draft.usage += usage
+
+    async def _book(self, conversation: Conversation) -> Book:
+        book = await self._books.get(conversation.book_id)
+        if book is None:
+            raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
+        return book
+
+    async def _view(
+        self, conversation: Conversation, book: Book, history: Sequence[ChatMessage], asked: Sequence[ChatMessage]
+    ) -> tuple[BookView, Callable[[str], str]]:
+        """The book as far as everybody in the conversation has read, and the note that tells the model so."""
+        people = {m.author_id for m in (*history, *asked) if m.author_id} | {conversation.owner_id} - {""}
+        positions = [await self._readers.get_position(person, book.id) for person in people]
+        read_to = bound_of(positions, book.length)
+        file = await self._files.open(book)
+        pages, now = await file.pages(), self._clock()
+        return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
+
+    async def _brief(self, conversation: Conversation, book: Book, view: BookView) -> Briefing:
+        """Render system text and tools once for the whole life of the conversation."""
+        name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
+        system = self._prompts.conversation_system.substitute(book=name)
+        briefing = Briefing(system, tuple(self._toolbox(view).get_definitions()))
+        current = await self._conversations.get(conversation.id) or conversation
+        await self._conversations.save(replace(current, briefing=briefing))
+        return briefing
+
+    async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
+        text = draft.text or outcome.text.strip()
+        citations = tuple(draft.composer.citations) if draft.composer else ()
+        *rounds, last = [self._kept(draft, message, outcome.calls) for message in outcome.messages]
+        last = replace(last, content=text, citations=citations)
+        await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
+        emit(Answer(draft.turn.id, text, citations, cut=outcome.cut))
+
+    async def _keep_stopped(self, draft: Draft, running: RunningTurn, emit: Emit) -> None:
+        if draft.composer:
+            await draft.composer.finish()
+        text = draft.text or "(stopped before anything was written)"
+        citations = tuple(draft.composer.citations) if draft.composer else ()
+        last = replace(self._kept(draft, PromptMessage(MessageRole.ASSISTANT, text), {}), citations=citations)
+        draft.turn = replace(draft.turn, stopped=True)
+        await self._finish(draft, TurnState.ANSWERED, [*self._kept_calls(draft, running), last])
+        emit(Answer(draft.turn.id, text, citations, stopped=True))
+
+    async def _fail(
+        self,
+        draft: Draft,
+        running: RunningTurn,
+        code: str,
+        message: str,
+        emit: Emit,
+        retry_after: float | None = None,
+    ) -> None:
+        draft.turn = replace(draft.turn, error=code)
+        await self._finish(draft, TurnState.FAILED, self._kept_calls(draft, running))
+        emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after))
+
+    async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
+        draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
+        await self._turns.finish(draft.turn, [*draft.asked, *messages])
+
+    def _kept_calls(self, draft: Draft, running: RunningTurn) -> list[ChatMessage]:
+        """The calls that finished in a turn that did not: one round, so that the history stays valid."""
+        done = [running.started[call_id] for call_id in running.finished]
+        if not done:
+            return []
+        calls = [ToolInvocation(c.tool_name, c.arguments, c.call_id) for c in done]
+        results = [
+            PromptMessage(
+                MessageRole.TOOL_RESULT, f.content, tool_use_id=f.call_id, is_error=f.is_error, passages=f.passages
+            )
+            for f in running.finished.values()
+        ]
+        round_of_calls = [PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=calls), *results]
+        return [self._kept(draft, message, running.finished) for message in round_of_calls]
+
+    def _kept(self, draft: Draft, message: PromptMessage, calls: dict[str, ToolCallFinished]) -> ChatMessage:
+        call = calls.get(message.tool_use_id or "")
+        return ChatMessage(
+            id=uuid.uuid4().hex,
+            conversation_id=draft.turn.conversation_id,
+            role=MessageRole(message.role),
+            content=message.content,
+            created_at=self._clock(),
+            turn_id=draft.turn.id,
+            tool_use_id=message.tool_use_id,
+            tool_invocations=tuple(message.tool_invocations or ()),
+            is_error=message.is_error,
+            passages=message.passages,
+            usage=message.usage,
+            raw=message.raw,
+            depends_to=draft.depends_to,
+            duration_ms=call.milliseconds if call else 0,
+            summary=call.summary if call else "",
+        )
+
+
+def _emit_text(text: str, emit: Emit) -> None:
+    if text:
+        emit(TextDelta(text))
+
+
+def _failed(turn: Turn) -> bool:
+    return turn.state is TurnState.FAILED
+
+
+def _presentable(history: Sequence[ChatMessage], failed: dict[str, str]) -> list[ChatMessage]:
+    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault."""
+    return [
+        message
+        for message in history
+        if message.turn_id not in failed
+        or (message.role is MessageRole.USER and failed[message.turn_id] not in _NEVER_AGAIN)
+    ]
+
+
+def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
+    async def stands(quoted: str) -> bool:
+        return any(hit.exact for hit in await view.find_phrase(quoted, limit=1))
+
+    return stands

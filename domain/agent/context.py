@@ -1,0 +1,44 @@
+"""Which messages of a history go into the prompt."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from domain.chat import ChatMessage, MessageRole
+
+DEFAULT_MAX_MESSAGES = 20
+
+
+class FullHistoryStrategy:
+    """The newest turns that fit into `max_messages`, whole, and the newest turn always.
+
+    The cut falls only before a reader's message, so calls keep their results and the history starts with a reader.
+    """
+
+    def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES) -> None:
+        self._max_messages = max_messages
+
+    def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
+        """See ConversationContextStrategy."""
+        starts = [at for at in range(len(history)) if _starts_turn(history, at)]
+        fitting = [at for at in starts if len(history) - at <= self._max_messages]
+        if not starts:
+            return []
+        return whole_or_unsigned(history, history[fitting[0] if fitting else starts[-1] :])
+
+
+def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessage]:
+    """The turns of which nothing depends on the book beyond `read_to`."""
+    hidden = {m.turn_id for m in history if m.depends_to is not None and m.depends_to > read_to}
+    return whole_or_unsigned(history, [m for m in history if m.turn_id not in hidden])
+
+
+def whole_or_unsigned(history: Sequence[ChatMessage], kept: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The kept messages; if any is missing, without wire forms, as signed thinking is bound to all that preceded it."""
+    if len(kept) == len(history):
+        return list(kept)
+    return [replace(message, raw=None) for message in kept]
+
+
+def _starts_turn(history: Sequence[ChatMessage], at: int) -> bool:
+    previous = history[at - 1] if at else None
+    return history[at].role is MessageRole.USER and (previous is None or previous.role is not MessageRole.USER)

@@ -1,0 +1,59 @@
+"""A turn while it runs: its events as a stream, and the handle to end it from outside."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from enum import StrEnum
+
+from domain.event import ToolCallFinished, ToolCallStarted, TurnEvent
+
+Emit = Callable[[TurnEvent], None]
+
+
+class Ending(StrEnum):
+    """How a person ends a turn: keep what was written, or take the question back."""
+
+    STOPPED = "stopped"
+    WITHDRAWN = "withdrawn"
+
+
+class RunningTurn:
+    """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow."""
+
+    def __init__(self) -> None:
+        self.ending: Ending | None = None
+        self.started: dict[str, ToolCallStarted] = {}
+        self.finished: dict[str, ToolCallFinished] = {}
+        self._queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    async def events(self, play: Callable[[Emit], Awaitable[None]]) -> AsyncGenerator[TurnEvent, None]:
+        """Start the turn and yield what it emits. Closing the iterator early cancels the turn."""
+
+        async def run() -> None:
+            try:
+                await play(self._emit)
+            finally:
+                self._queue.put_nowait(None)
+
+        self._task = asyncio.create_task(run())
+        try:
+            while (event := await self._queue.get()) is not None:
+                yield event
+            await self._task
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def end(self, ending: Ending) -> None:
+        """End the turn now; it still emits its last event."""
+        if self.ending is None and self._task is not None and not self._task.done():
+            self.ending = ending
+            self._task.cancel()
+
+    def _emit(self, event: TurnEvent) -> None:
+        match event:
+            case ToolCallStarted():
+                self.started[event.call_id] = event
+            case ToolCallFinished():
+                self.finished[event.call_id] = event
+        self._queue.put_nowait(event)

@@ -1,0 +1,23 @@
+"""The bound of a turn: how far into the book its readers may look, and how the model is told."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from domain.book import Page, ReadingPosition
+
+
+def bound_of(positions: Iterable[ReadingPosition], length: int) -> int:
+    """The lowest position of several readers, as an offset; the whole length where nobody has one."""
+    return min((position.bound(length) for position in positions), default=length)
+
+
+def label_at(pages: Sequence[Page], read_to: int) -> str:
+    """The label of the page that holds the last character before `read_to`."""
+    return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
+
+
+def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
+    """The line in front of a reader's message. It tells nothing that depends on unread text, not even a page count."""
+    extent = "the whole book is open" if read_to >= length else f"has read to page {label_at(pages, read_to)}"
+    who = " ".join(name.replace("[", "(").replace("]", ")").split())[:64]
+    return f"[{' · '.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
