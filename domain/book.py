@@ -188,3 +188,20 @@ class Mentions:
     first: Citation | None
     last: Citation | None
     by_chapter: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedText:
+    """A text a model wrote about a book (e.g. the summary of a chapter), kept so that it is paid for once.
+
+    `kind` and `key` name it within the book ("summary", "3"); `depends_to` is the largest offset of the book it
+    depends on.
+    """
+
+    book_id: str
+    kind: str
+    key: str
+    depends_to: int
+    text: str
+    model: str
+    created_at: datetime

@@ -10,6 +10,7 @@ from domain.book import (
     Chapter,
     Citation,
     ContentsEntry,
+    DerivedText,
     Mentions,
     Page,
     Passage,
@@ -19,7 +20,9 @@ from domain.book import (
 from domain.chat import ChatMessage, PromptMessage
 from domain.conversation import Conversation, Turn
 from domain.event import StrategyEvent
+from domain.privacy import Erasure
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
+from domain.usage import UsageRecord, UsageTotal
 
 Clock = Callable[[], datetime]
 """Now, with a time zone."""
@@ -204,7 +207,14 @@ class ConversationContextStrategy(Protocol):
 class BookRepository(Protocol):
     """Books on shelves."""
 
-    async def save(self, book: Book) -> None: ...
+    async def save(self, book: Book) -> None:
+        """Insert or update.
+
+        Raises:
+            BookError: ALREADY_EXISTS, its shelf holds the same file under another id.
+        """
+        ...
+
     async def get(self, book_id: str) -> Book | None: ...
     async def get_by_hash(self, shelf: str, sha256: str) -> Book | None: ...
     async def list(self, shelf: str | None = None) -> Sequence[Book]:
@@ -239,7 +249,13 @@ class ConversationRepository(Protocol):
         """With its messages and turns. Unknown ids are fine."""
         ...
 
-    async def update_title(self, conversation_id: str, title: str) -> None: ...
+    async def update_title(self, conversation_id: str, title: str) -> None:
+        """Rename, as a person does; nothing else of the conversation is written. Unknown ids are fine.
+
+        Raises:
+            ConversationError: INVALID_STATE, the title is blank.
+        """
+        ...
 
 
 class ChatMessageRepository(Protocol):
@@ -267,18 +283,37 @@ class TurnRepository(Protocol):
     """Turns, each change one transaction together with the messages it concerns."""
 
     async def begin(self, conversation_id: str, message_ids: Sequence[str], now: datetime) -> Turn:
-        """Open the next turn for these readers' messages and give them to it."""
+        """Open the next turn for these readers' messages and give them to it.
+
+        Messages that were deleted meanwhile are passed over.
+
+        Raises:
+            ConversationError: NOT_FOUND, the conversation is gone; INVALID_STATE, a message is in another turn or
+                conversation, or none of them is left.
+        """
         ...
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
-        """Write the turn's new state and the messages it brought forth, all or none."""
+        """Write the turn's new state and the messages it brought forth, all or none.
+
+        `reply_ids` and `trace_id` that are empty here leave what `update_delivery` has written.
+
+        Raises:
+            ConversationError: NOT_FOUND, the turn is gone (its conversation was deleted, its question taken back).
+        """
         ...
 
     async def get(self, turn_id: str) -> Turn | None: ...
     async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]: ...
 
     async def reopen(self, turn_id: str) -> None:
-        """Undo a turn that brought no answer: its readers' messages wait again and the turn is gone."""
+        """Undo a turn that brought no answer: its readers' messages wait again and the turn is gone.
+
+        Unknown ids are fine.
+
+        Raises:
+            ConversationError: INVALID_STATE, the turn has its answer.
+        """
         ...
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
@@ -297,6 +332,44 @@ class ReaderRepository(Protocol):
 
     async def get_verbose(self, reader_id: str) -> bool | None: ...
     async def set_verbose(self, reader_id: str, verbose: bool) -> None: ...
+
+
+class UsageRepository(Protocol):
+    """What requests to models used. It outlives conversations and, without their names, readers."""
+
+    async def record(self, record: UsageRecord) -> None: ...
+    async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal: ...
+    async def total_for_guild(self, guild_id: str, since: datetime) -> UsageTotal: ...
+    async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
+
+
+class DerivedTextRepository(Protocol):
+    """Texts a model wrote about books; they go with their book."""
+
+    async def get(self, book_id: str, kind: str, key: str, read_to: int) -> DerivedText | None:
+        """The text of that kind and key that depends on most of the book, yet on nothing beyond `read_to`."""
+        ...
+
+    async def put(self, text: DerivedText) -> None:
+        """Insert, or replace the one of the same kind, key and `depends_to`."""
+        ...
+
+
+class PrivacyRepository(Protocol):
+    """Everything that is kept about one person."""
+
+    async def export(self, reader_id: str) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        ...
+
+    async def erase(self, reader_id: str) -> Erasure:
+        """Erase it at once and for good; what is left stays valid for those it belongs to.
+
+        Positions and preferences go. So do conversations that are theirs alone, and elsewhere the turns they wrote in,
+        whole, with the answers. Usage and books stay without their name. A message that is erased is still recognised
+        by `add_incoming`, so that it is not answered a second time.
+        """
+        ...
 
 
 class Toolbox(Protocol):

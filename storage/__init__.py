@@ -1,1 +1,120 @@
-"""The memory: what must survive a restart."""
+"""The memory: what must survive a restart. Which database keeps it is chosen by the URL's scheme."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from domain.errors import SettingsError
+from domain.protocols import (
+    BookRepository,
+    ChatMessageRepository,
+    ConversationRepository,
+    DerivedTextRepository,
+    PrivacyRepository,
+    ReaderRepository,
+    TurnRepository,
+    UsageRepository,
+)
+from storage.sqlite.books import SQLiteBooks
+from storage.sqlite.conversations import SQLiteConversations
+from storage.sqlite.database import Database
+from storage.sqlite.derived_texts import SQLiteDerivedTexts
+from storage.sqlite.messages import SQLiteMessages
+from storage.sqlite.privacy import SQLitePrivacy
+from storage.sqlite.readers import SQLiteReaders
+from storage.sqlite.turns import SQLiteTurns
+from storage.sqlite.usage import SQLiteUsage
+
+
+class Engine(Protocol):
+    """The database itself, for those who keep it in order.
+
+    Raises (all methods): StorageError.
+    """
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong, one line each; an empty list means all is well."""
+        ...
+
+    async def backup(self, path: str | Path) -> None:
+        """Write a copy to a file while the database is in use."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """All repositories over one database. Leaving its `async with` block closes it."""
+
+    engine: Engine
+    books: BookRepository
+    conversations: ConversationRepository
+    messages: ChatMessageRepository
+    turns: TurnRepository
+    readers: ReaderRepository
+    usage: UsageRepository
+    derived_texts: DerivedTextRepository
+    privacy: PrivacyRepository
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong with the database, one line each; an empty list means all is well."""
+        return await self.engine.integrity_check()
+
+    async def backup(self, path: str | Path) -> None:
+        """Write a copy of the whole database to a file, while it is in use."""
+        await self.engine.backup(path)
+
+    async def close(self) -> None:
+        """Close the database; closing twice is fine."""
+        await self.engine.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_storage(url: str) -> Storage:
+    """Open the database that a URL names, and make it where there is none.
+
+    `sqlite:///data/marginalia.db` is relative to the working directory, `sqlite:////var/lib/marginalia.db` absolute,
+    `sqlite:///:memory:` lives as long as the program. Whoever opens it has to close it: its threads keep Python alive.
+
+    Raises:
+        SettingsError: the URL names no database that the program knows.
+        StorageError: the database cannot be opened.
+    """
+    scheme, separator, rest = url.partition("://")
+    if scheme not in _OPENERS or not separator:
+        known = ", ".join(f"{name}://" for name in _OPENERS)
+        raise SettingsError(f"DATABASE_URL must begin with one of {known}: {url!r} does not.")
+    return await _OPENERS[scheme](rest)
+
+
+async def _open_sqlite(rest: str) -> Storage:
+    path = rest.removeprefix("/")
+    if path == rest or not path:
+        raise SettingsError(
+            "DATABASE_URL needs three slashes and the path of a file, as in sqlite:///data/marginalia.db."
+        )
+    database = await Database.open(path)
+    return Storage(
+        engine=database,
+        books=SQLiteBooks(database),
+        conversations=SQLiteConversations(database),
+        messages=SQLiteMessages(database),
+        turns=SQLiteTurns(database),
+        readers=SQLiteReaders(database),
+        usage=SQLiteUsage(database),
+        derived_texts=SQLiteDerivedTexts(database),
+        privacy=SQLitePrivacy(database),
+    )
+
+
+_OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {"sqlite": _open_sqlite}

@@ -1,0 +1,17 @@
+"""What became of a person's data."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was erased, and what is left to remove where it was shown.
+
+    `thread_ids` are the threads of conversations that are gone. `replies` are answers that are gone from conversations
+    that go on, each as (id of the thread, id of the message).
+    """
+
+    messages: int = 0
+    conversations: int = 0
+    thread_ids: tuple[str, ...] = ()
+    replies: tuple[tuple[str, str], ...] = ()

@@ -1,0 +1,38 @@
+"""What requests to a model used, and what that cost."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from domain.tool_use import TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class UsageRecord:
+    """One request to a model.
+
+    `cost_microdollars` is None where the price of the model is not known. An empty `reader_id` is nobody in particular:
+    the reader was erased, or there was none.
+    """
+
+    at: datetime
+    model: str
+    usage: TokenUsage
+    reader_id: str = ""
+    guild_id: str | None = None
+    conversation_id: str | None = None
+    cost_microdollars: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """Several requests taken together. `cost_microdollars` leaves out the `unpriced` requests among them."""
+
+    requests: int = 0
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    cost_microdollars: int = 0
+    unpriced: int = 0
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, read and written: what a daily limit counts."""
+        return self.usage.input_tokens + self.usage.output_tokens

@@ -1,0 +1,77 @@
+"""Books on shelves, in SQLite."""
+
+from collections.abc import Sequence
+
+from domain.book import Book, BookStatus
+from domain.errors import BookError, BookErrorCode
+from storage.sqlite.connection import Row
+from storage.sqlite.database import Database
+from storage.sqlite.rows import entities, entity, upsert
+from storage.sqlite.serialisation import time_from_text, time_to_text
+
+_COLUMNS = (
+    "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
+    "created_at", "pages_estimated", "added_by", "status",
+)  # fmt: skip
+_UPSERT = upsert("books", _COLUMNS)
+
+
+class SQLiteBooks:
+    """BookRepository in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, book: Book) -> None:
+        async with self._database.transaction() as transaction:
+            twins = await transaction.run(
+                "SELECT title FROM books WHERE shelf = ? AND sha256 = ? AND id <> ?", [book.shelf, book.sha256, book.id]
+            )
+            if twins:
+                raise BookError(
+                    BookErrorCode.ALREADY_EXISTS, f"This file is on the shelf already: {twins[0]['title']}."
+                )
+            await transaction.run(_UPSERT, _row(book))
+
+    async def get(self, book_id: str) -> Book | None:
+        return entity(_book, await self._database.read_one("SELECT * FROM books WHERE id = ?", [book_id]))
+
+    async def get_by_hash(self, shelf: str, sha256: str) -> Book | None:
+        return entity(
+            _book,
+            await self._database.read_one("SELECT * FROM books WHERE shelf = ? AND sha256 = ?", [shelf, sha256]),
+        )
+
+    async def list(self, shelf: str | None = None) -> Sequence[Book]:
+        order = "ORDER BY created_at DESC, rowid DESC"
+        if shelf is None:
+            rows = await self._database.read(f"SELECT * FROM books {order}")  # noqa: S608
+        else:
+            rows = await self._database.read(f"SELECT * FROM books WHERE shelf = ? {order}", [shelf])  # noqa: S608
+        return await entities(_book, rows)
+
+    async def count_by_hash(self, sha256: str) -> int:
+        rows = await self._database.read("SELECT count(*) AS shelves FROM books WHERE sha256 = ?", [sha256])
+        return int(rows[0]["shelves"])
+
+    async def delete(self, book_id: str) -> None:
+        await self._database.write("DELETE FROM books WHERE id = ?", [book_id])
+
+
+def _row(book: Book) -> tuple[str | int, ...]:
+    return (
+        book.id, book.shelf, book.sha256, book.title, book.author, book.format, book.page_count, book.chapter_count,
+        book.word_count, book.length, time_to_text(book.created_at), book.pages_estimated, book.added_by, book.status,
+    )  # fmt: skip
+
+
+def _book(row: Row) -> Book:
+    values = dict(row)
+    return Book(
+        **values
+        | {
+            "created_at": time_from_text(values["created_at"]),
+            "pages_estimated": bool(values["pages_estimated"]),
+            "status": BookStatus(values["status"]),
+        }
+    )

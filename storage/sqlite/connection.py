@@ -1,0 +1,88 @@
+"""One SQLite connection on a thread of its own, and statements on it."""
+
+import asyncio
+import re
+import sqlite3
+from collections.abc import Coroutine, Iterable, Sequence
+from typing import Any, TypeVar
+
+import aiosqlite
+
+from storage.sqlite.errors import translated
+
+Row = sqlite3.Row
+Value = str | int | float | bytes | None
+Result = TypeVar("Result")
+
+BUSY_TIMEOUT_S = 5.0
+"""How long a statement waits for another process (the bot and the command line may share a database)."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Connection:
+    """Statements, each of them one errand to the connection's thread, in the order they were asked for.
+
+    Raises (all methods): StorageError, and nothing else.
+    """
+
+    def __init__(self, path: str, connection: aiosqlite.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    async def open(cls, path: str) -> "Connection":
+        with translated(path):
+            # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
+            connection = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            connection.row_factory = sqlite3.Row
+        return cls(path, connection)
+
+    async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """Carry out a statement; the rows it gives back (those of RETURNING as well)."""
+        with translated(self._path):
+            return list(await self._connection.execute_fetchall(sql, _bindable(parameters)))
+
+    async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
+        """Carry out a statement once for each of the rows."""
+        with translated(self._path):
+            await (await self._connection.executemany(sql, [_bindable(row) for row in rows])).close()
+
+    async def rollback(self) -> None:
+        """Undo the open transaction, if there is one."""
+        with translated(self._path):
+            await self._connection.rollback()
+
+    async def copy_to(self, path: str) -> None:
+        """Copy the database as it is now; writers need not wait."""
+        with translated(path):
+            async with aiosqlite.connect(path) as target:
+                await self._connection.backup(target)
+
+    async def close(self) -> None:
+        with translated(self._path):
+            await self._connection.close()
+
+
+async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Await something that must not be left half done: a cancellation is passed on, but only when it is done."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        if not task.cancelled():
+            task.exception()  # counts as seen: the cancellation is what the caller asked for
+        raise cancelled
+    return task.result()
+
+
+def _bindable(parameters: Iterable[Value]) -> Sequence[Value]:
+    """Parameters that can be written as UTF-8: half an emoji, as a cut stream may leave it, becomes U+FFFD."""
+    return [
+        _LONE_SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
+        for value in parameters
+    ]

@@ -1,0 +1,86 @@
+"""Conversations, in SQLite."""
+
+from collections.abc import Sequence
+
+from domain.conversation import Conversation, TitleSource, checked_title
+from storage.sqlite.connection import Row
+from storage.sqlite.database import Database
+from storage.sqlite.rows import entities, entity, upsert
+from storage.sqlite.serialisation import (
+    briefing_from_text,
+    briefing_to_text,
+    optional_time_from_text,
+    optional_time_to_text,
+    time_from_text,
+    time_to_text,
+)
+
+_COLUMNS = (
+    "id", "book_id", "title", "created_at", "title_source", "owner_id", "guild_id", "channel_id", "thread_id",
+    "private", "verbose", "briefing", "updated_at",
+)  # fmt: skip
+_UPSERT = upsert("conversations", _COLUMNS)
+_NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
+
+
+class SQLiteConversations:
+    """ConversationRepository in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, conversation: Conversation) -> None:
+        await self._database.write(_UPSERT, _row(conversation))
+
+    async def get(self, conversation_id: str) -> Conversation | None:
+        return entity(
+            _conversation, await self._database.read_one("SELECT * FROM conversations WHERE id = ?", [conversation_id])
+        )
+
+    async def get_by_thread(self, thread_id: str) -> Conversation | None:
+        return entity(
+            _conversation,
+            await self._database.read_one("SELECT * FROM conversations WHERE thread_id = ?", [thread_id]),
+        )
+
+    async def get_by_book(self, book_id: str) -> Sequence[Conversation]:
+        sql = f"SELECT * FROM conversations WHERE book_id = ? {_NEWEST_FIRST}"  # noqa: S608
+        return await entities(_conversation, await self._database.read(sql, [book_id]))
+
+    async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
+        sql = f"SELECT * FROM conversations WHERE guild_id = ? {_NEWEST_FIRST}"  # noqa: S608
+        return await entities(_conversation, await self._database.read(sql, [guild_id]))
+
+    async def delete(self, conversation_id: str) -> None:
+        await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
+
+    async def update_title(self, conversation_id: str, title: str) -> None:
+        await self._database.write(
+            "UPDATE conversations SET title = ?, title_source = ? WHERE id = ?",
+            [checked_title(title), TitleSource.PERSON, conversation_id],
+        )
+
+
+def _row(conversation: Conversation) -> tuple[str | int | None, ...]:
+    return (
+        conversation.id, conversation.book_id, conversation.title, time_to_text(conversation.created_at),
+        conversation.title_source, conversation.owner_id, conversation.guild_id, conversation.channel_id,
+        conversation.thread_id, conversation.private, conversation.verbose,
+        None if conversation.briefing is None else briefing_to_text(conversation.briefing),
+        optional_time_to_text(conversation.updated_at),
+    )  # fmt: skip
+
+
+def _conversation(row: Row) -> Conversation:
+    values = dict(row)
+    return Conversation(
+        **values
+        | {
+            "created_at": time_from_text(values["created_at"]),
+            "title_source": TitleSource(values["title_source"]),
+            "private": bool(values["private"]),
+            "verbose": None if values["verbose"] is None else bool(values["verbose"]),
+            "briefing": None if values["briefing"] is None else briefing_from_text(values["briefing"]),
+            "updated_at": optional_time_from_text(values["updated_at"]),
+        }
+    )

@@ -1,0 +1,160 @@
+"""The database: one connection that writes, one that reads, and transactions that hold whatever happens to a task."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from domain.errors import StorageError, StorageErrorCode
+from storage.sqlite.connection import Connection, Row, Value, to_the_end
+from storage.sqlite.files import make_folder_for, replacing, same_file
+from storage.sqlite.schema import Migration, migrate, shipped_migrations
+
+MEMORY = ":memory:"
+
+_PRAGMAS = (
+    # A commit is in the file once it returns, and stays there when the process is killed. NORMAL does not wait for the
+    # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    # What a person has erased is overwritten, not only unlinked.
+    "PRAGMA secure_delete = ON",
+)
+
+
+class Database:
+    """A SQLite database in a file or in memory.
+
+    Raises (all methods): StorageError with a sentence for people.
+    """
+
+    def __init__(self, path: str, writer: Connection, reader: Connection) -> None:
+        self.path = path
+        self._writer = writer
+        self._reader = reader
+        self._turn = asyncio.Lock()
+        self._writing: asyncio.Task[object] | None = None
+        self._closed = False
+
+    @classmethod
+    async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "Database":
+        """Open the database, made and brought up to date as needed; `path` may be ":memory:".
+
+        Raises:
+            StorageError: DB_CORRUPTED, the file is damaged or not ours; it is left as it is.
+            StorageError: MIGRATION_FAILED, the file is newer than the program, or an update of it failed.
+        """
+        name = str(path)
+        if name != MEMORY:
+            await make_folder_for(Path(name))
+        writer = await Connection.open(name)
+        database = cls(name, writer, writer)
+        try:
+            await database._prepare(shipped_migrations() if migrations is None else migrations)
+        except BaseException:
+            await to_the_end(database.close())
+            raise
+        return database
+
+    async def _prepare(self, migrations: Sequence[Migration]) -> None:
+        for pragma in _PRAGMAS:
+            await self._writer.run(pragma)
+        # Off while tables are rebuilt: with it on, dropping the old one would delete what refers to it.
+        await self._writer.run("PRAGMA foreign_keys = OFF")
+        await migrate(self, migrations)
+        await self._writer.run("PRAGMA foreign_keys = ON")
+        if self.path != MEMORY:
+            self._reader = await Connection.open(self.path)
+            await self._reader.run("PRAGMA query_only = ON")
+
+    async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """The rows of one query, of what is committed."""
+        if self._reader is not self._writer:
+            return await self._reader.run(sql, parameters)
+        async with self.transaction() as transaction:
+            return await transaction.run(sql, parameters)
+
+    async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
+        """The first row of one query."""
+        rows = await self.read(sql, parameters)
+        return rows[0] if rows else None
+
+    async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """One statement in a transaction of its own."""
+        async with self.transaction() as transaction:
+            return await transaction.run(sql, parameters)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """All or nothing: committed at the end of the block, undone if an error or a cancellation leaves it.
+
+        Only statements run on the connection that it gives belong to it; `read` and `write` inside would wait for it.
+        """
+        if self._writing is asyncio.current_task():
+            raise RuntimeError("a transaction inside a transaction would wait for itself for ever")
+        async with self._turn:
+            self._writing = asyncio.current_task()
+            try:
+                await to_the_end(_begin(self._writer))
+                yield self._writer
+                await to_the_end(_commit(self._writer))
+            except BaseException:
+                # Statements of a cancelled task may still be on their way; the rollback goes behind them.
+                await to_the_end(self._writer.rollback())
+                raise
+            finally:
+                self._writing = None
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong with the file, one line each; an empty list means all is well."""
+        lines = [str(row[0]) for row in await self.read("PRAGMA integrity_check")]
+        orphans = await self.read("PRAGMA foreign_key_check")
+        return [line for line in lines if line != "ok"] + [
+            f"a row of {row['table']} refers to a row of {row['parent']} that is gone" for row in orphans
+        ]
+
+    async def backup(self, path: str | Path) -> None:
+        """Write a copy of the whole database while it is in use; `path` has the old copy or the new one, never half.
+
+        Raises:
+            StorageError: WRITE_FAILED, the copy cannot be written there.
+        """
+        target = Path(path)
+        if self.path != MEMORY and await same_file(target, Path(self.path)):
+            raise StorageError(StorageErrorCode.WRITE_FAILED, "A backup needs another file than the database itself.")
+        await make_folder_for(target)
+        async with replacing(target) as partial:
+            await self._copy_to(str(partial))
+
+    async def _copy_to(self, path: str) -> None:
+        if self.path == MEMORY:
+            async with self._turn:
+                return await to_the_end(self._writer.copy_to(path))
+        source = await Connection.open(self.path)  # its own thread, so that nobody's reading waits for the copy
+        try:
+            return await to_the_end(source.copy_to(path))
+        finally:
+            await to_the_end(source.close())
+
+    async def forget_deleted(self) -> None:
+        """Move everything from the write-ahead log to the file and empty the log: deleted text is then gone."""
+        async with self._turn:
+            await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    async def close(self) -> None:
+        """Wait for the transaction under way, then close. Closing twice is fine."""
+        async with self._turn:
+            if self._closed:
+                return
+            self._closed = True
+            if self._reader is not self._writer:
+                await to_the_end(self._reader.close())
+            await to_the_end(self._writer.close())
+
+
+async def _begin(connection: Connection) -> None:
+    await connection.run("BEGIN IMMEDIATE")
+
+
+async def _commit(connection: Connection) -> None:
+    await connection.run("COMMIT")

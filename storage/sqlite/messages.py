@@ -1,0 +1,115 @@
+"""Messages of conversations, in SQLite."""
+
+from collections.abc import Iterable, Sequence
+
+from domain.chat import ChatMessage, MessageRole
+from storage.sqlite.connection import Connection, Row
+from storage.sqlite.database import Database
+from storage.sqlite.rows import entities, entity, upsert
+from storage.sqlite.serialisation import (
+    citations_from_text,
+    citations_to_text,
+    invocations_from_text,
+    invocations_to_text,
+    passages_from_text,
+    passages_to_text,
+    raw_from_text,
+    raw_to_text,
+    time_from_text,
+    time_to_text,
+    usage_from_text,
+    usage_to_text,
+)
+
+_COLUMNS = (
+    "id", "conversation_id", "role", "content", "created_at", "turn_id", "tool_use_id", "tool_invocations", "is_error",
+    "passages", "citations", "usage", "raw", "author_id", "author_name", "note", "depends_to", "external_id",
+    "duration_ms", "summary",
+)  # fmt: skip
+_UPSERT = upsert("chat_messages", _COLUMNS)
+_SELECTED = ", ".join(f"chat_messages.{column}" for column in _COLUMNS)
+
+_HISTORY = f"""
+SELECT {_SELECTED}
+FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
+WHERE chat_messages.conversation_id = ?
+ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+"""  # noqa: S608
+
+_KNOWN = """
+SELECT 1 FROM chat_messages WHERE external_id = ?1
+UNION ALL SELECT 1 FROM forgotten_messages WHERE external_id = ?1
+"""
+
+
+async def write_messages(transaction: Connection, messages: Iterable[ChatMessage]) -> None:
+    """Insert or update messages as part of a transaction; those that are known keep their place."""
+    await transaction.run_many(_UPSERT, [_row(message) for message in messages])
+
+
+class SQLiteMessages:
+    """ChatMessageRepository in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, message: ChatMessage) -> None:
+        await self.save_batch([message])
+
+    async def save_batch(self, messages: Sequence[ChatMessage]) -> None:
+        async with self._database.transaction() as transaction:
+            await write_messages(transaction, messages)
+
+    async def add_incoming(self, message: ChatMessage) -> bool:
+        async with self._database.transaction() as transaction:
+            if message.external_id is not None and await transaction.run(_KNOWN, [message.external_id]):
+                return False
+            await write_messages(transaction, [message])
+            return True
+
+    async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
+        return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
+
+    async def get_by_external_id(self, external_id: str) -> ChatMessage | None:
+        row = await self._database.read_one(
+            f"SELECT {_SELECTED} FROM chat_messages WHERE external_id = ?",  # noqa: S608
+            [external_id],
+        )
+        return entity(_message, row)
+
+    async def delete(self, message_id: str) -> None:
+        await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])
+
+    async def delete_by_conversation(self, conversation_id: str) -> None:
+        async with self._database.transaction() as transaction:
+            await transaction.run("DELETE FROM chat_messages WHERE conversation_id = ?", [conversation_id])
+            await transaction.run("DELETE FROM turns WHERE conversation_id = ?", [conversation_id])
+
+
+def _row(message: ChatMessage) -> tuple[str | int | None, ...]:
+    return (
+        message.id, message.conversation_id, message.role, message.content, time_to_text(message.created_at),
+        message.turn_id, message.tool_use_id, invocations_to_text(message.tool_invocations), message.is_error,
+        passages_to_text(message.passages), citations_to_text(message.citations),
+        None if message.usage is None else usage_to_text(message.usage),
+        None if message.raw is None else raw_to_text(message.raw),
+        message.author_id, message.author_name, message.note, message.depends_to, message.external_id,
+        message.duration_ms, message.summary,
+    )  # fmt: skip
+
+
+def _message(row: Row) -> ChatMessage:
+    values = dict(row)
+    return ChatMessage(
+        **values
+        | {
+            "role": MessageRole(values["role"]),
+            "created_at": time_from_text(values["created_at"]),
+            "tool_invocations": invocations_from_text(values["tool_invocations"]),
+            "is_error": bool(values["is_error"]),
+            "passages": passages_from_text(values["passages"]),
+            "citations": citations_from_text(values["citations"]),
+            "usage": None if values["usage"] is None else usage_from_text(values["usage"]),
+            "raw": None if values["raw"] is None else raw_from_text(values["raw"]),
+        }
+    )

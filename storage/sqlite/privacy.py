@@ -1,0 +1,116 @@
+"""Everything that is kept about a person, in SQLite: as a copy for that person, or erased."""
+
+from typing import Any
+
+from domain.conversation import UNTITLED
+from domain.privacy import Erasure
+from storage.sqlite.connection import Connection
+from storage.sqlite.database import Database
+
+_EXPORTED = {
+    "preferences": "SELECT verbose FROM readers WHERE id = ?",
+    "positions": """
+        SELECT books.title AS book, book_id, state, read_to
+        FROM positions JOIN books ON books.id = book_id WHERE reader_id = ? ORDER BY books.created_at""",
+    "books_added": """
+        SELECT id, shelf, title, author, format, created_at FROM books WHERE added_by = ? ORDER BY created_at""",
+    "conversations": """
+        SELECT conversations.id, conversations.title, books.title AS book, guild_id, thread_id, conversations.created_at
+        FROM conversations JOIN books ON books.id = book_id WHERE owner_id = ? ORDER BY conversations.created_at""",
+    "messages": """
+        SELECT conversation_id, conversations.title AS conversation, chat_messages.created_at, author_name, note,
+          content, external_id
+        FROM chat_messages JOIN conversations ON conversations.id = conversation_id
+        WHERE author_id = ? ORDER BY arrival""",
+    "usage": """
+        SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
+          cache_write_tokens, cost_microdollars
+        FROM usage WHERE reader_id = ? ORDER BY at""",
+}
+
+_ALONE = """
+SELECT id, thread_id FROM conversations WHERE owner_id = ?1 AND NOT EXISTS (
+  SELECT 1 FROM chat_messages
+  WHERE conversation_id = conversations.id AND role = 'user' AND author_id NOT IN ('', ?1))
+"""
+
+_THEIR_TURNS = "SELECT DISTINCT turn_id FROM chat_messages WHERE author_id = ?1 AND turn_id IS NOT NULL"
+_THEIR_MESSAGES = f"(author_id = ?1 OR turn_id IN ({_THEIR_TURNS}))"
+
+_REPLIES = f"""
+SELECT conversations.thread_id, replies.value AS message_id
+FROM turns JOIN conversations ON conversations.id = conversation_id,
+  json_each(json_insert(reply_ids, '$[#]', trace_id)) AS replies
+WHERE turns.id IN ({_THEIR_TURNS}) AND thread_id IS NOT NULL AND replies.value IS NOT NULL
+"""  # noqa: S608
+
+# A title that was made from somebody's words, or given by the person who goes, goes too.
+_UNTITLE = f"""
+UPDATE conversations SET title = ?2, title_source = 'automatic'
+WHERE owner_id = ?1
+  OR (title_source <> 'person' AND id IN (SELECT conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES}))
+"""  # noqa: S608
+
+_REMEMBER_NOTHING_BUT_IDS = f"""
+INSERT OR IGNORE INTO forgotten_messages (external_id, conversation_id)
+SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} AND external_id IS NOT NULL
+"""  # noqa: S608
+
+_AFTER_THE_MESSAGES = (
+    "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
+    "UPDATE books SET added_by = '' WHERE added_by = ?1",
+    "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
+    "DELETE FROM positions WHERE reader_id = ?1",
+    "DELETE FROM readers WHERE id = ?1",
+)
+
+
+class SQLitePrivacy:
+    """PrivacyRepository in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def export(self, reader_id: str) -> dict[str, Any]:
+        kept: dict[str, Any] = {"reader_id": reader_id}
+        for part, sql in _EXPORTED.items():
+            kept[part] = [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
+        return kept
+
+    async def erase(self, reader_id: str) -> Erasure:
+        if not reader_id:  # the empty id stands for everybody who is not known
+            return Erasure()
+        async with self._database.transaction() as transaction:
+            written = await transaction.run("SELECT count(*) FROM chat_messages WHERE author_id = ?", [reader_id])
+            alone = await _delete_conversations_alone(transaction, reader_id)
+            replies = await _delete_turns(transaction, reader_id)
+            for sql in _AFTER_THE_MESSAGES:
+                await transaction.run(sql, [reader_id])
+        await self._database.forget_deleted()
+        return Erasure(
+            messages=int(written[0][0]),
+            conversations=len(alone),
+            thread_ids=tuple(thread for thread in alone if thread),
+            replies=replies,
+        )
+
+
+async def _delete_conversations_alone(transaction: Connection, reader_id: str) -> list[str]:
+    """Delete the conversations that are the person's and nobody else's; the thread of each, or ''."""
+    rows = await transaction.run(_ALONE, [reader_id])
+    await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
+    return [row["thread_id"] or "" for row in rows]
+
+
+async def _delete_turns(transaction: Connection, reader_id: str) -> tuple[tuple[str, str], ...]:
+    """Delete what the person wrote in company, with the answers to it; the replies that showed them.
+
+    A turn goes as a whole, even if somebody else wrote in it too: a question without its answer, or an answer that
+    repeats a question that is gone, would leave a history that is neither private nor valid.
+    """
+    replies = await transaction.run(_REPLIES, [reader_id])
+    await transaction.run(_UNTITLE, [reader_id, UNTITLED])
+    await transaction.run(_REMEMBER_NOTHING_BUT_IDS, [reader_id])
+    await transaction.run(f"DELETE FROM turns WHERE id IN ({_THEIR_TURNS})", [reader_id])  # noqa: S608
+    await transaction.run("DELETE FROM chat_messages WHERE author_id = ?", [reader_id])
+    return tuple((str(row["thread_id"]), str(row["message_id"])) for row in replies)

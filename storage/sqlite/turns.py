@@ -1,0 +1,129 @@
+"""Turns of conversations, in SQLite. Every change is one transaction together with the messages it concerns."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from domain.chat import ChatMessage
+from domain.conversation import Turn, TurnState
+from domain.errors import ConversationError, ConversationErrorCode
+from storage.sqlite.connection import Connection, Row
+from storage.sqlite.database import Database
+from storage.sqlite.messages import write_messages
+from storage.sqlite.rows import entities, entity, marks
+from storage.sqlite.serialisation import (
+    optional_time_from_text,
+    optional_time_to_text,
+    strings_from_text,
+    strings_to_text,
+    time_from_text,
+    time_to_text,
+    usage_from_text,
+    usage_to_text,
+)
+
+_NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 AS number FROM turns WHERE conversation_id = ?"
+
+_OPEN = "INSERT INTO turns (id, conversation_id, number, state, started_at) VALUES (?, ?, ?, ?, ?)"
+
+# Delivery is written by whoever delivers, while the turn is made elsewhere: what is not given here is left as it is.
+_FINISH = """
+UPDATE turns SET state = ?, finished_at = ?, error = ?, model = ?, usage = ?, stopped = ?,
+  reply_ids = CASE ?7 WHEN '[]' THEN reply_ids ELSE ?7 END, trace_id = coalesce(?, trace_id)
+WHERE id = ? RETURNING id
+"""
+
+
+class SQLiteTurns:
+    """TurnRepository in SQLite."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def begin(self, conversation_id: str, message_ids: Sequence[str], now: datetime) -> Turn:
+        async with self._database.transaction() as transaction:
+            number = (await transaction.run(_NEXT_NUMBER, [conversation_id]))[0]["number"]
+            turn = Turn(uuid.uuid4().hex, conversation_id, number, TurnState.RUNNING, now)
+            if not await transaction.run("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
+                raise ConversationError(ConversationErrorCode.NOT_FOUND, "This conversation has been deleted.")
+            await transaction.run(_OPEN, [turn.id, conversation_id, number, turn.state, time_to_text(now)])
+            await _take(transaction, turn, message_ids)
+            return turn
+
+    async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
+        async with self._database.transaction() as transaction:
+            known = await transaction.run(
+                _FINISH,
+                [
+                    turn.state, optional_time_to_text(turn.finished_at), turn.error, turn.model,
+                    usage_to_text(turn.usage), turn.stopped, strings_to_text(turn.reply_ids), turn.trace_id, turn.id,
+                ],
+            )  # fmt: skip
+            if not known:
+                raise ConversationError(
+                    ConversationErrorCode.NOT_FOUND, "The question was taken back or deleted before it was answered."
+                )
+            await write_messages(
+                transaction,
+                [replace(each, turn_id=turn.id, conversation_id=turn.conversation_id) for each in messages],
+            )
+
+    async def get(self, turn_id: str) -> Turn | None:
+        return entity(_turn, await self._database.read_one("SELECT * FROM turns WHERE id = ?", [turn_id]))
+
+    async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]:
+        rows = await self._database.read(
+            "SELECT * FROM turns WHERE conversation_id = ? ORDER BY number", [conversation_id]
+        )
+        return await entities(_turn, rows)
+
+    async def reopen(self, turn_id: str) -> None:
+        async with self._database.transaction() as transaction:
+            rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
+            if rows and rows[0]["state"] in {TurnState.ANSWERED, TurnState.DELIVERED}:
+                raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
+            await transaction.run(
+                "UPDATE chat_messages SET turn_id = NULL WHERE turn_id = ? AND role = 'user'", [turn_id]
+            )
+            await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
+
+    async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
+        await self._database.write(
+            "UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?", [strings_to_text(reply_ids), trace_id, turn_id]
+        )
+
+    async def list_undelivered(self) -> Sequence[Turn]:
+        rows = await self._database.read(
+            "SELECT * FROM turns WHERE state IN ('running', 'answered') ORDER BY started_at, rowid"
+        )
+        return await entities(_turn, rows)
+
+
+async def _take(transaction: Connection, turn: Turn, message_ids: Sequence[str]) -> None:
+    """Give waiting messages to a turn; one that was deleted meanwhile is passed over."""
+    named = f"id IN ({marks(message_ids)})"
+    found = await transaction.run(
+        f"SELECT turn_id, conversation_id FROM chat_messages WHERE {named}",  # noqa: S608
+        message_ids,
+    )
+    if not found or any(row["turn_id"] or row["conversation_id"] != turn.conversation_id for row in found):
+        raise ConversationError(
+            ConversationErrorCode.INVALID_STATE, "That message does not wait for an answer any more."
+        )
+    await transaction.run(f"UPDATE chat_messages SET turn_id = ? WHERE {named}", [turn.id, *message_ids])  # noqa: S608
+
+
+def _turn(row: Row) -> Turn:
+    values = dict(row)
+    return Turn(
+        **values
+        | {
+            "state": TurnState(values["state"]),
+            "started_at": time_from_text(values["started_at"]),
+            "finished_at": optional_time_from_text(values["finished_at"]),
+            "usage": usage_from_text(values["usage"]),
+            "reply_ids": strings_from_text(values["reply_ids"]),
+            "stopped": bool(values["stopped"]),
+        }
+    )
