@@ -6,12 +6,12 @@ import json
 import logging
 import re
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from domain.errors import MarginaliaError
 from domain.protocols import Dispatcher, ToolHandler, ToolOutput
-from domain.tool_use import ToolDefinition, ToolResult
+from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """What every provider accepts as a name; the match must be a full one."""
@@ -139,6 +139,8 @@ def _complaint(definition: ToolDefinition, args: object) -> str | None:
     """What is wrong with arguments at first sight; the tool itself knows the rest."""
     if not isinstance(args, dict):
         return f"The arguments of {definition.name} must be a JSON object, not {type(args).__name__}"
+    if UNREADABLE_ARGUMENTS in args:
+        return f"The arguments of {definition.name} were not readable as a JSON object. Please make the call again."
     for required in definition.parameters.get("required", ()):
         if required not in args:
             return f"Missing required argument: {required}"
@@ -146,7 +148,10 @@ def _complaint(definition: ToolDefinition, args: object) -> str | None:
 
 
 def _checked(output: object) -> ToolOutput:
-    return output if isinstance(output, str | ToolResult) else to_json(output)
+    if isinstance(output, ToolResult):
+        content = _as_utf8(output.content)
+        return output if content == output.content else replace(output, content=content)
+    return _as_utf8(output) if isinstance(output, str) else to_json(output)
 
 
 def failure_output(name: str, error: BaseException) -> str:
@@ -172,7 +177,11 @@ def to_json(value: object) -> str:
     Raises:
         TypeError, ValueError: the value has no JSON form.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _as_utf8(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def _as_utf8(text: str) -> str:
+    """The text without lone surrogates, which neither a request nor a database can carry."""
     return text.encode(errors="replace").decode()
 
 

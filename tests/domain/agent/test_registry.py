@@ -8,13 +8,13 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.agent.registry import ToolRegistry, as_result, error_output, is_error, to_json
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import Dispatcher, ToolHandler, ToolOutput
-from domain.tool_use import ToolDefinition, ToolResult
+from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
 
 
 def definition(name: str = "echo", *required: str) -> ToolDefinition:
@@ -118,6 +118,10 @@ class TestDispatching:
     @pytest.mark.parametrize("junk", [None, [], "text", 3])
     async def test_arguments_that_are_no_object_are_refused(self, junk: Any) -> None:
         assert "must be a JSON object" in error_of(await dispatcher_of(echo)("tool", junk))
+
+    async def test_what_the_model_garbled_never_reaches_the_tool(self) -> None:
+        garbled = {UNREADABLE_ARGUMENTS: '{"query": "whi'}
+        assert "not readable as a JSON object" in error_of(await dispatcher_of(echo)("tool", garbled))
 
     async def test_the_callers_arguments_are_never_changed(self) -> None:
         async def greedy(args: dict[str, Any]) -> str:
@@ -305,6 +309,7 @@ class TestResults:
         failed = ToolResult('{"fine": 1}', is_error=True)
         assert as_result(failed) is failed
 
+    @settings(deadline=None)
     @given(st.text(alphabet=st.characters(exclude_categories=[])))
     def test_an_error_is_always_an_error_and_always_utf8(self, sentence: str) -> None:
         output = error_output(sentence)
