@@ -1,0 +1,20 @@
+"""Reading the arguments a model wrote for a call."""
+
+import json
+from typing import Any
+
+from domain.tool_use import UNREADABLE_ARGUMENTS
+
+
+def read_arguments(written: str) -> dict[str, Any]:
+    """The JSON object, {} where nothing was written; anything else comes back under UNREADABLE_ARGUMENTS.
+
+    A call whose arguments cannot be read is still a call: the model is owed an answer to it, and mends it when told.
+    """
+    if not written.strip():
+        return {}
+    try:
+        arguments = json.loads(written)
+    except (ValueError, RecursionError):
+        arguments = None
+    return arguments if isinstance(arguments, dict) else {UNREADABLE_ARGUMENTS: written}

@@ -1,0 +1,70 @@
+"""What both SDKs need of the wire: a client made late, and an end to patience."""
+
+import asyncio
+import email.utils
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds to reach the service at all."""
+
+LONGEST_WAIT: Final = 20.0
+"""Seconds a request is held back at the service's wish; a longer wait is for the reader to decide on."""
+
+
+class Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class LateClient(Generic[C]):
+    """An SDK's client, made at the first request and in a thread: importing an SDK takes more than a second."""
+
+    def __init__(self, build: Callable[[], C]) -> None:
+        self._build = build
+        self._client: C | None = None
+        self._lock = asyncio.Lock()
+
+    async def get(self) -> C:
+        if self._client is not None:
+            return self._client
+        async with self._lock:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._build)
+            return self._client
+
+    async def close(self) -> None:
+        """Close the connections; the next request would open new ones."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The wait in seconds that a service asks for, in any of the three ways it can be written."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "")
+    if (seconds := _number(written)) is not None:
+        return seconds
+    date = email.utils.parsedate_tz(written)
+    return max(email.utils.mktime_tz(date) - time.time(), 0.0) if date else None
+
+
+def _number(written: str | None) -> float | None:
+    try:
+        return float(written or "")
+    except ValueError:
+        return None
+
+
+async def refuse_long_waits(response: "httpx2.Response") -> None:
+    """A response hook: tells the SDK not to sleep through a wait longer than LONGEST_WAIT, but to raise."""
+    if (retry_after(response.headers) or 0.0) > LONGEST_WAIT:
+        response.headers["x-should-retry"] = "false"
