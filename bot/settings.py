@@ -1,1 +1,91 @@
-"""settings"""
+"""Settings, read once from the environment and from `.env`; `.env.example` lists and explains them all."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from domain.agent.context import DEFAULT_MAX_MESSAGES
+from domain.errors import SettingsError
+
+Provider = Literal["anthropic", "openai", "extractive"]
+
+DEFAULT_MODELS: dict[Provider, str] = {
+    "anthropic": "claude-sonnet-5-5",
+    "openai": "gpt-5.5",
+    "extractive": "extractive",
+}
+
+
+class Settings(BaseSettings):
+    """One attribute per setting; the environment goes before `.env`. A blank value means the default."""
+
+    model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
+
+    discord_token: str = ""
+    discord_api_url: str = "https://discord.com/api/v10"
+    discord_gateway_url: str = ""
+    discord_guild_ids: Annotated[tuple[int, ...], NoDecode] = ()
+
+    llm_provider: Literal["auto", "anthropic", "openai", "extractive"] = "auto"
+    llm_model: str = ""
+    anthropic_api_key: str = ""
+    anthropic_base_url: str = ""
+    openai_api_key: str = ""
+    openai_base_url: str = ""
+
+    database_url: str = ""
+    data_dir: Path = Path("data")
+    max_upload_mb: int = Field(default=50, ge=1, le=2_000)
+
+    history_messages: int = Field(default=DEFAULT_MAX_MESSAGES, ge=2, le=1_000)
+    max_tool_rounds: int = Field(default=6, ge=1, le=50)
+    tool_timeout_s: float = Field(default=30.0, gt=0, le=600)
+    turn_timeout_s: float = Field(default=180.0, gt=0, le=3_600)
+    daily_tokens_per_user: int = Field(default=0, ge=0)
+    verbose_default: bool = False
+
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
+    log_format: Literal["text", "json"] = "text"
+
+    @field_validator("discord_guild_ids", mode="before")
+    @classmethod
+    def _split_ids(cls, value: object) -> object:
+        return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+    @property
+    def provider(self) -> Provider:
+        """The provider to use: `auto` takes the first that is set up, and extractive needs nothing."""
+        if self.llm_provider != "auto":
+            return self.llm_provider
+        if self.anthropic_api_key:
+            return "anthropic"
+        return "openai" if self.openai_api_key or self.openai_base_url else "extractive"
+
+    @property
+    def model(self) -> str:
+        return self.llm_model or DEFAULT_MODELS[self.provider]
+
+    @property
+    def storage_url(self) -> str:
+        """Where the database is: DATABASE_URL, else marginalia.db in DATA_DIR."""
+        return self.database_url or f"sqlite:///{self.data_dir / 'marginalia.db'}"
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the settings.
+
+    Raises:
+        SettingsError: a value cannot be used; the sentence names the setting.
+    """
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        faults = (f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors() if fault["loc"])
+        raise SettingsError(f"A setting cannot be used. {'; '.join(faults)}.") from error

@@ -24,8 +24,9 @@ _PROMPT_ROLES = frozenset({"system", *MessageRole})
 class PromptMessage:
     """One message of a request to a model.
 
-    `note` is a line about the reader (name, position, date) that goes in front of `content`: see `text`. `usage` is
-    what the request that brought an assistant message cost; it is kept, never sent.
+    `note` is a line that goes in front: of a reader's words, who they are and how far they have read (see `text`); of a
+    result's passages, a count or a budget. `usage` is what the request that brought an assistant message cost; it is
+    kept, never sent.
 
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
@@ -57,9 +58,9 @@ class PromptMessage:
 class ChatMessage:
     """One message of a conversation, with everything a later request needs to replay it exactly.
 
-    `turn_id` is None while a reader's message waits for its turn. `note` is the line about the reader (name, position,
-    date) that was sent in front of `content`. `depends_to` is the largest offset of the book the message depends on
-    (None: not on the book). `external_id` is the Discord message id, unique, so that a replayed event is recognised.
+    `turn_id` is None while a reader's message waits for its turn. `note` is what PromptMessage says of it. `depends_to`
+    is the largest offset of the book the message depends on (None: not on the book). `external_id` is the Discord
+    message id, unique, so that a replayed event is recognised.
     """
 
     id: str

@@ -76,6 +76,14 @@ class ChatProvider(Protocol):
         """
         ...
 
+    async def check(self) -> str:
+        """Ask the provider whether key and model are good; return a sentence that says what was found."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        ...
+
 
 class BookView(Protocol):
     """What a reader who has read up to `read_to` may see of one book.

@@ -42,7 +42,7 @@ class ToolResult:
     `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers that cite
     by themselves receive these in place of `content`. `depends_to` is the largest offset of the book's text that
     anything in the result depends on (None: it does not depend on the book). `summary` is a few words for people
-    ("5 passages").
+    ("5 passages"). `note` is a sentence that goes to the model in front of the passages (a count, a budget).
     """
 
     content: str
@@ -50,6 +50,7 @@ class ToolResult:
     is_error: bool = False
     depends_to: int | None = None
     summary: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class AlwaysRetrieveStrategy:
                     tool_use_id=call.tool_use_id,
                     is_error=result.is_error,
                     passages=result.passages,
+                    note=result.note,
                 ),
                 PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage),
             ),

@@ -265,6 +265,7 @@ class AnswerMaker:
             passages=message.passages,
             usage=message.usage,
             raw=message.raw,
+            note=message.note,
             depends_to=draft.depends_to,
             duration_ms=call.milliseconds if call else 0,
             summary=call.summary if call else "",

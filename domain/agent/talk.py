@@ -67,6 +67,7 @@ class Talk:
                     tool_use_id=call.tool_use_id,
                     is_error=result.is_error,
                     passages=result.passages,
+                    note=result.note,
                 )
             )
 

@@ -1,0 +1,174 @@
+"""The shelf: adding, finding, opening and removing books."""
+
+import asyncio
+import hashlib
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakValueDictionary
+
+from domain.book import Book, BookStatus, BookText
+from domain.errors import BookError, BookErrorCode
+from domain.protocols import BookFile, BookFiles, BookReader, BookRepository, Clock, Progress
+
+LOCAL_SHELF = "local"
+"""The shelf of the terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedBook:
+    """What came of adding a file. `is_new` False: the shelf had it already, and nothing changed."""
+
+    book: Book
+    is_new: bool
+    warnings: tuple[str, ...] = ()
+
+
+class Bookshelf:
+    """Books of all shelves. A book seen from another shelf does not exist."""
+
+    def __init__(self, *, reader: BookReader, files: BookFiles, books: BookRepository, clock: Clock) -> None:
+        self._reader = reader
+        self._files = files
+        self._books = books
+        self._clock = clock
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def add(
+        self,
+        data: bytes,
+        filename: str,
+        *,
+        shelf: str = LOCAL_SHELF,
+        title: str = "",
+        author: str = "",
+        added_by: str = "",
+        progress: Progress | None = None,
+    ) -> AddedBook:
+        """Read, index and shelve a file. The same file again changes nothing.
+
+        Raises:
+            BookError: the file cannot become a book; nothing is left behind.
+            StorageError: the disk or the database refused.
+        """
+        sha256 = hashlib.sha256(data).hexdigest()
+        async with self._lock(sha256):
+            return await self._add(sha256, data, filename, shelf, title, author, added_by, progress)
+
+    async def _add(
+        self,
+        sha256: str,
+        data: bytes,
+        filename: str,
+        shelf: str,
+        title: str,
+        author: str,
+        added_by: str,
+        progress: Progress | None,
+    ) -> AddedBook:
+        known = await self._books.get_by_hash(shelf, sha256)
+        if known and known.status is BookStatus.READY and await self._is_readable(known):
+            return AddedBook(known, is_new=False)
+        text = await self._reader.read(data, filename, progress)
+        await self._files.write(sha256, text, progress)
+        if known:
+            return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
+        book = _book(text, sha256, shelf, title, author, added_by, self._clock)
+        await self._books.save(book)
+        return AddedBook(book, is_new=True, warnings=text.warnings)
+
+    async def list(self, shelf: str | None = LOCAL_SHELF) -> Sequence[Book]:
+        """Books of a shelf, newest first; of all shelves for None."""
+        return await self._books.list(shelf)
+
+    async def get(self, book_id: str, *, shelf: str | None = None) -> Book:
+        """A book by its id, on a shelf or on any.
+
+        Raises:
+            BookError: NOT_FOUND.
+        """
+        book = await self._books.get(book_id)
+        if book is None or shelf not in (None, book.shelf):
+            raise BookError(BookErrorCode.NOT_FOUND, "That book is not on the shelf (any more).")
+        return book
+
+    async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF) -> Book:
+        """A book by its id, the beginning of its id, or its title (case and outer words left out if it is clear).
+
+        Raises:
+            BookError: NOT_FOUND; the sentence names the books there are, or those that were meant.
+        """
+        books = await self._books.list(shelf)
+        wanted = " ".join(reference.split()).casefold()
+        for matches in (
+            [b for b in books if b.id == reference],
+            [b for b in books if b.title.casefold() == wanted],
+            [b for b in books if len(wanted) >= 6 and b.id.startswith(wanted)],
+            [b for b in books if wanted and wanted in b.title.casefold()],
+        ):
+            if len(matches) == 1:
+                return matches[0]
+            if matches:
+                named = ", ".join(f"“{b.title}” ({b.id[:8]})" for b in matches[:5])
+                raise BookError(
+                    BookErrorCode.NOT_FOUND, f"Several books fit “{reference}”: {named}. Name one by its id."
+                )
+        raise BookError(BookErrorCode.NOT_FOUND, _nothing_fits(reference, books))
+
+    async def open(self, book: Book) -> BookFile:
+        """Open a book for reading.
+
+        Raises:
+            BookError: INVALID_STATE, its file is missing or unreadable.
+        """
+        return await self._files.open(book)
+
+    async def remove(self, book_id: str) -> Book:
+        """Take a book off its shelf, with its conversations and positions; its file goes with the last shelf.
+
+        Raises:
+            BookError: NOT_FOUND.
+        """
+        book = await self.get(book_id)
+        async with self._lock(book.sha256):
+            await self._books.delete(book.id)
+            if not await self._books.count_by_hash(book.sha256):
+                await self._files.remove(book.sha256)
+        return book
+
+    def _lock(self, sha256: str) -> asyncio.Lock:
+        """One file is added or removed at a time, so that no shelf is left with a book whose file just went."""
+        return self._locks.setdefault(sha256, asyncio.Lock())
+
+    async def _is_readable(self, book: Book) -> bool:
+        try:
+            await self._files.open(book)
+        except BookError:
+            return False
+        return True
+
+
+def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock) -> Book:
+    book = Book(
+        id=uuid.uuid4().hex,
+        shelf=shelf,
+        sha256=sha256,
+        title=text.title,
+        author=text.author,
+        format=text.format,
+        page_count=len(text.pages),
+        chapter_count=len(text.chapters),
+        word_count=len(text.text.split()),
+        length=len(text.text),
+        created_at=clock(),
+        pages_estimated=text.pages_estimated,
+        added_by=added_by,
+    )
+    return replace(book, title=" ".join(title.split()) or book.title, author=" ".join(author.split()) or book.author)
+
+
+def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
+    if not books:
+        return f"There is no book called “{reference}”: the shelf is empty. Add one first."
+    titles = ", ".join(f"“{book.title}”" for book in books[:8])
+    return f"There is no book called “{reference}” on the shelf. There are: {titles}{' …' if len(books) > 8 else ''}."
