@@ -1,0 +1,134 @@
+"""Where everything stands in a book: its pages, chapters, sentences and passages on the one axis of characters."""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeVar
+
+from domain.book import BookText, Chapter, Page
+from domain.library.passages import pack
+from domain.library.sentences import LOOK_AHEAD, is_finished, split_sentences
+from domain.library.words import words_of
+
+ReadSlice = Callable[[int, int], str]
+"""The text between two offsets."""
+
+_Item = TypeVar("_Item", Page, Chapter)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places in a book, or in as much of it as has been read.
+
+    Sentence `i` stands at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
+    counts all of them. Passage `i` is made of the sentences `[firsts[i], lasts[i])`. `length` is where the text ends
+    for whoever looks at it.
+    """
+
+    length: int
+    pages: tuple[Page, ...]
+    chapters: tuple[Chapter, ...]
+    starts: "array[int]"
+    ends: "array[int]"
+    words: "array[int]"
+    firsts: "array[int]"
+    lasts: "array[int]"
+
+    @property
+    def word_count(self) -> int:
+        return self.words[-1]
+
+    def sentences_between(self, start: int, end: int) -> range:
+        """The sentences that have at least one character in `[start, end)`."""
+        return range(bisect_right(self.ends, start), bisect_left(self.starts, end))
+
+    def page_at(self, offset: int) -> Page:
+        return self.pages[max(bisect_right(self.pages, offset, key=lambda page: page.start) - 1, 0)]
+
+    def chapter_at(self, offset: int) -> Chapter | None:
+        """The chapter the offset is in, if it is in one."""
+        found = bisect_right(self.chapters, offset, key=lambda chapter: chapter.start) - 1
+        return self.chapters[found] if found >= 0 and offset < self.chapters[found].end else None
+
+    def clip(self, read_to: int, read: ReadSlice) -> "Layout":
+        """What this layout is for a reader who has read up to `read_to`.
+
+        It is a function of `text[:read_to]`, and of the pages and chapters that begin before: the sentences near the
+        bound are split anew without what follows them, and one that is not finished there is left out. A chapter is
+        there once its title must have been read.
+        """
+        if read_to >= self.length:
+            return self
+        read_to = max(read_to, 0)
+        pages, chapters = _reached(self.pages, read_to), _reached(self.chapters, read_to)
+        kept = max(bisect_right(self.starts, read_to - LOOK_AHEAD) - 1, 0)
+        begin = self.starts[kept] if kept else 0
+        starts, ends, words = self.starts[:kept], self.ends[:kept], self.words[: kept + 1]
+        text = read(begin, read_to)
+        for start, end in _finished_spans(text, begin, chapters):
+            starts.append(start)
+            ends.append(end)
+            words.append(words[-1] + len(words_of(text[start - begin : end - begin])))
+        settled = max(bisect_left(self.lasts, kept) - 1, 0)
+        firsts, lasts = self.firsts[:settled], self.lasts[:settled]
+        resume = self.firsts[settled] if settled else 0
+        _add_passages(firsts, lasts, pack_chapters(starts, words, chapters, resume))
+        seen = ends[-1] if ends else 0
+        chapters = tuple(item for item in chapters if item.start + len(item.title) <= seen)
+        return Layout(read_to, pages, chapters, starts, ends, words, firsts, lasts)
+
+
+def lay_out(book: BookText, spans: Sequence[tuple[int, int]], words: "array[int]") -> Layout:
+    """The layout of a whole book from the spans of its sentences and the number of words before each."""
+    starts = array("I", (start for start, _ in spans))
+    ends = array("I", (end for _, end in spans))
+    firsts, lasts = array("I"), array("I")
+    _add_passages(firsts, lasts, pack_chapters(starts, words, book.chapters))
+    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, firsts, lasts)
+
+
+def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> Iterator[tuple[int, int]]:
+    """The spans of the sentences of a text that stands at `offset` of its book, none across the edge of a chapter."""
+    end = offset + len(text)
+    edges = {edge for item in chapters for edge in (item.start, item.end) if offset < edge < end}
+    for left, right in pairwise(sorted(edges | {offset, end})):
+        for start, stop in split_sentences(text, left - offset, right - offset):
+            yield start + offset, stop + offset
+
+
+def pack_chapters(
+    starts: Sequence[int], words: Sequence[int], chapters: Iterable[Chapter], resume: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Passages of the sentences from `resume` on, none across the edge of a chapter."""
+    edges = {bisect_left(starts, edge) for item in chapters for edge in (item.start, item.end)}
+    for first, last in pairwise(sorted({resume, len(starts)} | {edge for edge in edges if edge > resume})):
+        yield from pack(words, first, last)
+
+
+def _reached(items: tuple[_Item, ...], read_to: int) -> tuple[_Item, ...]:
+    """The pages or chapters that begin before the bound; what is known of the last of them ends there."""
+    count = bisect_left([item.start for item in items], read_to)
+    if not count or items[count - 1].end <= read_to:
+        return items[:count]
+    return items[: count - 1] + (replace(items[count - 1], end=read_to),)  # noqa: RUF005 (the type checker follows this)
+
+
+def _finished_spans(text: str, offset: int, chapters: Sequence[Chapter]) -> list[tuple[int, int]]:
+    """The sentences of a text that has been read up to its end, without the last if it may go on."""
+    spans = list(split_chapters(text, chapters, offset))
+    if not spans:
+        return []
+    start, end = spans[-1]
+    limit = offset + len(text)
+    closed = any(end <= edge < limit for item in chapters for edge in (item.start, item.end))
+    if closed or is_finished(text, start - offset, end - offset, limit - offset):
+        return spans
+    return spans[:-1]
+
+
+def _add_passages(firsts: "array[int]", lasts: "array[int]", passages: Iterable[tuple[int, int]]) -> None:
+    for first, last in passages:
+        firsts.append(first)
+        lasts.append(last)

@@ -1,0 +1,105 @@
+"""Words: what counts as one, and which forms are searched as the same word.
+
+A word is a run of letters and digits, with an English ending after an apostrophe ("don't", "Alice's") kept on it.
+Scripts that are written without spaces (Chinese, Japanese, Thai …) have no such runs: there every character is a word,
+and the search looks for neighbouring pairs of them.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from domain.library.word_lists import IRREGULAR_FORMS
+
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"  # Chinese, Japanese
+    "\uac00-\ud7af"  # Korean: spaced, but its particles hang on the words
+    "\U00020000-\U0003ffff"
+)
+_MARKS = (  # signs that belong to the letter before them, and which \w leaves out
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200c\u200d"
+)
+_CLITIC = r"(?:['’](?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b)?"
+_PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
+_ANY_WORD = re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
+_DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
+_DENSE_CHARACTER = re.compile(rf"[{_DENSE}]")
+
+_LATIN_MARKS = re.compile("[\u0300-\u036f]")
+_UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+_POSSESSIVE = re.compile(r"['’]s$")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, as they are written."""
+    return _pattern_for(text).findall(text)
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand: the n-th span is that of the n-th of `words_of`."""
+    return [match.span() for match in _pattern_for(text).finditer(text)]
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    """Both patterns find the same words in most texts, and the plain one in half the time."""
+    return _PLAIN_WORD if text.isascii() or not _DENSE_OR_MARK.search(text) else _ANY_WORD
+
+
+def is_dense(word: str) -> bool:
+    """Whether this word is a character of a script without spaces."""
+    return len(word) == 1 and _DENSE_CHARACTER.match(word) is not None
+
+
+def fold(word: str) -> str:
+    """The word without case and accents, so that "CAFÉ" and "cafe" are the same."""
+    if word.isascii():
+        return word.lower()
+    decomposed = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
+    return unicodedata.normalize("NFC", _LATIN_MARKS.sub("", decomposed)).casefold().translate(_UNDECOMPOSED)
+
+
+def without_possessive(word: str) -> str:
+    return _POSSESSIVE.sub("", word)
+
+
+@lru_cache(maxsize=50_000)
+def stem_of(word: str) -> str:
+    """What a written word is searched as: folded, and English endings and irregular forms brought together."""
+    folded = without_possessive(fold(word))
+    return _without_ending(IRREGULAR_FORMS.get(folded, folded))
+
+
+_VOWEL = re.compile(r"[aeiou]|(?<!^)y")
+_PLURAL = re.compile(r"(?:(?<=ss|sh|ch)|(?<=[xz]))es$|(?<![sui])s$")
+_PARTICIPLE = re.compile(r"(?:ed|ing)$")
+_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
+_SHORT = re.compile(r"^[^aeiou]*[aeiouy][^aeiouwxy]$")
+_SUFFIX = re.compile(r"(?:ly|ness|ful)$")
+
+
+def _without_ending(word: str) -> str:
+    if len(word) <= 3 or not word.isascii():
+        return word
+    if word.endswith("ies"):
+        return word[:-3] + "i"
+    word = _without_participle(_PLURAL.sub("", word))
+    if len(word) > 5:
+        word = _SUFFIX.sub("", word)
+    if word.endswith("y") and len(word) > 2 and word[-2] not in "aeiou":
+        return word[:-1] + "i"
+    if word.endswith("e") and len(word) > 3 and not _SHORT.match(word[:-1]):
+        return word[:-1]
+    return word
+
+
+def _without_participle(word: str) -> str:
+    if word.endswith("ied"):
+        return word[:-3] + "i"
+    base = _PARTICIPLE.sub("", word)
+    if base == word or len(base) < 2 or not _VOWEL.search(base):
+        return word
+    if _DOUBLED.search(base):
+        return base[:-1]
+    return base + "e" if _SHORT.match(base) else base

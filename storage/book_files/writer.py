@@ -1,0 +1,93 @@
+"""Writing a book file: all of it or nothing."""
+
+import fcntl
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from domain.book import BookText
+from domain.library.index import MemoryIndex, WordForm
+from storage.book_files.format import CHUNK, LAYOUT_COLUMNS, SCHEMA, WORDS_INDEX, encode_numbers, encode_text
+
+_UNFINISHED = ".part"
+
+
+def book_bytes(book: BookText, index: MemoryIndex) -> bytes:
+    """The contents of the file of an indexed book."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(SCHEMA)
+        _insert_text(db, book)
+        _insert_places(db, index)
+        _insert_words(db, index.by_stem())
+        db.execute(WORDS_INDEX)
+        db.commit()
+        return db.serialize()
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put a file in place in one step, so that it is there with all its contents or not at all."""
+    with _unfinished_file(path) as (descriptor, unfinished):
+        with os.fdopen(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        os.fsync(descriptor)
+        unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what writers left behind who were killed; writers at work hold a lock on their file."""
+    for leftover in folder.glob(f"*{_UNFINISHED}"):
+        with leftover.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                continue
+            leftover.unlink(missing_ok=True)
+
+
+@contextmanager
+def _unfinished_file(path: Path) -> Iterator[tuple[int, Path]]:
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=_UNFINISHED, dir=path.parent)
+    unfinished = Path(name)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor, unfinished
+    finally:
+        unfinished.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _insert_text(db: sqlite3.Connection, book: BookText) -> None:
+    facts = {"length": len(book.text), "pages_estimated": int(book.pages_estimated)}
+    db.executemany("INSERT INTO about VALUES (?, ?)", facts.items())
+    chunks = (encode_text(book.text[start : start + CHUNK]) for start in range(0, len(book.text), CHUNK))
+    db.executemany("INSERT INTO text VALUES (?, ?)", enumerate(chunks))
+    db.executemany(
+        "INSERT INTO pages VALUES (?, ?, ?, ?)",
+        ((page.number, encode_text(page.label), page.start, page.end) for page in book.pages),
+    )
+    db.executemany(
+        "INSERT INTO chapters (number, title, start, end, level) VALUES (?, ?, ?, ?, ?)",
+        ((item.number, encode_text(item.title), item.start, item.end, item.level) for item in book.chapters),
+    )
+
+
+def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
+    columns = ((name, encode_numbers(getattr(index.layout, name))) for name in LAYOUT_COLUMNS)
+    db.executemany("INSERT INTO places VALUES (?, ?)", columns)
+
+
+def _insert_words(db: sqlite3.Connection, stems: dict[str, list[WordForm]]) -> None:
+    rows = (
+        (encode_text(stem), encode_text(form.written), encode_numbers(form.positions))
+        for stem, forms in sorted(stems.items())
+        for form in forms
+    )
+    db.executemany("INSERT INTO words (stem, written, positions) VALUES (?, ?, ?)", rows)
