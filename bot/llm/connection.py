@@ -2,6 +2,7 @@
 
 import asyncio
 import email.utils
+import math
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
@@ -59,9 +60,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _number(written: str | None) -> float | None:
     try:
-        return float(written or "")
+        number = float(written or "")
     except ValueError:
         return None
+    return max(number, 0.0) if math.isfinite(number) else None
 
 
 async def refuse_long_waits(response: "httpx2.Response") -> None:

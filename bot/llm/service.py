@@ -71,6 +71,8 @@ class Service:
 def _when(seconds: float | None) -> str:
     if seconds is None:
         return "in a minute"
+    if seconds <= 1:
+        return "in a second"
     if seconds < 90:
-        return f"in {max(math.ceil(seconds), 1)} seconds"
+        return f"in {math.ceil(seconds)} seconds"
     return f"in {math.ceil(seconds / 60)} minutes"
