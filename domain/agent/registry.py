@@ -155,14 +155,15 @@ def _checked(output: object) -> ToolOutput:
 
 
 def failure_output(name: str, error: BaseException) -> str:
-    """The result that tells the model how a tool failed; what was not foreseen is logged with its traceback."""
-    if isinstance(error, MarginaliaError):
-        _log.info("tool %s: %s", name, error.message)
-        return error_output(error.message)
-    _log.error("tool %s failed", name, exc_info=error)
+    """The result that tells the model how a tool failed.
+
+    A MarginaliaError or ValueError speaks for itself; anything else is a fault and logged with its traceback.
+    """
     own_words = str(error)
-    if isinstance(error, ValueError) and own_words:
+    if isinstance(error, ValueError | MarginaliaError) and own_words:
+        _log.info("tool %s refused: %s", name, own_words, exc_info=error)
         return error_output(own_words)
+    _log.error("tool %s failed", name, exc_info=error)
     return error_output(f"Tool error: {own_words or type(error).__name__}")
 
 
