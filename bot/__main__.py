@@ -1,1 +1,45 @@
-"""The command line."""
+"""The command line of Marginalia: `marginalia`, or `python -m bot`."""
+
+import sys
+from importlib.metadata import version as installed_version
+from typing import Annotated
+
+import typer
+
+from bot.commands import books, chat, search
+from bot.commands.running import console, fail
+from domain.errors import MarginaliaError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A bot that reads a book with you: it answers from the book's own pages, cites them, and never spoils.",
+)
+app.command()(chat.chat)
+app.command(hidden=True)(chat.start)
+app.add_typer(books.commands, name="books")
+app.command()(search.search)
+
+
+@app.callback(invoke_without_command=True)
+def options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave")] = False,
+) -> None:
+    if version:
+        console.print(f"Marginalia {installed_version('marginalia')}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; what the program knows to fail ends in a sentence, whichever command it was."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        app()
+    except MarginaliaError as error:
+        fail(error.message)
+
+
+if __name__ == "__main__":
+    main()

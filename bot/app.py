@@ -1,1 +1,125 @@
-"""app"""
+"""The composition root: the only file that names concrete classes and fits them together."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+
+from bot.prices import cost_in_microdollars
+from bot.readers.sandbox import SandboxedReader
+from bot.settings import Settings
+from bot.tools.book import book_toolbox
+from domain.agent.always_retrieve import AlwaysRetrieveStrategy
+from domain.agent.answering import AnswerMaker
+from domain.agent.chat_with_book import ChatWithBook
+from domain.agent.context import FullHistoryStrategy
+from domain.agent.conversations import ManageConversations
+from domain.agent.prompts import Prompts
+from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.library.shelf import Bookshelf
+from domain.protocols import ChatProvider, RetrievalStrategy
+from storage import Storage, open_storage
+from storage.book_files import SQLiteBookFiles
+
+SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything a front end needs."""
+
+    settings: Settings
+    storage: Storage
+    provider: ChatProvider
+    shelf: Bookshelf
+    conversations: ManageConversations
+    chat: ChatWithBook
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, provider: ChatProvider | None = None) -> AsyncIterator[App]:
+    """Open the database and the shelf, and connect the brain to its model; closes all of it again.
+
+    Raises:
+        StorageError: the database cannot be opened.
+        SettingsError: the settings contradict each other.
+        LLMError: API_KEY_MISSING.
+    """
+    async with AsyncExitStack() as stack:
+        storage = await stack.enter_async_context(await open_storage(settings.storage_url))
+        book_files = SQLiteBookFiles(settings.data_dir / "books")
+        stack.push_async_callback(book_files.close)
+        model = provider or open_provider(settings)
+        stack.push_async_callback(model.aclose)
+        prompts = Prompts.load(files("prompts"))
+        manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
+        answers = AnswerMaker(
+            provider=model,
+            strategy=_strategies(prompts, settings.max_tool_rounds),
+            context=FullHistoryStrategy(settings.history_messages),
+            toolbox=book_toolbox,
+            prompts=prompts,
+            books=storage.books,
+            files=book_files,
+            conversations=storage.conversations,
+            turns=storage.turns,
+            readers=storage.readers,
+            usage=storage.usage,
+            price=cost_in_microdollars,
+            clock=_now,
+            tool_timeout=settings.tool_timeout_s,
+            turn_timeout=settings.turn_timeout_s,
+        )
+        yield App(
+            settings=settings,
+            storage=storage,
+            provider=model,
+            shelf=Bookshelf(
+                reader=SandboxedReader(max_file_mb=settings.max_upload_mb),
+                files=book_files,
+                books=storage.books,
+                clock=_now,
+            ),
+            conversations=manage,
+            chat=ChatWithBook(
+                answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
+            ),
+        )
+
+
+def open_provider(settings: Settings) -> ChatProvider:
+    """The model the settings ask for. Each SDK is loaded only when it is used.
+
+    Raises:
+        LLMError: API_KEY_MISSING.
+    """
+    match settings.provider:
+        case "anthropic":
+            from bot.llm.anthropic import AnthropicChat
+
+            return AnthropicChat(
+                api_key=settings.anthropic_api_key,
+                model=settings.model,
+                base_url=settings.anthropic_base_url or None,
+            )
+        case "openai":
+            from bot.llm.openai import OpenAIChat
+
+            return OpenAIChat(
+                api_key=settings.openai_api_key, model=settings.model, base_url=settings.openai_base_url or None
+            )
+        case "extractive":
+            from bot.llm.extractive import ExtractiveChat
+
+            return ExtractiveChat()
+
+
+def _strategies(prompts: Prompts, max_rounds: int) -> Callable[[ChatProvider], RetrievalStrategy]:
+    """Chosen anew for every turn, as a server may turn out to know no tools."""
+    with_tools, without = ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)
+    return lambda provider: with_tools if provider.supports_tools else without
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,1 +1,148 @@
-"""console"""
+"""The second front door: a conversation in the terminal, over the same brain and the same events as on Discord."""
+
+import asyncio
+import contextlib
+import json
+import signal
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from bot.event_json import event_to_json
+from domain.agent.chat_with_book import ChatWithBook, Reader
+from domain.conversation import Conversation
+from domain.event import Answer, DraftDiscarded, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnFailed
+
+TERMINAL_READER = Reader("terminal", "")
+DETAIL_LINES = 14
+"""Lines of a tool's result shown with --verbose."""
+
+
+class ConsoleChat:
+    """Answers lines from a person or a pipe. `failures` counts the questions that got no answer."""
+
+    def __init__(
+        self, chat: ChatWithBook, conversation: Conversation, console: Console, *, verbose: bool, as_json: bool
+    ) -> None:
+        self._chat = chat
+        self._conversation = conversation
+        self._console = console
+        self._verbose = verbose
+        self._as_json = as_json
+        self.failures = 0
+
+    async def run(self, lines: AsyncIterator[str]) -> None:
+        """Answer line after line until there are no more, or one says quit or exit."""
+        async for line in lines:
+            question = line.strip()
+            if question.casefold() in ("quit", "exit"):
+                return
+            if question:
+                await self.ask(question)
+
+    async def ask(self, question: str) -> None:
+        """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
+        await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
+        screen = _Rendering(self._console, verbose=self._verbose)
+        with (
+            _interrupts(lambda: self._chat.stop(self._conversation.id)),
+            contextlib.nullcontext(_print_json) if self._as_json else screen as show,
+        ):
+            async with aclosing(self._chat.answer(self._conversation.id)) as events:
+                async for event in events:
+                    show(event)
+                    if isinstance(event, TurnFailed):
+                        self.failures += 1
+                    if isinstance(event, Answer):
+                        await self._chat.delivered(event.turn_id)
+
+
+def _print_json(event: TurnEvent) -> None:
+    print(event_to_json(event), flush=True)  # noqa: T201
+
+
+class _Rendering:
+    """One turn on the screen: a status while nothing is said, the answer as it streams, its sources below."""
+
+    def __init__(self, console: Console, *, verbose: bool) -> None:
+        self._console = console
+        self._verbose = verbose
+        self._status = console.status("[dim]reading …")
+
+    def __enter__(self) -> Self:
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def __call__(self, event: TurnEvent) -> None:
+        match event:
+            case ToolCallStarted(tool_name=name, arguments=arguments):
+                self._status.update(f"[dim]{escape(call_line(name, arguments))} …")
+            case ToolCallFinished() if self._verbose:
+                self._show_call(event)
+            case TextDelta(text):
+                self._status.stop()
+                self._console.print(Text(text), end="", soft_wrap=True)
+            case DraftDiscarded():
+                self._console.print()
+                self._status.start()
+            case Answer():
+                self._status.stop()
+                self._show_sources(event)
+            case TurnFailed(message=message):
+                self._status.stop()
+                self._console.print(f"\n[red]{escape(message)}[/]\n", soft_wrap=True)
+
+    def _show_call(self, call: ToolCallFinished) -> None:
+        mark = "[red]✗[/]" if call.is_error else "[cyan]▸[/]"
+        line = escape(f"{call.number} {call.tool_name} · {call.summary} · {call.milliseconds} ms")
+        self._console.print(f"{mark} {line}", style="dim", soft_wrap=True)
+        lines = call.content.splitlines()
+        shown = lines[:DETAIL_LINES] + ([f"… {len(lines) - DETAIL_LINES} more lines"] if lines[DETAIL_LINES:] else [])
+        self._console.print(Padding(Text("\n".join(shown), style="dim"), (0, 0, 1, 4)))
+
+    def _show_sources(self, answer: Answer) -> None:
+        self._console.print("\n[dim](stopped)[/]" if answer.stopped else "")
+        if answer.cut:
+            self._console.print("[dim](the model ran out of room here; ask it to go on)[/]")
+        for citation in answer.citations:
+            place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
+            quote = " ".join(citation.quote.split())
+            self._console.print(Text(f"  {place}: {quote}", style="dim"), soft_wrap=True)
+        self._console.print()
+
+
+def call_line(tool_name: str, arguments: dict[str, object]) -> str:
+    """A call on one line: its name and its most telling argument."""
+    first = next((value for value in arguments.values() if isinstance(value, str)), "")
+    return f'{tool_name} "{first}"' if first else tool_name
+
+
+def conversation_json(conversation: Conversation, book_title: str) -> str:
+    """The line that opens `--json` output."""
+    return json.dumps(
+        {"event": "conversation", "id": conversation.id, "title": conversation.title, "book": book_title},
+        ensure_ascii=False,
+    )
+
+
+@contextlib.contextmanager
+def _interrupts(handler: Callable[[], object]) -> Iterator[None]:
+    """Send Ctrl-C to `handler` for a while, where the platform lets a loop have signals."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, handler)
+    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)

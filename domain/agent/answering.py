@@ -39,10 +39,15 @@ from domain.protocols import (
     RetrievalStrategy,
     Toolbox,
     TurnRepository,
+    UsageRepository,
 )
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
+from domain.usage import UsageRecord
 
 logger = logging.getLogger(__name__)
+
+Price = Callable[[str, str, TokenUsage], int | None]
+"""Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
 
 _NEVER_AGAIN = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXCEEDED})
 """Failures that would come back if the message that caused them were sent along with the next one."""
@@ -79,6 +84,8 @@ class AnswerMaker:
         conversations: ConversationRepository,
         turns: TurnRepository,
         readers: ReaderRepository,
+        usage: UsageRepository,
+        price: Price,
         clock: Clock,
         tool_timeout: float,
         turn_timeout: float,
@@ -93,6 +100,8 @@ class AnswerMaker:
         self._conversations = conversations
         self._turns = turns
         self._readers = readers
+        self._usage = usage
+        self._price = price
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -159,20 +168,28 @@ class AnswerMaker:
                     case StrategyOutcome():
                         outcome = event
                     case _:
-                        self._note_event(event, draft)
+                        if isinstance(event, UsageReported):
+                            await self._record(event, conversation, draft)
+                        _tell(composer, event)
                         emit(event)
         _emit_text(await composer.finish(), emit)
         draft.depends_to = max((d for d in (draft.depends_to, outcome.depends_to) if d is not None), default=None)
         return outcome
 
-    def _note_event(self, event: object, draft: Draft) -> None:
-        match event:
-            case DraftDiscarded() if draft.composer:
-                draft.composer.discard()
-            case ToolCallFinished(passages=passages) if draft.composer:
-                draft.composer.learn(passages)
-            case UsageReported(usage=usage):
-                draft.usage += usage
+    async def _record(self, event: UsageReported, conversation: Conversation, draft: Draft) -> None:
+        """Book the tokens on the reader who wrote last, at once: they are spent even if no answer comes of it."""
+        draft.usage += event.usage
+        await self._usage.record(
+            UsageRecord(
+                at=self._clock(),
+                model=event.model,
+                usage=event.usage,
+                reader_id=draft.asked[-1].author_id,
+                guild_id=conversation.guild_id,
+                conversation_id=conversation.id,
+                cost_microdollars=self._price(self._provider.name, event.model, event.usage),
+            )
+        )
 
     async def _book(self, conversation: Conversation) -> Book:
         book = await self._books.get(conversation.book_id)
@@ -270,6 +287,15 @@ class AnswerMaker:
             duration_ms=call.milliseconds if call else 0,
             summary=call.summary if call else "",
         )
+
+
+def _tell(composer: AnswerComposer, event: object) -> None:
+    """What other events mean for the answer being composed."""
+    match event:
+        case DraftDiscarded():
+            composer.discard()
+        case ToolCallFinished(passages=passages):
+            composer.learn(passages)
 
 
 def _emit_text(text: str, emit: Emit) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -141,6 +141,13 @@ class ChatWithBook:
             else:
                 undelivered.append(turn)
         return undelivered
+
+    async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
+        """Note that the readers have the answer, and in which messages."""
+        turn = await self._turns.get(turn_id)
+        if turn is not None and turn.state is TurnState.ANSWERED:
+            done = replace(turn, state=TurnState.DELIVERED, reply_ids=tuple(reply_ids), trace_id=trace_id)
+            await self._turns.finish(done)
 
     def _end(self, conversation_id: str, ending: Ending) -> bool:
         running = self._running.get(conversation_id)

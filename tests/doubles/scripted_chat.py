@@ -25,6 +25,10 @@ class ScriptedChat:
         self.hold: asyncio.Event | None = None
         """While set to an Event, streams stop after their first piece until the event is set."""
 
+    def say(self, *replies: Reply) -> None:
+        """Replace what is left of the script."""
+        self._replies = list(replies)
+
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
         return (await self.chat_with_tools(messages, ())).text or ""
 

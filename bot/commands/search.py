@@ -1,0 +1,77 @@
+"""marginalia search and marginalia eval."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bot.commands.running import console, fail, opened, run_async
+from domain.book import Passage
+from domain.library.positions import end_of_page
+from domain.protocols import BookView
+
+
+def search(
+    book: Annotated[str, typer.Argument(help="Title or id")],
+    query: Annotated[str | None, typer.Argument(help="What to look for")] = None,
+    top_k: Annotated[int, typer.Option(min=1, max=100, help="How many passages")] = 5,
+    page: Annotated[str | None, typer.Option(help="Only what a reader on this page has read")] = None,
+    queries: Annotated[str | None, typer.Option(help="A file of queries, one a line; - is standard input")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list; with --queries one a line")] = False,
+) -> None:
+    """Search a book for passages."""
+    if (query is None) == (queries is None):
+        fail("Give either a QUERY or --queries FILE.")
+
+    async def work() -> None:
+        async with opened() as app:
+            found = await app.shelf.find(book, shelf=None)
+            file = await app.shelf.open(found)
+            read_to = found.length if page is None else end_of_page(await file.pages(), page)
+            view = file.view(read_to)
+            for line in [query] if query is not None else _queries(str(queries)):
+                await _answer(view, line or "", top_k, as_json=as_json)
+
+    run_async(work)
+
+
+async def _answer(view: BookView, query: str, top_k: int, *, as_json: bool) -> None:
+    passages = await view.search([query], top_k)
+    if as_json:
+        print(json.dumps([passage_fields(passage) for passage in passages], ensure_ascii=False))  # noqa: T201
+        return
+    if not passages:
+        console.print("Nothing was found.")
+    for passage in passages:
+        pages = passage.page if passage.page == passage.last_page else f"{passage.page}-{passage.last_page}"
+        where = " · ".join(part for part in (f"p. {pages}", passage.chapter, f"{passage.score:.2f}") if part)
+        console.print(where, style="bold", markup=False)
+        console.print(passage.text + "\n", markup=False)
+
+
+def passage_fields(passage: Passage) -> dict[str, object]:
+    """A passage in the JSON form of the command line; pages are numbers where their labels are."""
+    return {
+        "passage_id": passage.id,
+        "page": _page(passage.page),
+        "last_page": _page(passage.last_page),
+        "chapter": passage.chapter,
+        "start": passage.start,
+        "end": passage.end,
+        "score": round(passage.score, 4),
+        "text": passage.text,
+    }
+
+
+def _page(label: str) -> int | str:
+    return int(label) if label.isdecimal() else label
+
+
+def _queries(name: str) -> list[str]:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        fail(f"The queries in {name} cannot be read: {error.strerror}.")
+    return data.decode(errors="replace").splitlines()

@@ -1,0 +1,119 @@
+"""The brain over a real database and a real book file; only the model is a script."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+
+from bot.tools.book import book_toolbox
+from domain.agent.always_retrieve import AlwaysRetrieveStrategy
+from domain.agent.answering import AnswerMaker
+from domain.agent.chat_with_book import ChatWithBook, Reader
+from domain.agent.context import FullHistoryStrategy
+from domain.agent.conversations import ManageConversations
+from domain.agent.prompts import Prompts
+from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.book import Book, BookText, Chapter, Page
+from domain.conversation import Conversation
+from domain.event import Answer, TurnEvent
+from domain.protocols import BookFile, ChatProvider
+from storage import Storage, open_storage
+from storage.book_files import SQLiteBookFiles
+
+ANN = Reader("ann", "Ann")
+BEN = Reader("ben", "Ben")
+
+CHAPTERS = {
+    "I. The Arrival": (
+        "Marta Quill came to the island on a Tuesday in March. The ferryman, old Hobb, would not take money."
+    ),
+    "II. The Lamp": "The lamp had been dark on the night of the ninth. Marta found a brass key under the stairs.",
+    "III. The Keeper": (
+        "It was Hobb who had put the lamp out. He had done it for his brother Lucian, who drowned in 1887."
+    ),
+}
+
+
+def tale() -> BookText:
+    """Three chapters, a page each; who did it stands in the last."""
+    text, pages, chapters = "", [], []
+    for number, (title, body) in enumerate(CHAPTERS.items(), start=1):
+        start = len(text)
+        text += f"{title}\n\n{body}\n\n"
+        pages.append(Page(number, str(number), start, len(text)))
+        chapters.append(Chapter(number, title, start, len(text)))
+    return BookText(text, tuple(pages), tuple(chapters), "txt", title="The Dark Lamp", author="A. Nonymous")
+
+
+@dataclass(frozen=True)
+class ReadingRoom:
+    storage: Storage
+    chat: ChatWithBook
+    manage: ManageConversations
+    book: Book
+    file: BookFile
+
+    async def talk(self, owner: Reader = ANN) -> Conversation:
+        return await self.manage.create(self.book.id, owner_id=owner.id)
+
+    async def ask(self, talk: Conversation, question: str, reader: Reader = ANN) -> list[TurnEvent]:
+        await self.chat.receive(talk.id, question, reader)
+        return [event async for event in self.chat.answer(talk.id)]
+
+    async def answer(self, talk: Conversation, question: str, reader: Reader = ANN) -> Answer:
+        event = (await self.ask(talk, question, reader))[-1]
+        assert isinstance(event, Answer), event
+        return event
+
+
+@asynccontextmanager
+async def reading_room(
+    folder: Path, provider: ChatProvider, *, turn_timeout: float = 30.0, tool_timeout: float = 5.0
+) -> AsyncIterator[ReadingRoom]:
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
+    prompts = Prompts.load(files("prompts"))
+    async with await open_storage(f"sqlite:///{folder / 'room.db'}") as storage:
+        book_files = SQLiteBookFiles(folder / "books")
+        text = tale()
+        book = Book(
+            "tale",
+            "local",
+            "a" * 64,
+            text.title,
+            text.author,
+            "txt",
+            3,
+            3,
+            len(text.text.split()),
+            len(text.text),
+            now(),
+        )
+        await book_files.write(book.sha256, text)
+        await storage.books.save(book)
+        manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
+        answers = AnswerMaker(
+            provider=provider,
+            strategy=lambda p: (
+                ToolUseRetrievalStrategy(max_rounds=3) if p.supports_tools else AlwaysRetrieveStrategy(prompts)
+            ),
+            context=FullHistoryStrategy(),
+            toolbox=book_toolbox,
+            prompts=prompts,
+            books=storage.books,
+            files=book_files,
+            conversations=storage.conversations,
+            turns=storage.turns,
+            readers=storage.readers,
+            usage=storage.usage,
+            price=lambda provider_name, model, usage: 1,
+            clock=now,
+            tool_timeout=tool_timeout,
+            turn_timeout=turn_timeout,
+        )
+        chat = ChatWithBook(answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=now)
+        try:
+            yield ReadingRoom(storage, chat, manage, book, await book_files.open(book))
+        finally:
+            await book_files.close()

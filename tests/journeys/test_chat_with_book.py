@@ -1,0 +1,386 @@
+"""A reader writes, the book answers: the whole way through the brain."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from domain.agent.sentence_keys import KEY_IN_GROUP, key_of
+from domain.book import PositionState, ReadingPosition
+from domain.conversation import UNTITLED, TitleSource, TurnState
+from domain.errors import BookError, ConversationError, LLMError, LLMErrorCode
+from domain.event import Answer, TextDelta, ToolCallFinished, TurnEvent, TurnFailed, TurnStarted
+from domain.tool_use import ChatResponse, StopReason, TokenUsage
+from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
+from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
+
+SEARCH = calls(call("search_book", "t1", query="Who put out the lamp?"))
+
+
+def citing(messages: object) -> Reply:
+    """An answer that rests on the first sentence the last search brought."""
+    assert isinstance(messages, list)
+    passage = messages[-1].passages[0]
+    return f"It stands there [{key_of(passage.sentences[-1])}]."
+
+
+async def test_a_question_is_looked_up_answered_cited_and_kept(tmp_path: Path) -> None:
+    provider = ScriptedChat(SEARCH, citing)
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        events = await room.ask(talk, "Who put out the lamp?")
+        answer = events[-1]
+        assert isinstance(events[0], TurnStarted)
+        assert isinstance(answer, Answer)
+        assert answer.text == "".join(e.text for e in events if isinstance(e, TextDelta))
+        citation = answer.citations[0]
+        assert answer.text == f"It stands there ({citation.reference})."
+        assert (await room.file.text())[citation.start : citation.end] == citation.quote
+        kept = await room.storage.messages.get_by_conversation(talk.id)
+        assert [m.role for m in kept] == ["user", "assistant", "tool_result", "assistant"]
+        assert kept[-1].content == answer.text
+        assert kept[-1].citations == answer.citations
+
+
+async def test_execute_is_the_stream_drained(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Good morning.")) as room:
+        talk = await room.talk()
+        assert await room.chat.execute(talk.id, "Hello") == "Good morning."
+
+
+async def test_execute_raises_what_the_model_failed_with(tmp_path: Path) -> None:
+    broken = LLMError(LLMErrorCode.RATE_LIMITED, "Too many at once. Try again in a minute.")
+    async with reading_room(tmp_path, ScriptedChat(broken)) as room:
+        talk = await room.talk()
+        with pytest.raises(LLMError) as caught:
+            await room.chat.execute(talk.id, "Hello")
+        assert caught.value.code is LLMErrorCode.RATE_LIMITED
+
+
+async def test_an_unknown_conversation_is_refused_before_anything_is_kept(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("x")) as room:
+        with pytest.raises(ConversationError):
+            await room.chat.receive("nope", "Hello", ANN)
+
+
+async def test_the_next_turn_sees_the_last_one_with_its_calls_and_results(tmp_path: Path) -> None:
+    provider = ScriptedChat(SEARCH, citing, "As I said.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Who put out the lamp?")
+        await room.ask(talk, "Who again?")
+        request = provider.requests[-1]
+        assert [m.role for m in request] == ["system", "user", "assistant", "tool_result", "assistant", "user"]
+        assert request[2].tool_invocations
+        assert request[3].passages
+
+
+async def test_system_text_and_tools_never_change_in_a_conversation(tmp_path: Path) -> None:
+    provider = ScriptedChat("One.", "Two.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.ask(talk, "a")
+        await room.storage.books.save(replace(room.book, title="Another Title"))
+        await room.ask(talk, "b")
+        assert provider.requests[0][0] == provider.requests[1][0]
+
+
+async def test_the_reader_is_named_in_front_of_the_message_and_nowhere_else(tmp_path: Path) -> None:
+    provider = ScriptedChat("Hello.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Good evening")
+        system, asked = provider.requests[0]
+        assert "Ann" not in system.content
+        assert asked.text.startswith("[Ann · the whole book is open · ")
+        assert asked.text.endswith("]\nGood evening")
+
+
+async def test_nothing_beyond_the_position_reaches_the_model(tmp_path: Path) -> None:
+    everything = calls(
+        call("search_book", "1", query="Who put out the lamp for Lucian Hobb?"),
+        call("read_pages", "2", **{"from": "1", "to": "3"}),
+        call("read_pages", "3", **{"from": "3"}),
+        call("table_of_contents", "4"),
+        call("find_phrase", "5", text="his brother Lucian, who drowned in 1887"),
+        call("count_mentions", "6", term="Lucian"),
+    )
+    provider = ScriptedChat(everything, "I do not know yet.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        pages = await room.file.pages()
+        position = ReadingPosition(PositionState.READING, pages[1].end)
+        await room.storage.readers.set_position(ANN.id, room.book.id, position)
+        await room.ask(talk, "Who put out the lamp?")
+        sent = repr(provider.requests[1][2:])
+        for secret in ("Keeper", "1887", "brother", "It was Hobb", "drowned"):
+            assert secret not in sent.replace("his brother Lucian, who drowned in 1887", "")
+        assert "has read to page 2" in provider.requests[0][1].text
+
+
+async def test_the_lowest_position_of_the_people_in_a_conversation_binds_it(tmp_path: Path) -> None:
+    provider = ScriptedChat("One.", calls(call("read_pages", "1", **{"from": "1", "to": "3"})), "Two.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        pages = await room.file.pages()
+        await room.storage.readers.set_position(ANN.id, room.book.id, ReadingPosition(PositionState.FINISHED))
+        at_one = ReadingPosition(PositionState.READING, pages[0].end)
+        await room.storage.readers.set_position(BEN.id, room.book.id, at_one)
+        await room.ask(talk, "Hello", ANN)
+        await room.ask(talk, "What comes next?", BEN)
+        assert "has read to page 1" in provider.requests[1][-1].text
+        assert "brass key" not in repr(provider.requests[2][1:])
+
+
+async def test_what_was_said_at_a_higher_position_is_left_out_at_a_lower_one(tmp_path: Path) -> None:
+    provider = ScriptedChat(SEARCH, "It was Hobb.", "I cannot say.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Who put out the lamp?")
+        pages = await room.file.pages()
+        await room.storage.readers.set_position(
+            ANN.id, room.book.id, ReadingPosition(PositionState.READING, pages[0].end)
+        )
+        await room.ask(talk, "And now?")
+        assert [m.role for m in provider.requests[-1]] == ["system", "user"]
+
+
+async def test_messages_that_arrive_during_a_turn_join_the_next_one(tmp_path: Path) -> None:
+    provider = ScriptedChat("First answer.", "Second answer.")
+    provider.hold = asyncio.Event()
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.chat.receive(talk.id, "one", ANN)
+        first = asyncio.create_task(drained(room, talk.id))
+        while not provider.requests:
+            await asyncio.sleep(0.005)
+        await room.chat.receive(talk.id, "two", ANN)
+        await room.chat.receive(talk.id, "three", BEN)
+        second = asyncio.create_task(drained(room, talk.id))
+        third = asyncio.create_task(drained(room, talk.id))
+        provider.hold.set()
+        endings = [events[-1] for events in await asyncio.gather(first, second, third) if events]
+        assert [e.text for e in endings if isinstance(e, Answer)] == ["First answer.", "Second answer."]
+        assert [m.content for m in provider.requests[1] if m.role == "user"] == ["one", "two", "three"]
+        kept = await room.storage.messages.get_by_conversation(talk.id)
+        assert [m.content for m in kept] == ["one", "First answer.", "two", "three", "Second answer."]
+
+
+async def test_conversations_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    provider = ScriptedChat("Done.")
+    async with reading_room(tmp_path, provider) as room:
+        slow, quick = await room.talk(), await room.talk()
+        provider.hold = asyncio.Event()
+        await room.chat.receive(slow.id, "slow", ANN)
+        waiting = asyncio.create_task(drained(room, slow.id))
+        while not provider.requests:
+            await asyncio.sleep(0.005)
+        held, provider.hold = provider.hold, None
+        answer = await room.answer(quick, "quick")
+        assert answer.text == "Done."
+        held.set()
+        await waiting
+
+
+async def test_the_same_message_twice_is_one_message(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Once.")) as room:
+        talk = await room.talk()
+        assert await room.chat.receive(talk.id, "Hi", ANN, external_id="77")
+        assert await room.chat.receive(talk.id, "Hi", ANN, external_id="77") is None
+        assert len([e async for e in room.chat.answer(talk.id) if isinstance(e, Answer)]) == 1
+        assert [e async for e in room.chat.answer(talk.id)] == []
+
+
+async def test_stop_keeps_what_was_written_and_the_talk_goes_on(tmp_path: Path) -> None:
+    provider = ScriptedChat(SEARCH, "Ann kept the light.", "Go on.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.chat.receive(talk.id, "Tell me", ANN)
+        events = []
+        async for event in room.chat.answer(talk.id):
+            events.append(event)
+            if isinstance(event, ToolCallFinished):
+                provider.hold = asyncio.Event()
+            if isinstance(event, TextDelta):
+                assert room.chat.stop(talk.id)
+        ending = events[-1]
+        assert isinstance(ending, Answer)
+        assert ending.stopped
+        assert "Ann kept the light.".startswith(ending.text)
+        assert ending.text
+        provider.hold = None
+        assert (await room.answer(talk, "Go on")).text == "Go on."
+        roles = [m.role for m in provider.requests[-1]]
+        assert roles == ["system", "user", "assistant", "tool_result", "assistant", "user"]
+
+
+async def test_a_withdrawn_turn_leaves_no_trace_and_its_message_waits_again(tmp_path: Path) -> None:
+    provider = ScriptedChat("Ann kept the light.")
+    provider.hold = asyncio.Event()
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        message = await room.chat.receive(talk.id, "Tell me", ANN)
+        assert message
+        running = asyncio.create_task(drained(room, talk.id))
+        while not provider.requests:
+            await asyncio.sleep(0.005)
+        assert room.chat.withdraw(talk.id)
+        await asyncio.gather(running, return_exceptions=True)
+        assert await room.storage.turns.get_by_conversation(talk.id) == []
+        await room.storage.messages.save(replace(message, content="Tell me more"))
+        provider.hold = None
+        await drained(room, talk.id)
+        assert provider.requests[-1][-1].content == "Tell me more"
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded. Try again soon."), "overloaded"),
+        (ChatResponse(text="", stop_reason=StopReason.REFUSAL), "refused"),
+        (ChatResponse(text=""), "empty_reply"),
+    ],
+)
+async def test_a_failure_is_a_sentence_and_the_next_message_is_answered(
+    tmp_path: Path, failure: LLMError | ChatResponse, code: str
+) -> None:
+    provider = ScriptedChat(failure)
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        ending = (await room.ask(talk, "Who?"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert ending.code == code
+        assert ending.message.endswith(".")
+        provider.say("Hobb.")
+        assert (await room.answer(talk, "Who then?")).text == "Hobb."
+        asked = [m.content for m in provider.requests[-1] if m.role == "user"]
+        assert asked == (["Who then?"] if code == "refused" else ["Who?", "Who then?"])
+
+
+async def test_a_failed_turn_can_be_tried_again(tmp_path: Path) -> None:
+    provider = ScriptedChat(LLMError(LLMErrorCode.TIMEOUT, "Too slow."), "Hobb.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        failed = (await room.ask(talk, "Who?"))[-1]
+        assert isinstance(failed, TurnFailed)
+        await room.storage.turns.reopen(failed.turn_id)
+        events = await drained(room, talk.id)
+        assert isinstance(events[-1], Answer)
+        kept = await room.storage.messages.get_by_conversation(talk.id)
+        assert [m.content for m in kept] == ["Who?", "Hobb."]
+
+
+async def test_a_turn_that_takes_too_long_ends_and_says_so(tmp_path: Path) -> None:
+    provider = ScriptedChat("Ann kept the light.")
+    provider.hold = asyncio.Event()
+    async with reading_room(tmp_path, provider, turn_timeout=0.3) as room:
+        ending = (await room.ask(await room.talk(), "Who?"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert ending.code == "timeout"
+
+
+async def test_an_unforeseen_fault_is_a_sentence_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    def fault(_: object) -> Reply:
+        raise ZeroDivisionError
+
+    async with reading_room(tmp_path, ScriptedChat(fault)) as room:
+        ending = (await room.ask(await room.talk(), "Who?"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert "ZeroDivisionError" not in ending.message
+        assert "ZeroDivisionError" in caplog.text
+
+
+async def test_a_book_whose_file_is_gone_is_a_sentence(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("x")) as room:
+        talk = await room.talk()
+        (tmp_path / "books" / f"{room.book.sha256}.book").unlink()
+        ending = (await room.ask(talk, "Who?"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert "add it again" in ending.message.lower()
+
+
+async def test_a_model_without_tools_is_handed_passages_and_its_keys_resolve(tmp_path: Path) -> None:
+    def keyed(messages: object) -> Reply:
+        assert isinstance(messages, list)
+        found = KEY_IN_GROUP.search(messages[-1].content)
+        assert found
+        return f"There [{found[0]}]."
+
+    provider = ScriptedChat(keyed, "the dark lamp and Hobb", keyed, supports_tools=False)
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        first = await room.answer(talk, "Who put out the lamp?")
+        assert first.citations
+        second = await room.ask(talk, "And why did he?")
+        assert isinstance(second[-1], Answer)
+        searched = next(e for e in second if isinstance(e, ToolCallFinished))
+        assert searched.tool_name == "search_book"
+        assert "And why did he?" in provider.requests[1][0].content, "the query is reformulated from the conversation"
+        assert not any(provider.allowed_calls)
+        assert all(m.role in ("system", "user", "assistant") for request in provider.requests for m in request)
+
+
+async def test_tokens_are_booked_on_the_reader_who_asked(tmp_path: Path) -> None:
+    usage = TokenUsage(1_000, 50)
+    async with reading_room(tmp_path, ScriptedChat(ChatResponse(text="Hi.", usage=usage))) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Hello", BEN)
+        total = await room.storage.usage.total_for_conversation(talk.id)
+        assert (total.usage, total.cost_microdollars) == (usage, 1)
+        turn = (await room.storage.turns.get_by_conversation(talk.id))[0]
+        assert turn.usage == usage
+
+
+async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_are_named(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
+        done, cut_off = await room.talk(), await room.talk()
+        await room.answer(done, "Who?")
+        message = await room.chat.receive(cut_off.id, "Who?", ANN)
+        assert message
+        await room.storage.turns.begin(cut_off.id, [message.id], message.created_at)
+    async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
+        undelivered = await room.chat.recover()
+        assert [turn.conversation_id for turn in undelivered] == [done.id]
+        await room.chat.delivered(undelivered[0].id, ["1"])
+        assert await room.chat.recover() == []
+        events = await drained(room, cut_off.id)
+        assert isinstance(events[-1], Answer)
+        states = [t.state for t in await room.storage.turns.get_by_conversation(done.id)]
+        assert states == [TurnState.DELIVERED]
+
+
+async def test_a_conversation_is_named_after_its_first_message(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
+        talk = await room.talk()
+        assert talk.title == UNTITLED
+        await room.ask(talk, "Who put out the lamp on the night of the ninth, and was it for money?")
+        titled = await room.manage.get(talk.id)
+        assert titled.title == "Who put out the lamp on the night of the ninth…"
+        assert titled.title_source is TitleSource.AUTOMATIC
+
+
+async def test_a_persons_own_title_stays(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
+        talk = await room.manage.create(room.book.id, "Evening reading")
+        await room.ask(talk, "Who?")
+        assert (await room.manage.get(talk.id)).title == "Evening reading"
+        assert (await room.manage.rename(talk.id, "Night  reading ")).title == "Night reading"
+        with pytest.raises(ConversationError):
+            await room.manage.rename(talk.id, "  ")
+
+
+async def test_a_deleted_book_takes_its_conversations_along(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Who?")
+        await room.storage.books.delete(room.book.id)
+        with pytest.raises(ConversationError):
+            await room.manage.get(talk.id)
+        assert await room.storage.messages.get_by_conversation(talk.id) == []
+        with pytest.raises(BookError):
+            await room.manage.create(room.book.id)
+
+
+async def drained(room: ReadingRoom, conversation_id: str) -> list[TurnEvent]:
+    return [event async for event in room.chat.answer(conversation_id)]
