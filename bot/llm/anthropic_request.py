@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from bot.llm.rounds import with_every_call_answered
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
 from domain.tool_use import RawReply, ToolDefinition, ToolInvocation
@@ -16,8 +17,6 @@ Block = dict[str, Any]
 _CACHED: Final[Block] = {"type": "ephemeral"}
 
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
-
-_INTERRUPTED: Final = "This call was interrupted before anything came of it."
 
 _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     # Sonnet would think before every reply; between tools it helps, and what it writes there comes back as text.
@@ -44,13 +43,11 @@ class Request:
         self._system = [_text(message.content) for message in messages if _is_system(message) and _says(message)]
         self._tools = [_tool(tool) for tool in tools]
         self._messages: list[Block] = []
-        self._unanswered: list[str] = []
         self._round: list[Block] = []
         self._hash = hashlib.sha256(_canonical([self._system, self._tools]))
         self._hashed = 0
-        for message in messages:
+        for message in with_every_call_answered(messages):
             self._add(message)
-        self._answer_interrupted_calls()
 
     @property
     def holds_thinking(self) -> bool:
@@ -82,22 +79,25 @@ class Request:
 
     def _add(self, message: PromptMessage) -> None:
         if message.role == MessageRole.TOOL_RESULT:
-            self._add_result(_tool_result(message), message.tool_use_id)
+            self._add_result(_tool_result(message))
             return
-        self._answer_interrupted_calls()
+        self._round = []
         if message.role == MessageRole.USER and _says(message):
-            self._messages.append({"role": "user", "content": [_text(message.content)]})
+            self._messages.append({"role": "user", "content": [_text(message.text)]})
         elif message.role == MessageRole.ASSISTANT:
             self._add_reply(message)
 
     def _add_reply(self, message: PromptMessage) -> None:
         raw = message.raw
         own = raw is not None and (raw.provider, raw.model) == (PROVIDER, self._model)
-        content = self._echo(raw) if raw and own else _neutral(message)
-        if content:
+        if content := self._echo(raw) if raw and own else _neutral(message):
             self._messages.append({"role": "assistant", "content": content})
-        self._unanswered = [block["id"] for block in content if block["type"] == "tool_use"]
-        self._round = []
+
+    def _add_result(self, block: Block) -> None:
+        """All results of a round go into one message, or the model unlearns to call several tools at once."""
+        if not self._round:
+            self._messages.append({"role": "user", "content": self._round})
+        self._round.append(block)
 
     def _echo(self, raw: RawReply) -> list[Block]:
         """The reply byte for byte, if all before it is as it was; else without what only held there."""
@@ -109,21 +109,6 @@ class Request:
             # Citations count the search results of the whole request.
             blocks = [{key: value for key, value in block.items() if key != "citations"} for block in blocks]
         return list(blocks)
-
-    def _add_result(self, block: Block, tool_use_id: str | None) -> None:
-        """All results of a round go into one message, or the model unlearns to call several tools at once."""
-        if not self._round:
-            self._messages.append({"role": "user", "content": self._round})
-        self._round.append(block)
-        if tool_use_id in self._unanswered:
-            self._unanswered.remove(tool_use_id)
-
-    def _answer_interrupted_calls(self) -> None:
-        """The API refuses a history in which a call has no result, whatever became of it."""
-        for tool_use_id in tuple(self._unanswered):
-            block = {"type": "tool_result", "tool_use_id": tool_use_id, "content": _INTERRUPTED, "is_error": True}
-            self._add_result(block, tool_use_id)
-        self._round = []
 
 
 def _is_system(message: PromptMessage) -> bool:
@@ -156,7 +141,7 @@ def _tool_use(call: ToolInvocation) -> Block:
 def _tool_result(message: PromptMessage) -> Block:
     block: Block = {"type": "tool_result", "tool_use_id": message.tool_use_id}
     if message.passages and not message.is_error:
-        block["content"] = [_search_result(passage) for passage in message.passages]
+        block["content"] = [*_note(message), *map(_search_result, message.passages)]
     elif _says(message):
         block["content"] = message.content
     if message.is_error:
@@ -164,14 +149,24 @@ def _tool_result(message: PromptMessage) -> Block:
     return block
 
 
+def _note(message: PromptMessage) -> list[Block]:
+    """The note on a result, as a search result too: the API takes no other kind of block beside them."""
+    return [_citable("note", "About this result", [message.note])] if message.note else []
+
+
 def _search_result(passage: Passage) -> Block:
     """One text block a sentence: a block is the smallest thing the model can cite."""
     pages = f"p. {passage.page}" if passage.page == passage.last_page else f"pp. {passage.page}-{passage.last_page}"
+    title = f"{passage.chapter} · {pages}" if passage.chapter else pages
+    return _citable(passage.source, title, [sentence.text for sentence in passage.sentences])
+
+
+def _citable(source: str, title: str, texts: Sequence[str]) -> Block:
     return {
         "type": "search_result",
-        "source": passage.source,
-        "title": f"{passage.chapter} · {pages}" if passage.chapter else pages,
-        "content": [_text(sentence.text) for sentence in passage.sentences],
+        "source": source,
+        "title": title,
+        "content": [_text(text) for text in texts],
         "citations": {"enabled": True},
     }
 

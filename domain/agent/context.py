@@ -1,7 +1,6 @@
 """Which messages of a history go into the prompt."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from domain.chat import ChatMessage, MessageRole
 
@@ -23,20 +22,13 @@ class FullHistoryStrategy:
         fitting = [at for at in starts if len(history) - at <= self._max_messages]
         if not starts:
             return []
-        return whole_or_unsigned(history, history[fitting[0] if fitting else starts[-1] :])
+        return list(history[fitting[0] if fitting else starts[-1] :])
 
 
 def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessage]:
     """The turns of which nothing depends on the book beyond `read_to`."""
     hidden = {m.turn_id for m in history if m.depends_to is not None and m.depends_to > read_to}
-    return whole_or_unsigned(history, [m for m in history if m.turn_id not in hidden])
-
-
-def whole_or_unsigned(history: Sequence[ChatMessage], kept: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """The kept messages; if any is missing, without wire forms, as signed thinking is bound to all that preceded it."""
-    if len(kept) == len(history):
-        return list(kept)
-    return [replace(message, raw=None) for message in kept]
+    return [message for message in history if message.turn_id not in hidden]
 
 
 def _starts_turn(history: Sequence[ChatMessage], at: int) -> bool:

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 from domain.agent.context import FullHistoryStrategy, within_bound
 from domain.chat import ChatMessage, MessageRole
-from domain.tool_use import RawReply
 
 USER, ASSISTANT, RESULT = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL_RESULT
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-SIGNED = RawReply("anthropic", "claude", [{"type": "thinking", "signature": "x"}])
 
 
 def turn(number: int, *roles: MessageRole, depends_to: int | None = None) -> list[ChatMessage]:
@@ -24,7 +22,6 @@ def turn(number: int, *roles: MessageRole, depends_to: int | None = None) -> lis
             created_at=NOW,
             turn_id=f"t{number}",
             depends_to=depends_to if role is not USER else None,
-            raw=SIGNED if role is ASSISTANT else None,
         )
         for at, role in enumerate(roles)
     ]
@@ -34,7 +31,7 @@ def searching(number: int, depends_to: int | None = None) -> list[ChatMessage]:
     return turn(number, USER, ASSISTANT, RESULT, ASSISTANT, depends_to=depends_to)
 
 
-def test_a_short_history_goes_in_whole_with_its_signed_parts() -> None:
+def test_a_short_history_goes_in_whole() -> None:
     history = searching(1) + searching(2)
     assert FullHistoryStrategy(20).build_context(history) == history
 
@@ -43,11 +40,6 @@ def test_the_cut_falls_only_before_a_readers_message() -> None:
     history = searching(1) + searching(2) + searching(3)
     kept = FullHistoryStrategy(10).build_context(history)
     assert [m.id for m in kept] == [m.id for m in searching(2) + searching(3)]
-
-
-def test_after_a_cut_nothing_signed_is_left_as_signatures_cover_what_was_cut() -> None:
-    kept = FullHistoryStrategy(4).build_context(searching(1) + searching(2))
-    assert [m.raw for m in kept] == [None] * 4
 
 
 def test_the_newest_turn_is_kept_even_if_it_is_too_long_alone() -> None:
@@ -77,7 +69,6 @@ def test_a_turn_that_depends_on_unread_text_is_left_out_whole() -> None:
     history = searching(1, depends_to=100) + searching(2, depends_to=500) + searching(3, depends_to=100)
     kept = within_bound(history, 200)
     assert {m.turn_id for m in kept} == {"t1", "t3"}
-    assert all(m.raw is None for m in kept)
 
 
 def test_within_the_bound_nothing_changes() -> None:
