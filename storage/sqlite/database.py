@@ -107,8 +107,13 @@ class Database:
 
     async def integrity_check(self) -> list[str]:
         """What is wrong with the file, one line each; an empty list means all is well."""
-        lines = [str(row[0]) for row in await self.read("PRAGMA integrity_check")]
-        orphans = await self.read("PRAGMA foreign_key_check")
+        try:
+            lines = [str(row[0]) for row in await self.read("PRAGMA integrity_check")]
+            orphans = await self.read("PRAGMA foreign_key_check")
+        except StorageError as error:
+            if error.code is not StorageErrorCode.DB_CORRUPTED:
+                raise
+            return [error.message]
         return [line for line in lines if line != "ok"] + [
             f"a row of {row['table']} refers to a row of {row['parent']} that is gone" for row in orphans
         ]

@@ -39,6 +39,10 @@ _SENTENCES = {
         StorageErrorCode.DB_CORRUPTED,
         "The file {path} is not a database and was left as it is: name another file, or put a backup in its place.",
     ),
+    sqlite3.SQLITE_CONSTRAINT: (
+        StorageErrorCode.WRITE_FAILED,
+        "The database {path} does not take that entry, because it contradicts what is in it: {reason}.",
+    ),
     sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY: (
         StorageErrorCode.NOT_FOUND,
         "The book, conversation or turn that this belongs to is no longer in the database {path}.",

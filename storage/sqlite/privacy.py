@@ -6,9 +6,9 @@ from domain.conversation import UNTITLED
 from domain.privacy import Erasure
 from storage.sqlite.connection import Connection
 from storage.sqlite.database import Database
+from storage.sqlite.readers import SQLiteReaders
 
 _EXPORTED = {
-    "preferences": "SELECT verbose FROM readers WHERE id = ?",
     "positions": """
         SELECT books.title AS book, book_id, state, read_to
         FROM positions JOIN books ON books.id = book_id WHERE reader_id = ? ORDER BY books.created_at""",
@@ -70,9 +70,10 @@ class SQLitePrivacy:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._readers = SQLiteReaders(database)
 
     async def export(self, reader_id: str) -> dict[str, Any]:
-        kept: dict[str, Any] = {"reader_id": reader_id}
+        kept: dict[str, Any] = {"reader_id": reader_id, "verbose": await self._readers.get_verbose(reader_id)}
         for part, sql in _EXPORTED.items():
             kept[part] = [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
         return kept

@@ -90,8 +90,9 @@ CREATE TABLE chat_messages (
   FOREIGN KEY (conversation_id, turn_id) REFERENCES turns (conversation_id, id) ON DELETE CASCADE
 ) STRICT;
 
-CREATE INDEX chat_messages_by_turn ON chat_messages (conversation_id, turn_id, arrival);
-CREATE INDEX chat_messages_by_author ON chat_messages (author_id) WHERE author_id <> '';
+CREATE INDEX chat_messages_by_conversation ON chat_messages (conversation_id);
+CREATE INDEX chat_messages_by_turn ON chat_messages (turn_id, conversation_id);
+CREATE INDEX chat_messages_by_author ON chat_messages (author_id);
 
 -- Messages that were erased on their author's wish: known again if they are seen again, and nothing else about them.
 CREATE TABLE forgotten_messages (

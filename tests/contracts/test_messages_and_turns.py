@@ -1,0 +1,234 @@
+"""What every storage promises about messages, their order, and the turns that hold them."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from domain.chat import MessageRole
+from domain.conversation import TurnState
+from domain.errors import ConversationError, ConversationErrorCode, StorageError
+from domain.tool_use import TokenUsage
+from storage import Storage
+from tests.storage.values import (
+    MIDNIGHT,
+    a_conversation,
+    a_question,
+    an_answer,
+    at,
+    everything_said,
+    furnish,
+    hold_turn,
+    ids_of,
+)
+
+
+@pytest.fixture(autouse=True)
+async def furnished(storage: Storage) -> None:
+    await furnish(storage)
+
+
+class TestMessages:
+    async def test_messages_come_back_as_they_went(self, storage: Storage) -> None:
+        question = a_question(author_id="hatter", author_name="The Hatter", note="[p. 12]", external_id="900")
+        await storage.messages.save_batch([question, *everything_said()])
+        assert await storage.messages.get_by_conversation("tea") == [question, *everything_said()]
+        assert await storage.messages.get_by_external_id("900") == question
+
+    async def test_order_is_that_of_writing_whatever_the_clock_says(self, storage: Storage) -> None:
+        for name, minutes in [("c", 3), ("a", 1), ("b", 2)]:
+            await storage.messages.save(a_question(name, created_at=at(minutes)))
+        assert await ids_of(storage) == ["c", "a", "b"]
+
+    async def test_a_batch_is_written_whole_or_not_at_all(self, storage: Storage) -> None:
+        with pytest.raises(StorageError):
+            await storage.messages.save_batch([a_question("good"), a_question("bad", conversation_id="nobody")])
+        assert await ids_of(storage) == []
+
+    async def test_saving_again_updates_and_keeps_the_place(self, storage: Storage) -> None:
+        await storage.messages.save_batch([a_question("first"), a_question("second")])
+        await storage.messages.save(a_question("first", content="Edited"))
+        first, second = await storage.messages.get_by_conversation("tea")
+        assert (first.id, first.content, second.id) == ("first", "Edited", "second")
+
+    async def test_an_event_that_comes_twice_is_known(self, storage: Storage) -> None:
+        assert await storage.messages.add_incoming(a_question("once", external_id="900"))
+        assert not await storage.messages.add_incoming(a_question("twice", content="again", external_id="900"))
+        assert await storage.messages.get_by_conversation("tea") == [a_question("once", external_id="900")]
+
+    async def test_an_event_that_comes_twice_at_once_is_known(self, storage: Storage) -> None:
+        copies = [a_question(f"copy-{n}", external_id="900") for n in range(20)]
+        taken = await asyncio.gather(*(storage.messages.add_incoming(copy) for copy in copies))
+        assert sum(taken) == 1
+        assert len(await ids_of(storage)) == 1
+
+    async def test_messages_without_external_id_are_never_taken_for_each_other(self, storage: Storage) -> None:
+        assert await storage.messages.add_incoming(a_question("one"))
+        assert await storage.messages.add_incoming(a_question("two"))
+
+    async def test_deleting_leaves_the_others_in_order(self, storage: Storage) -> None:
+        await storage.messages.save_batch([a_question(name) for name in "abcd"])
+        await storage.messages.delete("b")
+        await storage.messages.delete("b")
+        await storage.messages.save(a_question("e"))
+        assert await ids_of(storage) == ["a", "c", "d", "e"]
+
+    async def test_deleting_by_conversation_leaves_other_conversations(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation("croquet"))
+        await hold_turn(storage, "tea")
+        await hold_turn(storage, "croquet", "croquet")
+        await storage.messages.delete_by_conversation("tea")
+        assert await ids_of(storage) == []
+        assert not await storage.turns.get_by_conversation("tea")
+        assert await ids_of(storage, "croquet") == ["croquet-question", "croquet-answer"]
+
+    @pytest.mark.parametrize(
+        "text", ["", "\x00", "a\x00b", "naïve 兔子 🐇", "half a pair \ud83d", "'; DROP TABLE books"]
+    )
+    async def test_any_text_can_be_kept(self, storage: Storage, text: str) -> None:
+        await storage.messages.save(a_question(content=text))
+        (kept,) = await storage.messages.get_by_conversation("tea")
+        assert kept.content == text.replace("\ud83d", "\ufffd")
+
+
+class TestTurns:
+    async def test_a_turn_takes_the_messages_that_are_named(self, storage: Storage) -> None:
+        for name in ("first", "second", "later"):
+            await storage.messages.add_incoming(a_question(name))
+        turn = await storage.turns.begin("tea", ["first", "second"], at(7))
+        assert (turn.number, turn.state, turn.started_at) == (1, TurnState.RUNNING, at(7))
+        assert await storage.turns.get(turn.id) == turn
+        taken = {each.id: each.turn_id for each in await storage.messages.get_by_conversation("tea")}
+        assert taken == {"first": turn.id, "second": turn.id, "later": None}
+
+    async def test_a_message_is_taken_once(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        results = await asyncio.gather(
+            *(storage.turns.begin("tea", ["question"], MIDNIGHT) for _ in range(5)), return_exceptions=True
+        )
+        errors = [result for result in results if isinstance(result, ConversationError)]
+        assert [error.code for error in errors] == [ConversationErrorCode.INVALID_STATE] * 4
+        assert len(await storage.turns.get_by_conversation("tea")) == 1
+
+    async def test_a_turn_that_cannot_begin_leaves_no_trace(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation("croquet"))
+        await storage.messages.add_incoming(a_question("here"))
+        await storage.messages.add_incoming(a_question("elsewhere", "croquet"))
+        with pytest.raises(ConversationError):
+            await storage.turns.begin("tea", ["here", "elsewhere"], MIDNIGHT)
+        assert not await storage.turns.get_by_conversation("tea")
+        assert [each.turn_id for each in await storage.messages.get_by_conversation("tea")] == [None]
+
+    async def test_messages_deleted_meanwhile_are_passed_over(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question("left"))
+        turn = await storage.turns.begin("tea", ["left", "deleted"], MIDNIGHT)
+        assert [each.turn_id for each in await storage.messages.get_by_conversation("tea")] == [turn.id]
+        with pytest.raises(ConversationError) as refused:
+            await storage.turns.begin("tea", ["deleted"], MIDNIGHT)
+        assert refused.value.code is ConversationErrorCode.INVALID_STATE
+
+    async def test_a_turn_needs_its_conversation(self, storage: Storage) -> None:
+        with pytest.raises(ConversationError) as refused:
+            await storage.turns.begin("nobody", ["question"], MIDNIGHT)
+        assert refused.value.code is ConversationErrorCode.NOT_FOUND
+
+    async def test_the_end_of_a_turn_is_kept_with_its_messages(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        turn = await storage.turns.begin("tea", ["question"], MIDNIGHT)
+        done = replace(
+            turn, state=TurnState.ANSWERED, finished_at=at(1), model="m", usage=TokenUsage(5, 6, 7, 8), stopped=True
+        )
+        await storage.turns.finish(done, everything_said())
+        assert await storage.turns.get(turn.id) == done
+        said = [replace(message, turn_id=turn.id) for message in everything_said()]
+        assert await storage.messages.get_by_conversation("tea") == [a_question(turn_id=turn.id), *said]
+
+    async def test_the_end_of_a_turn_is_written_whole_or_not_at_all(self, storage: Storage) -> None:
+        turn = await hold_turn(storage, "first", external_id="900")
+        failed = replace(turn, state=TurnState.FAILED)
+        with pytest.raises(StorageError):
+            await storage.turns.finish(failed, [an_answer("good"), an_answer("bad", external_id="900")])
+        assert await storage.turns.get(turn.id) == turn
+        assert await ids_of(storage) == ["first-question", "first-answer"]
+
+    async def test_a_failed_turn_keeps_its_question(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        turn = await storage.turns.begin("tea", ["question"], MIDNIGHT)
+        failed = replace(turn, state=TurnState.FAILED, error="The model is busy.", finished_at=at(1))
+        await storage.turns.finish(failed)
+        assert await storage.turns.get(turn.id) == failed
+        assert [each.turn_id for each in await storage.messages.get_by_conversation("tea")] == [turn.id]
+
+    async def test_a_turn_whose_conversation_was_deleted_cannot_end(self, storage: Storage) -> None:
+        turn = await hold_turn(storage, "first")
+        await storage.conversations.delete("tea")
+        with pytest.raises(ConversationError) as refused:
+            await storage.turns.finish(turn, [an_answer()])
+        assert refused.value.code is ConversationErrorCode.NOT_FOUND
+
+    async def test_retry_lets_the_question_wait_again(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        turn = await storage.turns.begin("tea", ["question"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.FAILED), [an_answer("partial")])
+        await storage.messages.add_incoming(a_question("later"))
+        await storage.turns.reopen(turn.id)
+        await storage.turns.reopen(turn.id)
+        assert await storage.turns.get(turn.id) is None
+        assert await storage.messages.get_by_conversation("tea") == [a_question(), a_question("later")]
+
+    async def test_a_turn_that_has_its_answer_is_not_undone(self, storage: Storage) -> None:
+        turn = await hold_turn(storage, "first")
+        with pytest.raises(ConversationError) as refused:
+            await storage.turns.reopen(turn.id)
+        assert refused.value.code is ConversationErrorCode.INVALID_STATE
+        assert await ids_of(storage) == ["first-question", "first-answer"]
+
+    async def test_messages_stand_turn_by_turn_and_those_that_wait_last(self, storage: Storage) -> None:
+        for name in ("one", "two", "three"):
+            await storage.messages.add_incoming(a_question(name))
+        first = await storage.turns.begin("tea", ["one"], MIDNIGHT)
+        second = await storage.turns.begin("tea", ["two"], MIDNIGHT)
+        await storage.messages.add_incoming(a_question("four"))
+        await storage.turns.finish(second, [an_answer("two-call"), an_answer("two-answer")])
+        await storage.turns.finish(first, [an_answer("one-answer")])
+        expected = ["one", "one-answer", "two", "two-call", "two-answer", "three", "four"]
+        assert await ids_of(storage) == expected
+
+    async def test_numbers_go_on_after_a_turn_was_undone(self, storage: Storage) -> None:
+        for name in ("one", "two"):
+            await storage.messages.add_incoming(a_question(name))
+        undone = await storage.turns.begin("tea", ["one"], MIDNIGHT)
+        await storage.turns.begin("tea", ["two"], MIDNIGHT)
+        await storage.turns.reopen(undone.id)
+        again = await storage.turns.begin("tea", ["one"], MIDNIGHT)
+        assert again.number == 3
+        assert await ids_of(storage) == ["two", "one"]
+
+    async def test_delivery_is_not_undone_by_the_end_of_the_turn(self, storage: Storage) -> None:
+        turn = await hold_turn(storage, "first")
+        await storage.turns.update_delivery(turn.id, ["901", "902"], "903")
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED))
+        delivered = replace(turn, state=TurnState.DELIVERED, reply_ids=("901", "902"), trace_id="903")
+        assert await storage.turns.get(turn.id) == delivered
+
+    async def test_undelivered_turns_are_those_that_run_or_are_answered(self, storage: Storage) -> None:
+        turns = {}
+        for minutes, state in [(4, "running"), (3, "failed"), (2, "answered"), (1, "delivered")]:
+            await storage.messages.add_incoming(a_question(state))
+            turns[state] = await storage.turns.begin("tea", [state], at(minutes))
+            await storage.turns.finish(replace(turns[state], state=TurnState(state)))
+        listed = await storage.turns.list_undelivered()
+        assert [turn.id for turn in listed] == [turns["answered"].id, turns["running"].id]
+        ordered = await storage.turns.get_by_conversation("tea")
+        assert [turn.number for turn in ordered] == [1, 2, 3, 4]
+
+    async def test_a_message_cannot_be_in_a_turn_of_another_conversation(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation("croquet"))
+        turn = await hold_turn(storage, "first")
+        with pytest.raises(StorageError):
+            await storage.messages.save(a_question("stray", "croquet", turn_id=turn.id))
+
+    async def test_roles_are_the_three(self, storage: Storage) -> None:
+        await storage.messages.save_batch([a_question(role, role=role) for role in MessageRole])
+        with pytest.raises(StorageError):
+            await storage.messages.save(a_question("system", role="system"))

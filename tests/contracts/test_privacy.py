@@ -1,0 +1,120 @@
+"""What every storage promises to a person who asks for their data, or asks to be forgotten."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from domain.book import PositionState, ReadingPosition
+from domain.chat import ChatMessage
+from domain.conversation import UNTITLED, TitleSource, TurnState
+from domain.errors import ConversationError
+from domain.privacy import Erasure
+from domain.tool_use import TokenUsage
+from domain.usage import UsageRecord
+from storage import Storage
+from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
+
+
+@pytest.fixture(autouse=True)
+async def company(storage: Storage) -> None:
+    """The Hatter owns `tea`, where the Dormouse writes as well, and `alone`; the Dormouse owns `nap`."""
+    await storage.books.save(a_book(added_by="hatter"))
+    await storage.conversations.save(a_conversation("tea", owner_id="hatter", thread_id="t1"))
+    await storage.conversations.save(a_conversation("alone", owner_id="hatter", thread_id="t2"))
+    await storage.conversations.save(a_conversation("nap", owner_id="dormouse", title_source=TitleSource.PERSON))
+    await hold_turn(storage, "tea-1", "tea", "hatter", author_name="The Hatter", external_id="1")
+    await hold_turn(storage, "tea-2", "tea", "dormouse")
+    await hold_turn(storage, "alone-1", "alone", "hatter")
+    await hold_turn(storage, "nap-1", "nap", "hatter")
+    await hold_turn(storage, "nap-2", "nap", "dormouse")
+    await storage.messages.add_incoming(a_question("tea-waiting", "tea", author_id="hatter", external_id="2"))
+    for reader in ("hatter", "dormouse"):
+        await storage.readers.set_verbose(reader, True)
+        await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, 7))
+        await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), reader, "g", "tea", 5))
+
+
+class TestExport:
+    async def test_all_of_one_person_and_nothing_of_another(self, storage: Storage) -> None:
+        kept = await storage.privacy.export("hatter")
+        assert [message["content"] for message in kept["messages"]] == [a_question().content] * 4
+        assert [each["id"] for each in kept["conversations"]] == ["tea", "alone"]
+        assert [(each["book_id"], each["state"], each["read_to"]) for each in kept["positions"]] == [
+            ("alice", "reading", 7)
+        ]
+        assert [each["id"] for each in kept["books_added"]] == ["alice"]
+        assert [each["input_tokens"] for each in kept["usage"]] == [10]
+        assert kept["verbose"] is True
+        assert "dormouse" not in json.dumps(kept)
+
+    @pytest.mark.parametrize("stranger", ["nobody", ""])
+    async def test_a_stranger_gets_nothing(self, storage: Storage, stranger: str) -> None:
+        kept = await storage.privacy.export(stranger)
+        assert kept.pop("reader_id") == stranger
+        assert not any(kept.values())
+
+
+class TestErasure:
+    async def test_nothing_of_the_person_is_left(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        kept = await storage.privacy.export("hatter")
+        assert kept.pop("reader_id") == "hatter"
+        assert not any(kept.values())
+        assert await storage.conversations.get("alone") is None
+        book = await storage.books.get("alice")
+        assert book is not None
+        assert book.added_by == ""
+
+    async def test_others_keep_theirs_in_a_history_that_is_valid(self, storage: Storage) -> None:
+        before = await storage.privacy.export("dormouse")
+        await storage.privacy.erase("hatter")
+        assert await ids_of(storage, "tea") == ["tea-2-question", "tea-2-answer"]
+        assert await ids_of(storage, "nap") == ["nap-2-question", "nap-2-answer"]
+        after = await storage.privacy.export("dormouse")
+        assert after | {"messages": []} == before | {"messages": []}
+        assert [each["content"] for each in after["messages"]] == [each["content"] for each in before["messages"]]
+        assert (await storage.usage.total_for_guild("g", MIDNIGHT)).requests == 2
+
+    async def test_a_title_made_from_their_words_goes_and_one_chosen_by_another_stays(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        tea, nap = await storage.conversations.get("tea"), await storage.conversations.get("nap")
+        assert tea is not None
+        assert nap is not None
+        assert (tea.title, tea.title_source, tea.owner_id) == (UNTITLED, TitleSource.AUTOMATIC, "")
+        assert (nap.title, nap.title_source, nap.owner_id) == ("Tea party", TitleSource.PERSON, "dormouse")
+
+    async def test_a_turn_of_two_goes_as_a_whole(self, storage: Storage) -> None:
+        for author in ("hatter", "dormouse"):
+            await storage.messages.add_incoming(a_question(f"both-{author}", "nap", author_id=author))
+        turn = await storage.turns.begin("nap", ["both-hatter", "both-dormouse"], MIDNIGHT)
+        await storage.turns.finish(turn, [an_answer("both-answer", "nap")])
+        await storage.privacy.erase("hatter")
+        assert await ids_of(storage, "nap") == ["nap-2-question", "nap-2-answer"]
+
+    async def test_it_says_what_is_left_to_remove_where_it_was_shown(self, storage: Storage) -> None:
+        first = (await storage.turns.get_by_conversation("tea"))[0]
+        await storage.turns.update_delivery(first.id, ["901", "902"], "903")
+        erased = await storage.privacy.erase("hatter")
+        assert erased == Erasure(
+            messages=4, conversations=1, thread_ids=("t2",), replies=(("t1", "901"), ("t1", "902"), ("t1", "903"))
+        )
+
+    async def test_an_erased_message_that_is_seen_again_is_not_answered_again(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        for external_id in ("1", "2"):
+            seen_again = a_question(f"again-{external_id}", "tea", author_id="hatter", external_id=external_id)
+            assert not await storage.messages.add_incoming(seen_again)
+
+    async def test_a_turn_under_way_is_gone_and_cannot_bring_it_back(self, storage: Storage) -> None:
+        turn = await storage.turns.begin("tea", ["tea-waiting"], at(2))
+        await storage.privacy.erase("hatter")
+        assert await storage.turns.get(turn.id) is None
+        with pytest.raises(ConversationError, match="taken back or deleted"):
+            await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("late", "tea")])
+
+    async def test_nobody_is_not_everybody_without_a_name(self, storage: Storage) -> None:
+        nameless: ChatMessage = a_question("nameless", "nap", author_id="")
+        await storage.messages.add_incoming(nameless)
+        assert await storage.privacy.erase("") == Erasure()
+        assert "nameless" in await ids_of(storage, "nap")

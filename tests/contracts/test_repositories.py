@@ -1,0 +1,230 @@
+"""What every storage promises about books, conversations, readers, usage and derived texts."""
+
+from dataclasses import replace
+from datetime import timedelta, timezone
+
+import pytest
+
+from domain.book import BookStatus, DerivedText, PositionState, ReadingPosition
+from domain.conversation import TitleSource
+from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
+from domain.tool_use import TokenUsage
+from domain.usage import UsageRecord, UsageTotal
+from storage import Storage
+from tests.storage.values import (
+    MIDNIGHT,
+    a_book,
+    a_conversation,
+    at,
+    everything_about_a_conversation,
+    furnish,
+    hold_turn,
+    ids_of,
+)
+
+
+class TestBooks:
+    async def test_a_book_comes_back_as_it_went(self, storage: Storage) -> None:
+        book = a_book(pages_estimated=True, added_by="dodo", status=BookStatus.MISSING)
+        await storage.books.save(book)
+        assert await storage.books.get("alice") == book
+        assert await storage.books.get("nobody") is None
+
+    async def test_saving_again_updates(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        await storage.books.save(a_book(title="Alice", status=BookStatus.MISSING))
+        assert [book.title for book in await storage.books.list()] == ["Alice"]
+
+    async def test_saving_again_keeps_what_hangs_on_the_book(self, storage: Storage) -> None:
+        await furnish(storage)
+        await storage.books.save(a_book(title="Alice"))
+        assert await storage.conversations.get("tea") == a_conversation()
+
+    async def test_a_shelf_holds_a_file_once_and_several_shelves_may_hold_it(self, storage: Storage) -> None:
+        await storage.books.save(a_book(sha256="same"))
+        await storage.books.save(a_book("elsewhere", shelf="guild", sha256="same"))
+        with pytest.raises(BookError, match="on the shelf already: Alice") as refused:
+            await storage.books.save(a_book("twin", sha256="same"))
+        assert refused.value.code is BookErrorCode.ALREADY_EXISTS
+        assert await storage.books.count_by_hash("same") == 2
+        assert await storage.books.count_by_hash("other") == 0
+
+    async def test_a_file_is_found_on_its_own_shelf_only(self, storage: Storage) -> None:
+        await storage.books.save(a_book(sha256="same"))
+        assert await storage.books.get_by_hash("local", "same") == a_book(sha256="same")
+        assert await storage.books.get_by_hash("guild", "same") is None
+
+    async def test_lists_are_newest_first_and_by_shelf(self, storage: Storage) -> None:
+        for book_id, shelf, minutes in [("old", "a", 1), ("new", "a", 3), ("other", "b", 2), ("same minute", "a", 3)]:
+            await storage.books.save(a_book(book_id, shelf=shelf, created_at=at(minutes)))
+        assert [book.id for book in await storage.books.list("a")] == ["same minute", "new", "old"]
+        assert [book.id for book in await storage.books.list()] == ["same minute", "new", "other", "old"]
+        assert not await storage.books.list("c")
+
+    async def test_a_book_takes_with_it_all_that_hangs_on_it(self, storage: Storage) -> None:
+        await furnish(storage)
+        turn = await hold_turn(storage, "first", external_id="900")
+        await storage.readers.set_position("hatter", "alice", ReadingPosition(PositionState.READING, 5))
+        await storage.derived_texts.put(DerivedText("alice", "summary", "1", 9, "She falls.", "model", MIDNIGHT))
+        await storage.books.delete("alice")
+        await storage.books.delete("alice")
+        assert await storage.conversations.get("tea") is None
+        assert await ids_of(storage) == []
+        assert await storage.messages.get_by_external_id("900") is None
+        assert await storage.turns.get(turn.id) is None
+        assert await storage.readers.get_position("hatter", "alice") == ReadingPosition()
+        await storage.books.save(a_book())
+        assert await storage.derived_texts.get("alice", "summary", "1", 9) is None
+
+    async def test_moments_come_back_with_their_zone(self, storage: Storage) -> None:
+        tokyo = timezone(timedelta(hours=9))
+        await storage.books.save(a_book(created_at=MIDNIGHT.astimezone(tokyo)))
+        book = await storage.books.get("alice")
+        assert book is not None
+        assert book.created_at == MIDNIGHT
+        assert book.created_at.tzinfo is not None
+
+
+class TestConversations:
+    async def test_a_conversation_comes_back_as_it_went(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        conversation = everything_about_a_conversation()
+        await storage.conversations.save(conversation)
+        assert await storage.conversations.get("tea") == conversation
+        assert await storage.conversations.get_by_thread("3") == conversation
+        assert await storage.conversations.get_by_thread("4") is None
+
+    @pytest.mark.parametrize("verbose", [None, True, False])
+    async def test_not_set_is_not_off(self, storage: Storage, verbose: bool | None) -> None:
+        await storage.books.save(a_book())
+        await storage.conversations.save(a_conversation(verbose=verbose))
+        kept = await storage.conversations.get("tea")
+        assert kept is not None
+        assert kept.verbose is verbose
+
+    async def test_saving_again_keeps_the_messages(self, storage: Storage) -> None:
+        await furnish(storage)
+        await hold_turn(storage, "first")
+        await storage.conversations.save(a_conversation(thread_id="3"))
+        assert await ids_of(storage) == ["first-question", "first-answer"]
+
+    async def test_lists_are_newest_first(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        await storage.books.save(a_book("snark"))
+        for name, book, guild, minutes in [("a", "alice", "g", 1), ("b", "snark", "g", 3), ("c", "alice", "h", 2)]:
+            await storage.conversations.save(a_conversation(name, book, guild_id=guild, created_at=at(minutes)))
+        assert [each.id for each in await storage.conversations.get_by_book("alice")] == ["c", "a"]
+        assert [each.id for each in await storage.conversations.get_by_guild("g")] == ["b", "a"]
+        assert not await storage.conversations.get_by_guild("nowhere")
+
+    async def test_a_conversation_needs_its_book(self, storage: Storage) -> None:
+        with pytest.raises(StorageError) as refused:
+            await storage.conversations.save(a_conversation(book_id="nobody"))
+        assert refused.value.code is StorageErrorCode.NOT_FOUND
+
+    async def test_two_conversations_cannot_share_a_thread(self, storage: Storage) -> None:
+        await furnish(storage)
+        await storage.conversations.save(a_conversation(thread_id="3"))
+        with pytest.raises(StorageError):
+            await storage.conversations.save(a_conversation("other", thread_id="3"))
+
+    async def test_renaming_touches_nothing_but_the_title(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        conversation = everything_about_a_conversation()
+        await storage.conversations.save(conversation)
+        await storage.conversations.update_title("tea", "  The   Mad Hatter ")
+        await storage.conversations.update_title("nobody", "fine")
+        renamed = replace(conversation, title="The Mad Hatter", title_source=TitleSource.PERSON)
+        assert await storage.conversations.get("tea") == renamed
+        with pytest.raises(ConversationError):
+            await storage.conversations.update_title("tea", "   ")
+
+    async def test_deleting_takes_messages_and_turns_along(self, storage: Storage) -> None:
+        await furnish(storage)
+        turn = await hold_turn(storage, "first")
+        await storage.conversations.delete("tea")
+        await storage.conversations.delete("tea")
+        assert await storage.conversations.get("tea") is None
+        assert await ids_of(storage) == []
+        assert await storage.turns.get(turn.id) is None
+        assert await storage.books.get("alice") == a_book()
+
+
+class TestReaders:
+    async def test_a_position_is_one_reader_s_in_one_book(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        await storage.books.save(a_book("snark"))
+        position = ReadingPosition(PositionState.READING, 1234)
+        await storage.readers.set_position("hatter", "alice", position)
+        assert await storage.readers.get_position("hatter", "alice") == position
+        assert await storage.readers.get_position("hatter", "snark") == ReadingPosition()
+        assert await storage.readers.get_position("dormouse", "alice") == ReadingPosition()
+
+    async def test_the_three_states_are_three(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        for position in [
+            ReadingPosition(PositionState.READING, 0),
+            ReadingPosition(PositionState.FINISHED),
+            ReadingPosition(),
+        ]:
+            await storage.readers.set_position("hatter", "alice", position)
+            assert await storage.readers.get_position("hatter", "alice") == position
+
+    async def test_a_position_needs_its_book(self, storage: Storage) -> None:
+        with pytest.raises(StorageError):
+            await storage.readers.set_position("hatter", "nobody", ReadingPosition(PositionState.FINISHED))
+
+    async def test_verbose_is_unset_until_it_is_set(self, storage: Storage) -> None:
+        assert await storage.readers.get_verbose("hatter") is None
+        for choice in (True, False):
+            await storage.readers.set_verbose("hatter", choice)
+            assert await storage.readers.get_verbose("hatter") is choice
+        assert await storage.readers.get_verbose("dormouse") is None
+
+
+class TestUsage:
+    async def test_totals_by_reader_guild_and_conversation(self, storage: Storage) -> None:
+        one = TokenUsage(100, 10, 80, 5)
+        for minutes, reader, guild, conversation, cost in [
+            (0, "hatter", "g", "tea", 30),
+            (1, "hatter", "g", "tea", None),
+            (2, "hatter", "h", "croquet", 50),
+            (3, "dormouse", "g", "tea", 70),
+        ]:
+            await storage.usage.record(UsageRecord(at(minutes), "model", one, reader, guild, conversation, cost))
+        usage = storage.usage
+        assert await usage.total_for_reader("hatter", at(0)) == UsageTotal(3, TokenUsage(300, 30, 240, 15), 80, 1)
+        assert await usage.total_for_reader("hatter", at(2)) == UsageTotal(1, one, 50, 0)
+        assert await usage.total_for_guild("g", at(1)) == UsageTotal(2, one + one, 70, 1)
+        assert await usage.total_for_conversation("tea") == UsageTotal(3, TokenUsage(300, 30, 240, 15), 100, 1)
+        assert await usage.total_for_reader("nobody", at(0)) == UsageTotal()
+
+    async def test_what_was_spent_stays_spent_without_its_conversation(self, storage: Storage) -> None:
+        await furnish(storage)
+        await storage.usage.record(UsageRecord(at(0), "model", TokenUsage(100, 10), "hatter", None, "tea"))
+        await storage.conversations.delete("tea")
+        assert (await storage.usage.total_for_reader("hatter", at(0))).tokens == 110
+
+
+class TestDerivedTexts:
+    async def test_nothing_is_given_that_depends_on_more_than_was_read(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        early = DerivedText("alice", "story so far", "", 100, "She falls.", "model", MIDNIGHT)
+        late = replace(early, depends_to=200, text="She falls and drinks.")
+        for text in (late, early):
+            await storage.derived_texts.put(text)
+        get = storage.derived_texts.get
+        assert await get("alice", "story so far", "", 99) is None
+        assert await get("alice", "story so far", "", 100) == early
+        assert await get("alice", "story so far", "", 199) == early
+        assert await get("alice", "story so far", "", 500) == late
+        assert await get("alice", "summary", "", 500) is None
+        assert await get("alice", "story so far", "1", 500) is None
+
+    async def test_a_better_text_takes_the_place_of_the_old(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        text = DerivedText("alice", "summary", "3", 100, "She falls.", "small", MIDNIGHT)
+        better = replace(text, text="She falls, slowly.", model="large", created_at=at(3))
+        await storage.derived_texts.put(text)
+        await storage.derived_texts.put(better)
+        assert await storage.derived_texts.get("alice", "summary", "3", 100) == better

@@ -1,0 +1,180 @@
+"""Transactions hold, whatever happens to the tasks that use them."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from domain.errors import StorageError
+from storage.sqlite.database import Database
+from tests.storage.sqlite.tables import NOTES, lines_of, write_line
+
+
+@pytest.fixture(params=["file", "memory"])
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    path = str(tmp_path / "notes.db") if request.param == "file" else ":memory:"
+    opened = await Database.open(path, NOTES)
+    yield opened
+    await opened.close()
+
+
+class TestTransaction:
+    async def test_an_error_undoes_it(self, database: Database) -> None:
+        with pytest.raises(LookupError):
+            async with database.transaction() as transaction:
+                await write_line(transaction, "one")
+                raise LookupError
+        assert await lines_of(database) == []
+
+    async def test_an_error_of_sqlite_undoes_it(self, database: Database) -> None:
+        with pytest.raises(StorageError):
+            async with database.transaction() as transaction:
+                await write_line(transaction, "one")
+                await transaction.run("INSERT INTO nowhere VALUES (1)")
+        assert await lines_of(database) == []
+
+    async def test_one_inside_another_is_refused_and_not_waited_for(self, database: Database) -> None:
+        with pytest.raises(RuntimeError, match="wait for itself"):
+            async with database.transaction() as transaction:
+                await write_line(transaction, "one")
+                await database.write("INSERT INTO notes (line) VALUES ('two')")
+        assert await lines_of(database) == []
+
+    async def test_others_do_not_see_what_is_not_committed(self, tmp_path: Path) -> None:
+        database = await Database.open(tmp_path / "notes.db", NOTES)
+        async with database.transaction() as transaction:
+            await write_line(transaction, "one")
+            assert await lines_of(database) == []
+        assert await lines_of(database) == ["one"]
+        await database.close()
+
+
+class TestCancellation:
+    async def test_in_the_middle_it_undoes_everything(self, database: Database) -> None:
+        written = asyncio.Event()
+
+        async def write_and_wait() -> None:
+            async with database.transaction() as transaction:
+                await write_line(transaction, "one")
+                written.set()
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(write_and_wait())
+        await written.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await lines_of(database) == []
+        await database.write("INSERT INTO notes (line) VALUES ('two')")
+        assert await lines_of(database) == ["two"]
+
+    async def test_at_any_moment_it_leaves_all_or_nothing(self, database: Database) -> None:
+        """Cancelled after any number of steps of the event loop: in BEGIN, in a statement, in COMMIT, or after it."""
+        for steps in range(60):
+            task = asyncio.create_task(_write_pair(database, str(steps)))
+            for _ in range(steps):
+                await asyncio.sleep(0.0001 if steps % 3 == 0 else 0)
+            task.cancel()
+            task.cancel()
+            await asyncio.wait({task})
+            lines = await lines_of(database)
+            assert lines.count(f"{steps} a") == lines.count(f"{steps} b")
+            await database.write("INSERT INTO notes (line) VALUES ('goes on')")
+
+    async def test_a_task_that_waits_for_its_turn_may_be_cancelled(self, database: Database) -> None:
+        async with database.transaction() as transaction:
+            waiting = asyncio.create_task(_write_pair(database, "never"))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait({waiting})
+            await write_line(transaction, "one")
+        assert await lines_of(database) == ["one"]
+
+    async def test_a_deadline_counts_as_one(self, database: Database) -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01), database.transaction() as transaction:
+                await write_line(transaction, "one")
+                await asyncio.sleep(5)
+        assert await lines_of(database) == []
+
+
+class TestManyTasks:
+    async def test_the_rollback_of_one_never_takes_what_another_wrote(self, database: Database) -> None:
+        chance = random.Random(7)
+
+        async def write(name: int) -> str | None:
+            await asyncio.sleep(chance.random() / 100)
+            try:
+                async with database.transaction() as transaction:
+                    await write_line(transaction, str(name))
+                    await asyncio.sleep(0)
+                    if chance.random() < 0.5:
+                        raise LookupError
+            except LookupError:
+                return None
+            return str(name)
+
+        tasks = [asyncio.create_task(write(name)) for name in range(200)]
+        for task in chance.sample(tasks, 40):
+            await asyncio.sleep(0.0005)
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        kept = set(await lines_of(database))
+        assert {result for result in results if isinstance(result, str)} <= kept
+        refused = {str(name) for name, result in enumerate(results) if result is None}
+        assert not refused & kept
+
+    async def test_reading_goes_on_while_somebody_writes(self, tmp_path: Path) -> None:
+        database = await Database.open(tmp_path / "notes.db", NOTES)
+        await _write_pair(database, "before")
+        async with database.transaction() as transaction:
+            await write_line(transaction, "unfinished")
+            many = await asyncio.gather(*(lines_of(database) for _ in range(50)))
+        assert many == [["before a", "before b"]] * 50
+        await database.close()
+
+    async def test_two_programs_may_share_a_file(self, tmp_path: Path) -> None:
+        bot, command_line = await asyncio.gather(
+            *(Database.open(tmp_path / "new" / "notes.db", NOTES) for _ in range(2))
+        )
+        await asyncio.gather(
+            *(_write_pair(database, f"{n}") for n in range(30) for database in (bot, command_line)),
+        )
+        assert len(await lines_of(bot)) == 120
+        await asyncio.gather(bot.close(), command_line.close())
+
+
+class TestClosing:
+    async def test_twice_is_fine_and_after_it_there_is_a_sentence(self, database: Database) -> None:
+        await database.close()
+        await database.close()
+        with pytest.raises(StorageError):
+            await lines_of(database)
+        with pytest.raises(StorageError):
+            await _write_pair(database, "late")
+
+    async def test_it_waits_for_the_transaction_under_way(self, tmp_path: Path) -> None:
+        database = await Database.open(tmp_path / "notes.db", NOTES)
+        begun = asyncio.Event()
+
+        async def write_slowly() -> None:
+            async with database.transaction() as transaction:
+                begun.set()
+                await asyncio.sleep(0.02)
+                await write_line(transaction, "slow")
+
+        task = asyncio.create_task(write_slowly())
+        await begun.wait()
+        await database.close()
+        await task
+        again = await Database.open(tmp_path / "notes.db", NOTES)
+        assert await lines_of(again) == ["slow"]
+        await again.close()
+
+
+async def _write_pair(database: Database, name: str) -> None:
+    async with database.transaction() as transaction:
+        await write_line(transaction, f"{name} a")
+        await write_line(transaction, f"{name} b")
