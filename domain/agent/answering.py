@@ -2,19 +2,19 @@
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from domain.agent.citing import AnswerComposer
-from domain.agent.context import within_bound
+from domain.agent.context import presentable, within_bound
+from domain.agent.draft import Draft
 from domain.agent.prompts import Prompts
 from domain.agent.quotations import Quotations
 from domain.agent.running_turn import Emit, Ending, RunningTurn
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
-from domain.conversation import Briefing, Conversation, Turn, TurnState
+from domain.conversation import Briefing, Conversation, TurnState
 from domain.errors import BookError, BookErrorCode, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
@@ -41,31 +41,13 @@ from domain.protocols import (
     TurnRepository,
     UsageRepository,
 )
-from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
 from domain.usage import UsageRecord
 
 logger = logging.getLogger(__name__)
 
 Price = Callable[[str, str, TokenUsage], int | None]
 """Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
-
-_NEVER_AGAIN = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXCEEDED})
-"""Failures that would come back if the message that caused them were sent along with the next one."""
-
-
-@dataclass(slots=True)
-class Draft:
-    """What a turn has brought forth so far; enough to keep when it ends early."""
-
-    turn: Turn
-    asked: list[ChatMessage]
-    composer: AnswerComposer | None = None
-    usage: TokenUsage = field(default_factory=TokenUsage)
-    depends_to: int | None = None
-
-    @property
-    def text(self) -> str:
-        return self.composer.text.strip() if self.composer else ""
 
 
 class AnswerMaker:
@@ -149,8 +131,8 @@ class AnswerMaker:
         view, note = await self._view(conversation, book, history, draft.asked)
         draft.asked = [replace(message, note=note(message.author_name)) for message in draft.asked]
         briefing = conversation.briefing or await self._brief(conversation, book, view)
-        failed = {t.id: t.error for t in await self._turns.get_by_conversation(conversation.id) if _failed(t)}
-        past = self._context.build_context(within_bound(_presentable(history, failed), view.read_to))
+        turns = await self._turns.get_by_conversation(conversation.id)
+        past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages])
         draft.composer = composer
         draft.depends_to = max((m.depends_to for m in past if m.depends_to is not None), default=None)
@@ -220,7 +202,7 @@ class AnswerMaker:
     async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text or outcome.text.strip()
         citations = tuple(draft.composer.citations) if draft.composer else ()
-        *rounds, last = [self._kept(draft, message, outcome.calls) for message in outcome.messages]
+        *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
         emit(Answer(draft.turn.id, text, citations, cut=outcome.cut))
@@ -230,9 +212,10 @@ class AnswerMaker:
             await draft.composer.finish()
         text = draft.text or "(stopped before anything was written)"
         citations = tuple(draft.composer.citations) if draft.composer else ()
-        last = replace(self._kept(draft, PromptMessage(MessageRole.ASSISTANT, text), {}), citations=citations)
+        [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
-        await self._finish(draft, TurnState.ANSWERED, [*self._kept_calls(draft, running), last])
+        calls = draft.kept_calls(running, self._clock())
+        await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=citations)])
         emit(Answer(draft.turn.id, text, citations, stopped=True))
 
     async def _fail(
@@ -245,48 +228,12 @@ class AnswerMaker:
         retry_after: float | None = None,
     ) -> None:
         draft.turn = replace(draft.turn, error=code)
-        await self._finish(draft, TurnState.FAILED, self._kept_calls(draft, running))
+        await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
         emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after))
 
     async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
         await self._turns.finish(draft.turn, [*draft.asked, *messages])
-
-    def _kept_calls(self, draft: Draft, running: RunningTurn) -> list[ChatMessage]:
-        """The calls that finished in a turn that did not: one round, so that the history stays valid."""
-        done = [running.started[call_id] for call_id in running.finished]
-        if not done:
-            return []
-        calls = [ToolInvocation(c.tool_name, c.arguments, c.call_id) for c in done]
-        results = [
-            PromptMessage(
-                MessageRole.TOOL_RESULT, f.content, tool_use_id=f.call_id, is_error=f.is_error, passages=f.passages
-            )
-            for f in running.finished.values()
-        ]
-        round_of_calls = [PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=calls), *results]
-        return [self._kept(draft, message, running.finished) for message in round_of_calls]
-
-    def _kept(self, draft: Draft, message: PromptMessage, calls: dict[str, ToolCallFinished]) -> ChatMessage:
-        call = calls.get(message.tool_use_id or "")
-        return ChatMessage(
-            id=uuid.uuid4().hex,
-            conversation_id=draft.turn.conversation_id,
-            role=MessageRole(message.role),
-            content=message.content,
-            created_at=self._clock(),
-            turn_id=draft.turn.id,
-            tool_use_id=message.tool_use_id,
-            tool_invocations=tuple(message.tool_invocations or ()),
-            is_error=message.is_error,
-            passages=message.passages,
-            usage=message.usage,
-            raw=message.raw,
-            note=message.note,
-            depends_to=draft.depends_to,
-            duration_ms=call.milliseconds if call else 0,
-            summary=call.summary if call else "",
-        )
 
 
 def _tell(composer: AnswerComposer, event: object) -> None:
@@ -301,20 +248,6 @@ def _tell(composer: AnswerComposer, event: object) -> None:
 def _emit_text(text: str, emit: Emit) -> None:
     if text:
         emit(TextDelta(text))
-
-
-def _failed(turn: Turn) -> bool:
-    return turn.state is TurnState.FAILED
-
-
-def _presentable(history: Sequence[ChatMessage], failed: dict[str, str]) -> list[ChatMessage]:
-    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault."""
-    return [
-        message
-        for message in history
-        if message.turn_id not in failed
-        or (message.role is MessageRole.USER and failed[message.turn_id] not in _NEVER_AGAIN)
-    ]
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:

@@ -3,8 +3,13 @@
 from collections.abc import Sequence
 
 from domain.chat import ChatMessage, MessageRole
+from domain.conversation import Turn, TurnState
+from domain.errors import LLMErrorCode
 
 DEFAULT_MAX_MESSAGES = 20
+
+_FAULTS_OF_QUESTIONS = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXCEEDED})
+"""Failures that would come back if the message that caused them were sent along with the next one."""
 
 
 class FullHistoryStrategy:
@@ -29,6 +34,17 @@ def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessa
     """The turns of which nothing depends on the book beyond `read_to`."""
     hidden = {m.turn_id for m in history if m.depends_to is not None and m.depends_to > read_to}
     return [message for message in history if message.turn_id not in hidden]
+
+
+def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:
+    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault."""
+    failed = {turn.id: turn.error for turn in turns if turn.state is TurnState.FAILED}
+    return [
+        message
+        for message in history
+        if message.turn_id not in failed
+        or (message.role is MessageRole.USER and failed[message.turn_id] not in _FAULTS_OF_QUESTIONS)
+    ]
 
 
 def _starts_turn(history: Sequence[ChatMessage], at: int) -> bool:

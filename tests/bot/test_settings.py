@@ -1,0 +1,76 @@
+"""Settings come from the environment, and a bad one is a sentence."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings, load_settings
+from domain.errors import SettingsError
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def test_with_nothing_set_the_built_in_answerer_is_used() -> None:
+    settings = load_settings()
+    assert (settings.provider, settings.history_messages) == ("extractive", 20)
+    assert settings.storage_url == "sqlite:///data/marginalia.db"
+
+
+@pytest.mark.parametrize(
+    ("environment", "provider", "model"),
+    [
+        ({"ANTHROPIC_API_KEY": "k"}, "anthropic", "claude-sonnet-5-5"),
+        ({"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"}, "anthropic", "claude-sonnet-5-5"),
+        ({"OPENAI_BASE_URL": "http://localhost:11434/v1", "LLM_MODEL": "llama"}, "openai", "llama"),
+        ({"ANTHROPIC_API_KEY": "k", "LLM_PROVIDER": "extractive"}, "extractive", "extractive"),
+    ],
+)
+def test_auto_takes_the_first_provider_that_is_set_up(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], provider: str, model: str
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = load_settings()
+    assert (settings.provider, settings.model) == (provider, model)
+
+
+def test_the_environment_goes_before_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(".env").write_text("LLM_MODEL=from-file\nHISTORY_MESSAGES=6\nANTHROPIC_API_KEY=\n", encoding="utf-8")
+    monkeypatch.setenv("LLM_MODEL", "from-environment")
+    settings = load_settings()
+    assert (settings.llm_model, settings.history_messages) == ("from-environment", 6)
+
+
+def test_the_database_is_in_the_data_folder_unless_said_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATA_DIR", "/srv/books")
+    assert load_settings().storage_url == "sqlite:////srv/books/marginalia.db"
+    monkeypatch.setenv("DATABASE_URL", "sqlite:///else.db")
+    assert load_settings().storage_url == "sqlite:///else.db"
+
+
+def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCORD_GUILD_IDS", "1, 23")
+    assert load_settings().discord_guild_ids == (1, 23)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("HISTORY_MESSAGES", "many"),
+        ("TURN_TIMEOUT_S", "-1"),
+        ("LLM_PROVIDER", "oracle"),
+        ("LOG_LEVEL", "loud"),
+        ("DISCORD_GUILD_IDS", "my guild"),
+    ],
+)
+def test_a_bad_value_is_a_sentence_that_names_the_setting(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SettingsError, match=name):
+        load_settings()

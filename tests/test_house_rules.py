@@ -1,0 +1,82 @@
+"""The rules of the house that no linter knows."""
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("bot", "cogs", "domain", "storage")
+SMELL = 300
+"""Lines after which a file is two rooms in one."""
+
+
+def sources(*packages: str) -> Iterator[Path]:
+    for package in packages:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def test_the_brain_needs_the_standard_library_alone() -> None:
+    foreign = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources("domain")
+        for name in imported(path)
+        if name.split(".")[0] not in {*sys.stdlib_module_names, "domain"}
+    }
+    assert not foreign
+
+
+@pytest.mark.parametrize("word", ["utils", "helpers", "manager"])
+def test_no_room_is_a_lumber_room(word: str) -> None:
+    assert not [path for path in sources(*PACKAGES) if word in path.stem]
+
+
+def test_files_are_rooms_and_not_halls() -> None:
+    too_long = {
+        str(path.relative_to(ROOT)): lines
+        for path in sources(*PACKAGES)
+        if path.name != "protocols.py"  # the table of all ports, which is read as one
+        and (lines := len(path.read_text(encoding="utf-8").splitlines())) > SMELL
+    }
+    assert not too_long
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [path for path in sources(*PACKAGES) if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
+    assert not silent
+
+
+def test_the_example_of_env_lists_every_setting_and_no_other() -> None:
+    listed = re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(name.upper() for name in Settings.model_fields)
+    assert len(listed) == len(set(listed))
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_versions_are_pinned_with_hashes_and_no_index_is_named(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    assert "://" not in text
+    assert text.count("==") >= 20
+    blocks = re.split(r"\n(?=\S)", text.strip())
+    assert all("--hash=sha256:" in block for block in blocks if not block.startswith("#"))
+
+
+def test_what_is_pinned_fits_what_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pinned = {line.split("==")[0] for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()}
+    declared = {re.split(r"[<>=\[ ]", each)[0].replace(".", "-") for each in project["dependencies"]}
+    assert declared <= pinned
