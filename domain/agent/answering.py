@@ -129,6 +129,7 @@ class AnswerMaker:
     ) -> StrategyOutcome:
         book = await self._book(conversation)
         view, note = await self._view(conversation, book, history, draft.asked)
+        draft.read_to = view.read_to
         draft.asked = [replace(message, note=note(message.author_name)) for message in draft.asked]
         briefing = conversation.briefing or await self._brief(conversation, book, view)
         turns = await self._turns.get_by_conversation(conversation.id)
@@ -212,9 +213,9 @@ class AnswerMaker:
             await draft.composer.finish()
         text = draft.text or "(stopped before anything was written)"
         citations = tuple(draft.composer.citations) if draft.composer else ()
+        calls = draft.kept_calls(running, self._clock())
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
-        calls = draft.kept_calls(running, self._clock())
         await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=citations)])
         emit(Answer(draft.turn.id, text, citations, stopped=True))
 

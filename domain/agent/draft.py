@@ -15,12 +15,17 @@ from domain.tool_use import TokenUsage, ToolInvocation
 
 @dataclass(slots=True)
 class Draft:
-    """A turn in the making. `depends_to` is the largest offset of the book that anything in its prompt depends on."""
+    """A turn in the making.
+
+    `read_to` is the bound of its view; `depends_to` the largest offset of the book that anything in its prompt and its
+    results depends on.
+    """
 
     turn: Turn
     asked: list[ChatMessage]
     composer: AnswerComposer | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
+    read_to: int | None = None
     depends_to: int | None = None
 
     @property
@@ -39,6 +44,7 @@ class Draft:
         finished = running.finished
         if not finished:
             return []
+        self.depends_to = self.read_to
         started = [running.started[call_id] for call_id in finished]
         calls = [ToolInvocation(call.tool_name, call.arguments, call.call_id) for call in started]
         asked = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=calls)
