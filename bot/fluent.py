@@ -1,0 +1,267 @@
+"""The loop for scripts: a model, some functions it may call, and a conversation.
+
+    from bot.fluent import llm
+
+    messages, more = await llm().agent("You are terse.").tools([get_weather]).prompt_conversation("And in Paris?")
+
+It is the same loop that answers in a thread; only there is no book, unless a tool brings one. Conversations are text,
+without pictures, sound or structured output.
+"""
+
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+from bot.tools.from_function import Tool
+from domain.agent.registry import ToolRegistry, error_output
+from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.chat import MessageRole, PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import StrategyOutcome
+from domain.protocols import ChatProvider, Dispatcher, ToolOutput
+
+DEFAULT_CALL_LIMIT = 10
+TOOL_TIMEOUT_S = 30.0
+
+
+class Message:
+    """Something said in a conversation; `str` of it is what a person would read."""
+
+    __slots__ = ()
+    role: MessageRole
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage(Message):
+    """What the person said."""
+
+    text: str
+    role: MessageRole = MessageRole.USER
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage(Message):
+    """What the model said, to the person or on the way to a call."""
+
+    text: str
+    role: MessageRole = MessageRole.ASSISTANT
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallMessage(Message):
+    """A call the model made."""
+
+    tool_name: str
+    tool_call_id: str
+    arguments: dict[str, Any]
+    role: MessageRole = MessageRole.ASSISTANT
+
+    def __str__(self) -> str:
+        return f"{self.tool_name}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResultMessage(Message):
+    """What came of the call with that id, as the model read it."""
+
+    tool_call_id: str
+    result: str
+    is_error: bool = False
+    role: MessageRole = MessageRole.USER
+
+    def __str__(self) -> str:
+        return self.result
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """What has been said and what may be called. `api_messages` hold all that has to be replayed exactly."""
+
+    api_messages: tuple[PromptMessage, ...] = ()
+    tools: tuple[Tool, ...] = ()
+
+    @property
+    def message_history(self) -> list[Message]:
+        """The same as a script reads it."""
+        return [message for prompt in self.api_messages for message in _as_messages(prompt)]
+
+
+@dataclass(frozen=True, slots=True)
+class LLMPromptBuilder:
+    """A conversation so far and how to go on with it. Every method returns a new one and changes nothing."""
+
+    state: ConversationState = field(default_factory=ConversationState)
+    persona: str = ""
+    provider_choice: ChatProvider | str = "auto"
+    model_name: str = ""
+    most_calls: int = DEFAULT_CALL_LIMIT
+
+    def agent(self, persona: str) -> "LLMPromptBuilder":
+        """Say who the model is to be."""
+        return replace(self, persona=persona)
+
+    def provider(self, provider: ChatProvider | str) -> "LLMPromptBuilder":
+        """Choose the provider: anthropic, openai, extractive, auto, or one that is open already, which stays open."""
+        return replace(self, provider_choice=provider)
+
+    def model(self, name: str) -> "LLMPromptBuilder":
+        """Choose the model of a provider that is named; without it, the settings do."""
+        return replace(self, model_name=name)
+
+    def call_limit(self, calls: int) -> "LLMPromptBuilder":
+        """How many calls one prompt may lead to before the model has to answer from what it has.
+
+        Raises:
+            ValueError: it is negative.
+        """
+        if calls < 0:
+            raise ValueError("a call limit must not be negative")
+        return replace(self, most_calls=calls)
+
+    def tool(self, tool_function: Callable[..., Any] | Tool) -> "LLMPromptBuilder":
+        """Let the model call a function; its name, text and parameters are read from it.
+
+        Raises:
+            ToolSignatureError: the function cannot be told to a model.
+            ValueError: there is a tool of that name.
+        """
+        tool = tool_function if isinstance(tool_function, Tool) else Tool.from_function(tool_function)
+        if any(other.name == tool.name for other in self.state.tools):
+            raise ValueError(f"there is a tool named {tool.name!r} already")
+        return replace(self, state=replace(self.state, tools=(*self.state.tools, tool)))
+
+    def tools(self, tool_functions: Iterable[Callable[..., Any] | Tool]) -> "LLMPromptBuilder":
+        """As `tool`, for several."""
+        builder = self
+        for tool_function in tool_functions:
+            builder = builder.tool(tool_function)
+        return builder
+
+    def request(self, message: str) -> "LLMPromptBuilder":
+        """Add what the person says, to be answered by the next `prompt_conversation`.
+
+        Raises:
+            ValueError: it is blank.
+        """
+        if not message.strip():
+            raise ValueError("a message must not be blank")
+        said = PromptMessage(MessageRole.USER, message)
+        return replace(self, state=replace(self.state, api_messages=(*self.state.api_messages, said)))
+
+    async def prompt_conversation(
+        self, message: str | None = None, **options: Any
+    ) -> tuple[list[Message], "LLMPromptBuilder"]:
+        """Have the conversation answered, calling tools on the way.
+
+        Args:
+            message: What the person says; None where `request` said it before.
+            **options: Further fields of the requests, as the provider's API knows them.
+
+        Returns:
+            All messages of the conversation, and the builder to go on from. This one may be used again for another
+            branch: neither sees the other.
+
+        Raises:
+            LLMError: the model gave no answer; UNSUPPORTED_FEATURE if it knows no tools and was given some.
+            ValueError: there is nothing to answer.
+        """
+        asked = self if message is None else self.request(message)
+        if not asked.state.api_messages or asked.state.api_messages[-1].role != MessageRole.USER:
+            raise ValueError("there is nothing to answer: pass a message")
+        async with _opened(self.provider_choice, self.model_name) as provider:
+            outcome = await _answer(asked, _with_options(provider, options))
+        state = replace(asked.state, api_messages=asked.state.api_messages + outcome.messages)
+        return state.message_history, replace(asked, state=state)
+
+
+def llm() -> LLMPromptBuilder:
+    """A conversation that has not begun, with the provider and model of the settings."""
+    return LLMPromptBuilder()
+
+
+async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOutcome:
+    if asked.state.tools and not provider.supports_tools:
+        raise LLMError(
+            LLMErrorCode.UNSUPPORTED_FEATURE,
+            f"The model {provider.model_name} cannot use tools. Please choose another one, or leave out the tools.",
+        )
+    registry = ToolRegistry()
+    for tool in asked.state.tools:
+        registry.register(tool.definition, tool.as_dispatcher_entry())
+    persona = [PromptMessage("system", asked.persona)] if asked.persona else []
+    events = ToolUseRetrievalStrategy(max_rounds=asked.most_calls).execute(
+        provider,
+        [*persona, *asked.state.api_messages],
+        registry.get_definitions(),
+        _limited(registry.build_dispatcher(TOOL_TIMEOUT_S), asked.most_calls),
+    )
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, StrategyOutcome):
+                return event
+    raise AssertionError("a strategy ends in an outcome")
+
+
+@runtime_checkable
+class TakesOptions(Protocol):
+    """A provider whose requests may have further fields."""
+
+    def with_options(self, **options: Any) -> ChatProvider: ...
+
+
+def _with_options(provider: ChatProvider, options: dict[str, Any]) -> ChatProvider:
+    if not options:
+        return provider
+    if not isinstance(provider, TakesOptions):
+        raise TypeError(f"the provider {provider.name} takes no options: {', '.join(options)}")
+    return provider.with_options(**options)
+
+
+@asynccontextmanager
+async def _opened(choice: ChatProvider | str, model: str) -> AsyncIterator[ChatProvider]:
+    """The chosen provider; one that was named is opened just for this, so that each prompt may run in its own loop."""
+    if not isinstance(choice, str):
+        yield choice
+        return
+    from bot.app import open_provider  # the whole house: not for scripts that bring their own provider
+    from bot.settings import load_settings
+
+    named = {"llm_provider": choice, **({"llm_model": model} if model else {})}
+    provider = open_provider(load_settings(**named))
+    try:
+        yield provider
+    finally:
+        await provider.aclose()
+
+
+def _limited(dispatch: Dispatcher, limit: int) -> Dispatcher:
+    """Carries out that many calls; the rest, which one reply may hold, are told that it is enough."""
+    made = 0
+
+    async def call(name: str, args: dict[str, Any]) -> ToolOutput:
+        nonlocal made
+        made += 1
+        if made > limit:
+            return error_output(f"The limit of {limit} tool calls is reached. Answer from what you have.")
+        return await dispatch(name, args)
+
+    return call
+
+
+def _as_messages(prompt: PromptMessage) -> Iterator[Message]:
+    if prompt.role == MessageRole.USER:
+        yield UserMessage(prompt.content)
+    elif prompt.role == MessageRole.TOOL_RESULT:
+        yield ToolResultMessage(prompt.tool_use_id or "", prompt.content, prompt.is_error)
+    else:
+        if prompt.content:
+            yield AssistantMessage(prompt.content)
+        for call in prompt.tool_invocations or ():
+            yield ToolCallMessage(call.tool_name, call.tool_use_id, call.arguments)

@@ -1,0 +1,319 @@
+"""The fluent interface: the seed's conversation over a real wire, branches that keep apart, limits that hold."""
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.fluent import (
+    AssistantMessage,
+    LLMPromptBuilder,
+    Message,
+    ToolCallMessage,
+    ToolResultMessage,
+    UserMessage,
+    llm,
+)
+from bot.llm.anthropic import AnthropicChat
+from bot.tools.from_function import Tool
+from bot.tools.signature import ToolSignatureError
+from domain.chat import MessageRole
+from domain.errors import LLMError, LLMErrorCode, SettingsError
+from domain.tool_use import ChatResponse
+from tests.doc_examples import DOCS, python_blocks, run_block
+from tests.doubles.anthropic_api import AnthropicDouble
+from tests.doubles.script import Call, Failure, Thinking, say
+from tests.doubles.scripted_chat import ScriptedChat, call, calls
+
+
+def get_weather(location: str) -> str:
+    """Get current weather for a location."""
+    return f"Weather in {location}: Sunny, 72°F"
+
+
+def broken(location: str) -> str:
+    """Get nothing."""
+    raise ValueError(f"no station in {location}")
+
+
+def scripted(*replies: Any, **options: Any) -> tuple[ScriptedChat, LLMPromptBuilder]:
+    chat = ScriptedChat(*replies, **options)
+    return chat, llm().provider(chat).agent("You are a helpful assistant").tools([get_weather])
+
+
+class TestConversation:
+    async def test_calls_and_results_stand_between_question_and_answer(self) -> None:
+        _, builder = scripted(calls(call("get_weather", "c1", location="Paris"), preamble="I look."), "Sunny.")
+        messages, _ = await builder.prompt_conversation("What's the weather in Paris?")
+        assert messages == [
+            UserMessage("What's the weather in Paris?"),
+            AssistantMessage("I look."),
+            ToolCallMessage("get_weather", "c1", {"location": "Paris"}),
+            ToolResultMessage("c1", "Weather in Paris: Sunny, 72°F"),
+            AssistantMessage("Sunny."),
+        ]
+        assert [message.role for message in messages] == ["user", "assistant", "assistant", "user", "assistant"]
+        assert all(isinstance(message, Message) for message in messages)
+        assert [str(message) for message in messages[2:]] == [
+            "get_weather(location='Paris')",
+            "Weather in Paris: Sunny, 72°F",
+            "Sunny.",
+        ]
+
+    async def test_several_calls_of_one_reply_run_together_and_keep_their_order(self) -> None:
+        both = asyncio.Barrier(2)
+
+        async def meet(who: str) -> str:
+            """Meet the other call."""
+            await both.wait()
+            return who
+
+        chat = ScriptedChat(calls(call("meet", "a", who="A"), call("meet", "b", who="B")), "Done.")
+        messages, _ = await llm().provider(chat).tool(meet).prompt_conversation("Go")
+        results = [message for message in messages if isinstance(message, ToolResultMessage)]
+        assert results == [ToolResultMessage("a", "A"), ToolResultMessage("b", "B")]
+
+    async def test_the_continuation_knows_what_was_said(self) -> None:
+        chat, builder = scripted("Hello, Ada.", "Your name is Ada.")
+        first, more = await builder.prompt_conversation("I am Ada.")
+        second, _ = await more.prompt_conversation("Who am I?")
+        assert second[: len(first)] == first
+        assert [message.content for message in chat.requests[1]] == [
+            "You are a helpful assistant",
+            "I am Ada.",
+            "Hello, Ada.",
+            "Who am I?",
+        ]
+
+    async def test_branches_of_one_continuation_keep_apart(self) -> None:
+        _, builder = scripted("Hello.", "London!", "Oslo!", "Again.")
+        _, more = await builder.prompt_conversation("Hi")
+        before = more.state
+        london, _ = await more.prompt_conversation("London?")
+        oslo, _ = await more.tool(broken).prompt_conversation("Oslo?")
+        assert not any("London" in str(message) for message in oslo)
+        assert not any("Oslo" in str(message) for message in london)
+        assert more.state is before
+        assert [tool.name for tool in more.state.tools] == ["get_weather"]
+
+    async def test_branches_may_be_asked_at_the_same_time(self) -> None:
+        chat = ScriptedChat(lambda messages: f"You said {messages[-1].content}")
+        builder = llm().provider(chat)
+        outcomes = await asyncio.gather(*(builder.prompt_conversation(str(n)) for n in range(20)))
+        assert [[str(message) for message in messages] for messages, _ in outcomes] == [
+            [str(n), f"You said {n}"] for n in range(20)
+        ]
+
+    async def test_what_was_requested_before_needs_no_message(self) -> None:
+        chat, builder = scripted("Yes.")
+        messages, more = await builder.request("Are you there?").prompt_conversation()
+        assert messages == [UserMessage("Are you there?"), AssistantMessage("Yes.")]
+        with pytest.raises(ValueError, match="nothing to answer"):
+            await more.prompt_conversation()
+        with pytest.raises(ValueError, match="nothing to answer"):
+            await llm().prompt_conversation()
+        with pytest.raises(ValueError, match="blank"):
+            await builder.prompt_conversation("  ")
+        assert len(chat.requests) == 1
+
+    async def test_without_tools_any_model_simply_talks(self) -> None:
+        chat = ScriptedChat("Hello.", supports_tools=False)
+        messages, _ = await llm().provider(chat).prompt_conversation("Hi")
+        assert str(messages[-1]) == "Hello."
+
+
+class TestBuilder:
+    def test_every_method_returns_a_new_builder_and_changes_nothing(self) -> None:
+        start = llm()
+        for changed in (
+            start.agent("x"),
+            start.tool(get_weather),
+            start.tools([get_weather, broken]),
+            start.model("m"),
+            start.provider("openai"),
+            start.call_limit(1),
+            start.request("x"),
+        ):
+            assert changed != start
+            assert start == llm()
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            start.persona = "x"  # type: ignore[misc]
+
+    def test_a_tool_may_come_ready_made_and_its_name_is_given_once(self) -> None:
+        builder = llm().tool(Tool.from_function(get_weather))
+        with pytest.raises(ValueError, match="'get_weather' already"):
+            builder.tools([broken, get_weather])
+
+    def test_a_function_that_cannot_be_told_to_a_model_is_refused_at_once(self) -> None:
+        def untyped(x):  # type: ignore[no-untyped-def]
+            return x
+
+        with pytest.raises(ToolSignatureError, match="parameter 'x' has no type annotation"):
+            llm().tool(untyped)
+
+    def test_a_limit_below_nothing_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="negative"):
+            llm().call_limit(-1)
+
+
+class TestFailures:
+    async def test_a_tools_failure_goes_to_the_model_and_the_talk_goes_on(self) -> None:
+        chat = ScriptedChat(calls(call("broken", "c1", location="Ulm")), "No station there.", "Bye.")
+        messages, more = await llm().provider(chat).tool(broken).prompt_conversation("Weather?")
+        assert messages[2] == ToolResultMessage("c1", '{"error": "no station in Ulm"}', is_error=True)
+        assert chat.requests[1][-1].is_error
+        assert str(messages[-1]) == "No station there."
+        assert str((await more.prompt_conversation("Bye"))[0][-1]) == "Bye."
+
+    @pytest.mark.parametrize(
+        ("invocation", "error"),
+        [
+            (call("get_wether", "c1", location="Ulm"), "Unknown tool: 'get_wether'. Known: get_weather"),
+            (call("get_weather", "c1"), "Missing required argument: location"),
+            (call("get_weather", "c1", location="Ulm", days=3), "Unknown argument: days"),
+            (call("get_weather", "c1", location=["Ulm"]), "Argument location: "),
+        ],
+    )
+    async def test_a_call_that_makes_no_sense_is_told_so(self, invocation: Any, error: str) -> None:
+        _, builder = scripted(calls(invocation), "Sorry.")
+        messages, _ = await builder.prompt_conversation("Weather?")
+        result = messages[2]
+        assert isinstance(result, ToolResultMessage)
+        assert result.is_error
+        assert error in result.result
+
+    async def test_a_model_without_tools_is_refused_before_anything_is_sent(self) -> None:
+        chat, builder = scripted("x", supports_tools=False)
+        with pytest.raises(LLMError, match="cannot use tools") as refusal:
+            await builder.prompt_conversation("Weather?")
+        assert refusal.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+        assert not chat.requests
+
+    async def test_after_a_failure_of_the_model_the_same_builder_can_be_asked_again(self) -> None:
+        lost = LLMError(LLMErrorCode.CONNECTION_LOST, "The line broke off.")
+        _, builder = scripted(lost, "Here I am.")
+        with pytest.raises(LLMError, match="broke off"):
+            await builder.prompt_conversation("Hi")
+        messages, _ = await builder.prompt_conversation("Hi")
+        assert [str(message) for message in messages] == ["Hi", "Here I am."]
+
+    async def test_a_provider_that_takes_no_options_says_so(self) -> None:
+        _, builder = scripted("x")
+        with pytest.raises(TypeError, match="takes no options: max_tokens"):
+            await builder.prompt_conversation("Hi", max_tokens=5)
+
+    async def test_a_provider_nobody_knows_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(SettingsError, match="LLM_PROVIDER"):
+            await llm().provider("nonesuch").prompt_conversation("Hi")
+
+
+class TestCallLimit:
+    @pytest.mark.parametrize("limit", [0, 1, 3])
+    async def test_a_model_that_never_stops_calling_has_to_answer(self, limit: int) -> None:
+        def tireless(messages: Any) -> ChatResponse | str:
+            return calls(call("get_weather", location="Ulm")) if chat.allowed_calls[-1] else "Enough."
+
+        chat, builder = scripted(tireless)
+        messages, _ = await builder.call_limit(limit).prompt_conversation("Weather?")
+        assert sum(isinstance(message, ToolResultMessage) for message in messages) == limit
+        assert str(messages[-1]) == "Enough."
+
+    async def test_calls_beyond_the_limit_in_one_reply_are_not_made(self) -> None:
+        made: list[str] = []
+
+        async def note(x: str) -> str:
+            """Note it."""
+            made.append(x)
+            return "noted"
+
+        chat = ScriptedChat(calls(*(call("note", str(n), x=str(n)) for n in range(4))), "Done.")
+        messages, _ = await llm().provider(chat).tool(note).call_limit(2).prompt_conversation("Go")
+        results = [message for message in messages if isinstance(message, ToolResultMessage)]
+        assert made == ["0", "1"]
+        assert [result.is_error for result in results] == [False, False, True, True]
+        assert "limit of 2 tool calls" in results[-1].result
+
+
+@pytest.fixture
+async def api(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[AnthropicDouble]:
+    """An Anthropic API that the settings in the environment lead to."""
+    async with AnthropicDouble() as double:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", double.api_key)
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", double.base_url)
+        monkeypatch.delenv("LLM_PROVIDER", raising=False)
+        monkeypatch.delenv("LLM_MODEL", raising=False)
+        yield double
+
+
+class TestOnTheWire:
+    async def test_the_whole_conversation_with_claude(self, api: AnthropicDouble) -> None:
+        api.script(
+            say(Thinking("Hm."), Call("get_weather", {"location": "Paris"})),
+            say("Sunny in Paris."),
+            say(Call("get_weather", {"location": "London"})),
+            say("London as well."),
+        )
+        messages, continuation = await (
+            llm()
+            .agent("You are a helpful assistant")
+            .tools([get_weather])
+            .prompt_conversation("What's the weather in Paris?")
+        )
+        assert len(messages) >= 3
+        assert any(isinstance(message, ToolCallMessage) for message in messages)
+        assert any(isinstance(message, ToolResultMessage) for message in messages)
+        final, _ = await continuation.prompt_conversation("What about London?")
+        assert any("London" in str(message) for message in final)
+        assert api.requests[0]["model"] == "claude-sonnet-5-5"
+        assert api.requests[0]["tools"][0]["input_schema"]["required"] == ["location"]
+
+    async def test_options_go_into_the_request(self, api: AnthropicDouble) -> None:
+        api.script(say("Hi."))
+        await llm().model("claude-haiku-5-5").prompt_conversation("Hi", max_tokens=123)
+        assert api.requests[0]["max_tokens"] == 123
+        assert api.requests[0]["model"] == "claude-haiku-5-5"
+
+    async def test_a_provider_that_is_open_already_stays_open(self, api: AnthropicDouble) -> None:
+        api.script(say("One."), say("Two."))
+        chat = AnthropicChat(api_key=api.api_key, base_url=api.base_url)
+        _, more = await llm().provider(chat).prompt_conversation("One?")
+        messages, _ = await more.prompt_conversation("Two?")
+        assert str(messages[-1]) == "Two."
+        await chat.aclose()
+
+    async def test_a_failure_of_the_api_is_an_error_of_the_house(self, api: AnthropicDouble) -> None:
+        api.script(Failure(400))
+        with pytest.raises(LLMError):
+            await llm().prompt_conversation("Hi")
+
+    async def test_the_examples_of_the_guide_run(
+        self, api: AnthropicDouble, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        api.script(
+            say(Call("get_weather", {"location": "Paris"})),
+            say("It is sunny in Paris, at 22 °C."),
+            say("London is grey."),
+            say("Oslo is white."),
+            say(Call("read_thermometer", {"room": "cellar"})),
+            say("There is no thermometer in the cellar."),
+            say(Call("get_weather", {"location": "Paris"}), Call("get_weather", {"location": "Rome"})),
+            say("Equally warm."),
+        )
+        page = DOCS / "fluent.md"
+        names: dict[str, Any] = {"__name__": "fluent_guide"}
+        blocks = python_blocks(page)
+        for block in blocks:
+            await run_block(block, names)
+        assert len(blocks) == 5
+        assert f"```text\n{capsys.readouterr().out}```" in page.read_text(encoding="utf-8")
+
+
+def test_roles_are_those_of_the_house() -> None:
+    assert UserMessage("x").role is MessageRole.USER
+    assert ToolResultMessage("c", "x").role is MessageRole.USER
+    assert ToolCallMessage("t", "c", {}).role is MessageRole.ASSISTANT
