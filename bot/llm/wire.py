@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 class WireChat(ABC, Generic[C]):
-    """A ChatProvider less the wire itself: `stream`, and what its errors mean.
+    """A ChatProvider less the wire itself: `stream`, `check`, and what the SDK's errors mean.
 
     `options` are further fields of every request, as the service knows them; they win over those set by the provider.
     """
@@ -42,6 +42,13 @@ class WireChat(ABC, Generic[C]):
         twin = copy.copy(self)
         twin._options = {**self._options, **options}  # noqa: SLF001
         return twin
+
+    @property
+    @abstractmethod
+    def supports_tools(self) -> bool: ...
+
+    @abstractmethod
+    async def check(self) -> str: ...
 
     @abstractmethod
     def stream(

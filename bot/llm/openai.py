@@ -1,0 +1,135 @@
+"""Any model behind a chat completions API: OpenAI's own, Ollama, vLLM, llama.cpp, OpenRouter."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.llm.connection import CONNECT_TIMEOUT, LateClient, refuse_long_waits, retry_after
+from bot.llm.openai_reply import ReplyReader
+from bot.llm.openai_request import build_request
+from bot.llm.service import Service
+from bot.llm.wire import WireChat
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ProviderEvent, ToolDefinition
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+    from openai.types.chat import ChatCompletionChunk
+
+logger = logging.getLogger(__name__)
+
+_NO_KEY: Final = "none"
+"""What servers that want no key are sent."""
+
+
+class OpenAIChat(WireChat["AsyncOpenAI"]):
+    """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
+
+    `supports_tools` None means yes until the server says otherwise. A key is only needed without a `base_url`.
+
+    Raises:
+        LLMError: API_KEY_MISSING.
+    """
+
+    provider = "openai"
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str = "",
+        base_url: str | None = None,
+        supports_tools: bool | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        **options: Any,
+    ) -> None:
+        service = Service(
+            name="The model's server" if base_url else "OpenAI",
+            model=model,
+            key_setting="OPENAI_API_KEY",
+            url_setting="OPENAI_BASE_URL" if base_url else "",
+        )
+        key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
+        super().__init__(service, LateClient(lambda: _open_client(key, base_url, timeout, max_retries)), options)
+        self._elsewhere = base_url is not None
+        self._supports_tools = supports_tools
+
+    @property
+    def supports_tools(self) -> bool:
+        return self._supports_tools is not False
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        if tools and not self.supports_tools:
+            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
+        with self._errors_translated():
+            chunks = await self._send(build_request(self.model_name, messages, tools, call_tools=call_tools))
+            reader = ReplyReader(call_tools=call_tools)
+            async with chunks:
+                async for chunk in chunks:
+                    for piece in reader.read(chunk):
+                        yield piece
+            if not reader.whole:
+                raise self._service.error(LLMErrorCode.CONNECTION_LOST)
+            for piece in reader.end():
+                yield piece
+
+    async def check(self) -> str:
+        """Ask the server for its models and tell the operator in a sentence whether ours is among them.
+
+        Raises:
+            LLMError: the key is refused, the server out of reach, or the model unknown to OpenAI.
+        """
+        with self._errors_translated():
+            listed = {model.id async for model in (await self._client.get()).models.list()}
+        if {self.model_name, f"{self.model_name}:latest"} & listed:
+            return f"{self.model_name} is available."
+        if self._elsewhere:
+            return (
+                f"{self._service.name} answers, but {self.model_name} is not among its models. Please check LLM_MODEL."
+            )
+        raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+
+    async def _send(self, request: dict[str, Any]) -> "AsyncStream[ChatCompletionChunk]":
+        client = await self._client.get()
+        from openai import APIStatusError
+
+        from bot.llm.openai_errors import refuses_tools
+
+        chunks: AsyncStream[ChatCompletionChunk]
+        try:
+            chunks = await client.chat.completions.create(**request, stream=True, extra_body=self._options or None)
+        except APIStatusError as error:
+            if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
+                raise
+            logger.warning("%s is taken to know no tools from now on: %s", self.model_name, error.message)
+            self._supports_tools = False
+            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE) from error
+        return chunks
+
+    def _failure(self, error: Exception) -> LLMError:
+        from openai import APIStatusError
+
+        from bot.llm.openai_errors import error_code
+
+        wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
+        return self._service.error(error_code(error), wait)
+
+
+def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncOpenAI":
+    import httpx2
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+    client = AsyncOpenAI(
+        api_key=api_key,
+        base_url=base_url,
+        timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
+        max_retries=max_retries,
+        http_client=DefaultAsyncHttpxClient(event_hooks={"response": [refuse_long_waits]}),
+    )
+    _ = client.chat.completions  # the SDK imports the resource at its first use, which takes a while
+    return client
