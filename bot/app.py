@@ -10,6 +10,7 @@ from bot.prices import cost_in_microdollars
 from bot.readers.sandbox import SandboxedReader
 from bot.settings import Settings
 from bot.tools.book import book_toolbox
+from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook
@@ -67,6 +68,7 @@ async def open_app(settings: Settings, provider: ChatProvider | None = None) -> 
             readers=storage.readers,
             usage=storage.usage,
             price=cost_in_microdollars,
+            allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
             clock=_now,
             tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,

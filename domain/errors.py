@@ -61,6 +61,7 @@ class LLMErrorCode(StrEnum):
     REFUSED = "refused"
     EMPTY_REPLY = "empty_reply"
     UNSUPPORTED_FEATURE = "unsupported_feature"
+    DAILY_LIMIT = "daily_limit"
 
 
 class LLMError(MarginaliaError):

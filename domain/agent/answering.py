@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
+from domain.agent.allowance import Allowance
 from domain.agent.citing import AnswerComposer
 from domain.agent.context import presentable, within_bound
 from domain.agent.draft import Draft
@@ -68,6 +69,7 @@ class AnswerMaker:
         readers: ReaderRepository,
         usage: UsageRepository,
         price: Price,
+        allowance: Allowance,
         clock: Clock,
         tool_timeout: float,
         turn_timeout: float,
@@ -84,6 +86,7 @@ class AnswerMaker:
         self._readers = readers
         self._usage = usage
         self._price = price
+        self._allowance = allowance
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -127,6 +130,7 @@ class AnswerMaker:
     async def _work(
         self, conversation: Conversation, history: Sequence[ChatMessage], draft: Draft, emit: Emit
     ) -> StrategyOutcome:
+        await self._allowance.check(draft.asked[-1].author_id, self._clock())
         book = await self._book(conversation)
         view, note = await self._view(conversation, book, history, draft.asked)
         draft.read_to = view.read_to

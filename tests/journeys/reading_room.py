@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from bot.tools.book import book_toolbox
+from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook, Reader
@@ -70,7 +71,12 @@ class ReadingRoom:
 
 @asynccontextmanager
 async def reading_room(
-    folder: Path, provider: ChatProvider, *, turn_timeout: float = 30.0, tool_timeout: float = 5.0
+    folder: Path,
+    provider: ChatProvider,
+    *,
+    turn_timeout: float = 30.0,
+    tool_timeout: float = 5.0,
+    daily_tokens: int = 0,
 ) -> AsyncIterator[ReadingRoom]:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
     prompts = Prompts.load(files("prompts"))
@@ -108,6 +114,7 @@ async def reading_room(
             readers=storage.readers,
             usage=storage.usage,
             price=lambda provider_name, model, usage: 1,
+            allowance=Allowance(storage.usage, daily_tokens),
             clock=now,
             tool_timeout=tool_timeout,
             turn_timeout=turn_timeout,

@@ -332,6 +332,18 @@ async def test_tokens_are_booked_on_the_reader_who_asked(tmp_path: Path) -> None
         assert turn.usage == usage
 
 
+async def test_a_reader_who_has_used_up_the_day_is_told_kindly_and_others_go_on(tmp_path: Path) -> None:
+    reply = ChatResponse(text="Hi.", usage=TokenUsage(90, 20))
+    async with reading_room(tmp_path, ScriptedChat(reply), daily_tokens=100) as room:
+        talk, other = await room.talk(), await room.talk(BEN)
+        await room.answer(talk, "One")
+        ending = (await room.ask(talk, "Two"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert ending.code == "daily_limit"
+        assert "100 tokens" in ending.message
+        assert (await room.answer(other, "Mine", BEN)).text == "Hi."
+
+
 async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_are_named(tmp_path: Path) -> None:
     async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
         done, cut_off = await room.talk(), await room.talk()

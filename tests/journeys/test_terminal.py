@@ -1,0 +1,178 @@
+"""A person at a terminal, from the first start to the last book removed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.terminal import Ran, Terminal
+
+TALE = """THE DARK LAMP
+
+CHAPTER I. The Arrival
+
+Marta Quill came to the island on a Tuesday in March. The ferryman, old Hobb, would not take her money.
+
+CHAPTER II. The Key
+
+The lamp had been dark on the night of the ninth. Marta found a brass key under the stairs.
+
+CHAPTER III. The Keeper
+
+It was Hobb who had put the lamp out. He had done it for his brother Lucian, who drowned in 1887.
+"""
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path)
+
+
+async def test_with_nothing_on_standard_input_an_example_reading_is_played(terminal: Terminal) -> None:
+    ran = await terminal.run("start", stdin=None)
+    assert ran.code == 0, ran.err
+    assert ran.out.count("› ") == 3
+    assert "p. " in ran.out
+    assert "Return on the Ebb" in ran.out
+
+
+async def test_piped_lines_are_questions_answered_in_order(terminal: Terminal) -> None:
+    ran = await terminal.run("chat", stdin="Who drives the cart?\n\nWho is the landlady of the Lamb?\nquit\nIgnored?\n")
+    assert ran.code == 0, ran.err
+    assert ran.out.index("Who drives the cart?") < ran.out.index("Who is the landlady of the Lamb?")
+    assert "Varley" in ran.out
+    assert "Nunn" in ran.out
+    assert "Ignored?" not in ran.out
+
+
+async def test_json_prints_an_object_per_event_and_one_answer_per_question(terminal: Terminal) -> None:
+    ran = await terminal.run("chat", "--json", stdin="Who drives the cart?\n")
+    assert ran.code == 0, ran.err
+    names = [each["event"] for each in ran.objects]
+    assert names[:2] == ["conversation", "turn_started"]
+    assert names.count("answer") == 1
+    assert {"tool_call_started", "tool_call_finished", "text_delta"} <= set(names)
+    answer = ran.objects[-1]
+    assert answer["text"] == "".join(each["text"] for each in ran.objects if each["event"] == "text_delta").strip()
+    assert answer["citations"][0]["quote"]
+
+
+async def test_verbose_shows_the_calls_and_their_results(terminal: Terminal) -> None:
+    ran = await terminal.run("chat", "--verbose", stdin="Who drives the cart?\n")
+    assert "▸ 1 search_book" in ran.out
+    assert "passage-" in ran.out
+
+
+async def test_a_conversation_goes_on_where_it_was_left(terminal: Terminal) -> None:
+    first = await terminal.run("chat", "--json", stdin="Who drives the cart?\n")
+    talk = first.objects[0]["id"]
+    second = await terminal.run("chat", "--conversation", talk, "--json", stdin="And who is the landlady?\n")
+    assert second.code == 0, second.err
+    assert second.objects[0]["id"] == talk
+    assert second.objects[0]["title"] == "Who drives the cart?"
+
+
+async def test_a_book_is_added_listed_read_searched_and_removed(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    added = await terminal.run("books", "add", str(path), "--title", "The Dark Lamp", "--author", "A. N. Onym")
+    assert added.code == 0, added.err
+    assert "Added “The Dark Lamp” by A. N. Onym" in added.err
+
+    again = await terminal.run("books", "add", str(path))
+    assert again.code == 0
+    assert "already" in again.err
+
+    [book] = json.loads((await terminal.run("books", "list", "--json")).out)
+    assert (book["title"], book["format"], book["chapters"]) == ("The Dark Lamp", "txt", 3)
+
+    text = (await terminal.run("books", "text", "The Dark Lamp")).out
+    assert text == TALE
+    assert (await terminal.run("books", "text", "dark lamp", "--page", "1")).out in text
+
+    [hits] = (await terminal.run("search", "The Dark Lamp", "Who put out the lamp?", "--json", "--top-k", "2")).objects
+    assert hits
+    assert set(hits[0]) == {"passage_id", "page", "last_page", "chapter", "start", "end", "score", "text"}
+    assert " ".join(text[hits[0]["start"] : hits[0]["end"]].split()) == hits[0]["text"]
+
+    removed = await terminal.run("books", "remove", "The Dark Lamp", "--yes")
+    assert removed.code == 0
+    assert json.loads((await terminal.run("books", "list", "--json")).out) == []
+    assert list((terminal.folder / "data" / "books").glob("*.book")) == []
+
+
+async def test_a_path_is_added_and_opened_at_once(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    ran = await terminal.run("chat", str(path), stdin="Who found a brass key?\n")
+    assert ran.code == 0, ran.err
+    assert "Marta" in ran.out
+
+
+async def test_many_queries_are_answered_in_one_run_whatever_they_hold(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    await terminal.run("books", "add", str(path), "--title", "Tale")
+    queries = ['"', "NEAR(", "lamp AND NOT", "Hobb's brother", "灯台", "🔦", "a-b:c*", "", "word " * 10_000, "lamp"]
+    ran = await terminal.run("search", "Tale", "--queries", "-", "--json", stdin="\n".join(queries) + "\n")
+    assert ran.code == 0, ran.err
+    assert len(ran.objects) == len(queries)
+    assert ran.objects[-1]
+
+
+async def test_a_reader_on_a_page_is_shown_nothing_beyond_it(terminal: Terminal) -> None:
+    ran = await terminal.run("chat", "--json", "--page", "5", stdin="Who is Edwin Orchard?\nWho took volume twelve?\n")
+    assert ran.code == 0, ran.err
+    told = [each for each in ran.objects if each["event"] != "turn_started"]
+    shown = json.dumps([{k: v for k, v in each.items() if k != "arguments"} for each in told], ensure_ascii=False)
+    assert "Daniel" not in shown
+    assert "Marlby" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["books", "add", "nowhere.epub"], "no file"),
+        (["books", "add", "."], "folder"),
+        (["books", "add", "empty.txt"], "empty"),
+        (["books", "add", "novel.mobi"], "EPUB"),
+        (["books", "add", "broken.pdf"], "PDF"),
+        (["chat", "No Such Book"], "no book called"),
+        (["chat", "--conversation", "nope"], "conversation"),
+        (["chat", "--page", "9999"], "page"),
+        (["books", "text", "No Such Book"], "no book called"),
+        (["books", "remove", "No Such Book", "--yes"], "no book called"),
+        (["search", "No Such Book", "x"], "no book called"),
+    ],
+)
+async def test_bad_input_is_a_sentence_and_an_exit_code(terminal: Terminal, arguments: list[str], says: str) -> None:
+    terminal.write("empty.txt", "")
+    terminal.write("novel.mobi", b"BOOKMOBI" * 20)
+    terminal.write("broken.pdf", b"%PDF-1.7\nnothing of a PDF follows")
+    assert_refused(await terminal.run(*arguments), says)
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        ({"HISTORY_MESSAGES": "lots"}, "HISTORY_MESSAGES"),
+        ({"DATABASE_URL": "oracle://x"}, "DATABASE_URL"),
+        ({"LLM_PROVIDER": "anthropic"}, "ANTHROPIC_API_KEY"),
+    ],
+)
+async def test_bad_settings_are_a_sentence_and_an_exit_code(
+    terminal: Terminal, environment: dict[str, str], says: str
+) -> None:
+    assert_refused(await terminal.run("chat", stdin="Hello\n", **environment), says)
+
+
+async def test_no_network_is_a_sentence_and_an_exit_code(terminal: Terminal) -> None:
+    nowhere = {"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    ran = await terminal.run("chat", stdin="Who drives the cart?\n", **nowhere)
+    assert ran.code != 0
+    assert "Traceback" not in ran.out + ran.err
+    assert "reach" in ran.out or "connection" in ran.out
+
+
+def assert_refused(ran: Ran, says: str) -> None:
+    assert ran.code not in (0, None)
+    assert "Traceback" not in ran.err
+    assert says in ran.err
+    assert ran.err.strip().endswith((".", "…"))
