@@ -60,7 +60,7 @@ class ReplyReader:
         if event.type == "message_start":
             self._count(event.message.usage)
         elif event.type == "content_block_start":
-            self._start(event.index, event.content_block)
+            yield from self._start(event.index, event.content_block)
         elif event.type == "content_block_delta":
             yield from self._extend(event.index, event.delta)
         elif event.type == "content_block_stop":
@@ -91,8 +91,10 @@ class ReplyReader:
             raw=self._raw(with_calls=False),
         )
 
-    def _start(self, index: int, block: "ContentBlock") -> None:
+    def _start(self, index: int, block: "ContentBlock") -> Iterator[ProviderEvent]:
         self._blocks[index] = block.to_dict()
+        if block.type == "text" and block.text:
+            yield TextChunk(block.text)
 
     def _extend(self, index: int, delta: "RawContentBlockDelta") -> Iterator[ProviderEvent]:
         block = self._blocks[index]

@@ -40,7 +40,7 @@ def _wire_messages(messages: Sequence[PromptMessage]) -> Iterator[Wire]:
             calls = [_call(call) for call in message.tool_invocations]
             yield {"role": "assistant", "content": message.content if _says(message) else None, "tool_calls": calls}
         elif _says(message):
-            yield {"role": message.role, "content": message.content}
+            yield {"role": message.role, "content": message.text}
 
 
 def _says(message: PromptMessage) -> bool:
@@ -50,7 +50,7 @@ def _says(message: PromptMessage) -> bool:
 def _result(message: PromptMessage) -> str:
     """Passages as sentences behind keys: the only way to point at a sentence that this API leaves a model."""
     if message.passages and not message.is_error:
-        return render(message.passages)
+        return "\n\n".join(part for part in (message.note, render(message.passages)) if part)
     return message.content if _says(message) else "(nothing)"
 
 

@@ -21,7 +21,7 @@ from tests.doubles.anthropic_rules import checked, long_form, search_results, si
 from tests.doubles.anthropic_usage import PromptCache, tokens_of
 from tests.doubles.honest_model import Finding, Prompt, honest_reply, last_line
 from tests.doubles.http import ModelDouble, pieces, serve_from_command_line
-from tests.doubles.script import Call, Cite, Failure, Handler, Json, Part, Reply, Stop, Text, Thinking
+from tests.doubles.script import Call, Cite, Failure, Handler, Json, Part, Reply, Stop, Text, Thinking, Verbatim
 
 _KINDS = {
     400: "invalid_request_error",
@@ -78,12 +78,14 @@ class AnthropicDouble(ModelDouble):
         step = await self.next_step(body)
         if isinstance(step, Failure):
             return _error(step)
+        if isinstance(step, Verbatim):
+            return await self.stream(request, [_event(event["type"], event) for event in step.events], overload=b"")
         blocks = _blocks(step.parts, body, messages)
         if step.stopped is Stop.PAUSE:
             self._paused.append(blocks)
         events = _events(body["model"], blocks, step, self._cache.usage(body, messages))
-        overload = _event("error", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}})
-        return await self.stream(request, step, list(events), overload, {"request-id": f"req_{uuid.uuid4().hex[:12]}"})
+        overload = _event("error", {"error": {"type": "overloaded_error", "message": "Overloaded"}})
+        return await self.stream(request, list(events), overload=overload, reply=step)
 
     async def _model(self, request: web.Request) -> web.Response:
         try:

@@ -14,6 +14,8 @@ from aiohttp import web
 
 from tests.doubles.script import Fault, Handler, Json, Reply, Step
 
+UNDISTURBED = Reply(())
+
 
 class ModelDouble(ABC):
     """A double of a model's API. Replies come from `script` first, in order, then from `handler`.
@@ -72,10 +74,11 @@ class ModelDouble(ABC):
         return await step if inspect.isawaitable(step) else step
 
     async def stream(
-        self, request: web.Request, reply: Reply, events: Sequence[bytes], overload: bytes, headers: Mapping[str, str]
+        self, request: web.Request, events: Sequence[bytes], *, overload: bytes, reply: Reply = UNDISTURBED
     ) -> web.StreamResponse:
         """Send the events of a reply, or as many of them as its fault lets through."""
-        response = web.StreamResponse(headers={"content-type": "text/event-stream", **headers})
+        headers = {"content-type": "text/event-stream", "request-id": f"req_{len(self.requests)}"}
+        response = web.StreamResponse(headers=headers)
         sent, rest = _struck(events, reply.fault)
         try:
             await response.prepare(request)

@@ -18,7 +18,7 @@ from aiohttp import web
 from tests.doubles.honest_model import Finding, Prompt, honest_reply, last_line
 from tests.doubles.http import ModelDouble, pieces, serve_from_command_line
 from tests.doubles.openai_rules import Refused, check
-from tests.doubles.script import Call, Cite, Failure, Handler, Json, Part, Reply, Stop, Text
+from tests.doubles.script import Call, Cite, Failure, Handler, Json, Part, Reply, Stop, Text, Verbatim
 
 _STOPS = {
     Stop.END: "stop",
@@ -72,10 +72,12 @@ class OpenAIDouble(ModelDouble):
         step = await self.next_step(body)
         if isinstance(step, Failure):
             return _error(step)
+        if isinstance(step, Verbatim):
+            return await self.stream(request, [_event(event) for event in step.events], overload=b"")
         usage = _usage(body, step) if self._counts_tokens and _wants_usage(body) else None
         events = list(_events(body, step, usage))
         overload = _event({"error": {"message": "The server is overloaded.", "type": "server_error", "code": 503}})
-        return await self.stream(request, step, events, overload, {})
+        return await self.stream(request, events, overload=overload, reply=step)
 
     async def _models(self, request: web.Request) -> web.Response:
         try:

@@ -98,7 +98,14 @@ class Failure:
     retry_after: str = ""
 
 
-Step = Reply | Failure
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """A stream of just these events, for what only some servers do."""
+
+    events: tuple[Json, ...]
+
+
+Step = Reply | Failure | Verbatim
 Handler = Callable[[Json], Step | Awaitable[Step]]
 """Decides on a reply by the request's JSON."""
 

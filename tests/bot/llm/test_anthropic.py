@@ -16,11 +16,12 @@ from domain.tool_use import (
     StopReason,
     TextBlockEnd,
     TextChunk,
+    TokenUsage,
     ToolInvocation,
 )
 from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, system, user
 from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.script import Call, Cite, Failure, Fault, Stop, Text, Thinking, say
+from tests.doubles.script import Call, Cite, Failure, Fault, Stop, Text, Thinking, Verbatim, say
 
 LOOKING = PromptMessage("assistant", "Looking.", tool_invocations=[ToolInvocation("search_book", {"query": "x"}, "a")])
 RABBIT = passage("The rabbit was white.", "It took a watch out of its pocket.", start=100)
@@ -289,6 +290,29 @@ async def test_checking_the_model(api: AnthropicDouble) -> None:
         with pytest.raises(LLMError, match=f"{unusable}.*LLM_MODEL") as caught:
             await checked(unusable)
         assert caught.value.code is LLMErrorCode.UNKNOWN_MODEL
+
+
+async def test_what_is_not_known_yet_is_passed_over_and_echoed(api: AnthropicDouble, claude: AnthropicChat) -> None:
+    api.script(
+        Verbatim(
+            (
+                {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 3, "output_tokens": 1}}},
+                {"type": "something_new", "detail": 1},
+                {"type": "content_block_start", "index": 0, "content_block": {"type": "future", "data": "x"}},
+                {"type": "content_block_delta", "index": 0, "delta": {"type": "future_delta", "data": "y"}},
+                {"type": "content_block_stop", "index": 0},
+                {"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": "Hello."}},
+                {"type": "content_block_stop", "index": 1},
+                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 7}},
+                {"type": "message_stop"},
+            )
+        )
+    )
+    events, response = await collected(claude.stream([user("Hello")]))
+    assert events == [TextChunk("Hello."), TextBlockEnd()]
+    assert response.raw is not None
+    assert response.raw.blocks == [{"type": "future", "data": "x"}, {"type": "text", "text": "Hello."}]
+    assert (response.text, response.usage) == ("Hello.", TokenUsage(3, 7))
 
 
 async def test_two_requests_at_once_share_one_client(api: AnthropicDouble, claude: AnthropicChat) -> None:

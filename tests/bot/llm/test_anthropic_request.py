@@ -1,5 +1,7 @@
 """How a conversation looks to Anthropic's API; whether it is accepted is for the strict double to say."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.llm.anthropic_request import Request
@@ -95,6 +97,16 @@ def test_passages_become_search_results_of_one_block_a_sentence() -> None:
 )
 def test_the_title_of_a_search_result_without_a_chapter(found: Passage, title: str) -> None:
     assert f"'title': '{title}'" in str(sent(user("?"), calling("a"), result("a", "", found)))
+
+
+def test_notes_go_in_front_of_what_they_are_about() -> None:
+    asked = replace(user("Who?"), note="Ann, on p. 12")
+    found = replace(result("a", "", passage("One.")), note="The best of 30.")
+    messages = sent(asked, calling("a"), found)
+    assert messages[0]["content"] == [{"type": "text", "text": "Ann, on p. 12\nWho?"}]
+    note, first = messages[2]["content"][0]["content"]  # type: ignore[index]
+    assert note["content"] == [{"type": "text", "text": "The best of 30."}]
+    assert first["content"] == [{"type": "text", "text": "One."}]
 
 
 def test_a_failed_call_is_marked_and_told_in_words() -> None:

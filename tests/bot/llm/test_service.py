@@ -1,13 +1,13 @@
 import pytest
 
-from bot.llm.service import Service
+from bot.llm.service import STATUS_CODES, Service
 from domain.errors import LLMError, LLMErrorCode
 
 SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
-ADDED_BY_OTHERS = {LLMErrorCode.REFUSED, LLMErrorCode.EMPTY_REPLY}
+WITHOUT_STATUS = {LLMErrorCode.CONNECTION_LOST, LLMErrorCode.API_CALL_FAILED, LLMErrorCode.UNSUPPORTED_FEATURE}
 
 
-@pytest.mark.parametrize("code", sorted(set(LLMErrorCode) - ADDED_BY_OTHERS))
+@pytest.mark.parametrize("code", sorted(WITHOUT_STATUS.union(STATUS_CODES.values())))
 def test_every_error_of_the_wire_has_a_sentence(code: LLMErrorCode) -> None:
     message = SERVICE.error(code).message
     assert message.endswith(".")
