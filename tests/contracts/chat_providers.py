@@ -3,7 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from bot.llm.anthropic import AnthropicChat
 from bot.llm.openai import OpenAIChat
@@ -12,6 +13,9 @@ from domain.protocols import ChatProvider
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.http import ModelDouble
 from tests.doubles.openai_api import OpenAIDouble
+
+T = TypeVar("T")
+Opener = Callable[[], AbstractAsyncContextManager[T]]
 
 
 class Bench(ABC):
@@ -46,36 +50,27 @@ class OpenAIBench(Bench):
 
 
 @asynccontextmanager
-async def anthropic_bench() -> AsyncIterator[Bench]:
-    async with AnthropicDouble() as double:
-        bench = AnthropicBench(double)
+async def opened(kind: type[Bench], double: ModelDouble) -> AsyncIterator[Bench]:
+    async with double:
+        bench = kind(double)
         yield bench
         await bench.close()
 
 
 @asynccontextmanager
-async def openai_bench() -> AsyncIterator[Bench]:
-    async with OpenAIDouble() as double:
-        bench = OpenAIBench(double)
-        yield bench
-        await bench.close()
-
-
-@asynccontextmanager
-async def over_the_wire(opener: Callable[[], AbstractAsyncContextManager[Bench]]) -> AsyncIterator[ChatProvider]:
+async def over_the_wire(open_bench: Opener[Bench]) -> AsyncIterator[ChatProvider]:
     """A provider whose far end is the small honest model."""
-    async with opener() as bench:
+    async with open_bench() as bench:
         yield bench.open()
 
 
-BENCHES: Mapping[str, Callable[[], AbstractAsyncContextManager[Bench]]] = {
-    "anthropic": anthropic_bench,
-    "openai": openai_bench,
+BENCHES: Mapping[str, Opener[Bench]] = {
+    "anthropic": lambda: opened(AnthropicBench, AnthropicDouble()),
+    "openai": lambda: opened(OpenAIBench, OpenAIDouble()),
 }
 """Those reached over the wire: what can go wrong there is tried on these."""
 
-PROVIDERS: Mapping[str, Callable[[], AbstractAsyncContextManager[ChatProvider]]] = {
-    "anthropic": lambda: over_the_wire(anthropic_bench),
-    "openai": lambda: over_the_wire(openai_bench),
+PROVIDERS: Mapping[str, Opener[ChatProvider]] = {
+    **{name: partial(over_the_wire, open_bench) for name, open_bench in BENCHES.items()},
 }
 """All of them. A provider here has to be able to look something up with search_book and to answer from what it got."""

@@ -111,7 +111,7 @@ class AnthropicDouble(ModelDouble):
 
 
 def prompt_of(body: Json) -> Prompt:
-    """A request as the small honest model sees it."""
+    """A request as the small honest model sees it; notes on results are nothing to quote from."""
     messages = [(message["role"], long_form(message["content"], "content")) for message in body["messages"]]
     words = [
         (place, block["text"])
@@ -129,6 +129,7 @@ def prompt_of(body: Json) -> Prompt:
         findings=tuple(
             Finding(result["source"], tuple(block["text"] for block in result["content"]))
             for result in search_results(since)
+            if result["source"] != "note"
         ),
     )
 
