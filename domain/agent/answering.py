@@ -8,8 +8,11 @@ from dataclasses import replace
 
 from domain.agent.allowance import Allowance
 from domain.agent.citing import AnswerComposer
+from domain.agent.composition import Composition
 from domain.agent.context import presentable, within_bound
 from domain.agent.draft import Draft
+from domain.agent.leak_checks import LeakChecks
+from domain.agent.leak_gate import LeakGate
 from domain.agent.prompts import Prompts
 from domain.agent.quotations import Quotations
 from domain.agent.running_turn import Emit, Ending, RunningTurn
@@ -19,16 +22,15 @@ from domain.conversation import Briefing, Conversation, TurnState
 from domain.errors import BookError, BookErrorCode, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
-    DraftDiscarded,
     StrategyOutcome,
     TextDelta,
-    ToolCallFinished,
     TurnFailed,
     TurnStarted,
     UsageReported,
 )
 from domain.library.bound import bound_of, note_for
 from domain.protocols import (
+    BookFile,
     BookFiles,
     BookRepository,
     BookView,
@@ -87,6 +89,7 @@ class AnswerMaker:
         self._usage = usage
         self._price = price
         self._allowance = allowance
+        self._leaks = LeakChecks()
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -132,14 +135,17 @@ class AnswerMaker:
     ) -> StrategyOutcome:
         await self._allowance.check(draft.asked[-1].author_id, self._clock())
         book = await self._book(conversation)
-        view, note = await self._view(conversation, book, history, draft.asked)
+        file = await self._files.open(book)
+        view, note = await self._view(conversation, book, file, history, draft.asked)
         draft.read_to = view.read_to
         draft.asked = [replace(message, note=note(message.author_name)) for message in draft.asked]
         briefing = conversation.briefing or await self._brief(conversation, book, view)
         turns = await self._turns.get_by_conversation(conversation.id)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
-        composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages])
-        draft.composer = composer
+        answer = draft.answer = Composition(
+            AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages]),
+            LeakGate(self._leaks.check(file, view, [m.content for m in (*past, *draft.asked) if _is_readers(m)])),
+        )
         draft.depends_to = max((m.depends_to for m in past if m.depends_to is not None), default=None)
         messages = [
             PromptMessage("system", briefing.system),
@@ -149,17 +155,15 @@ class AnswerMaker:
         strategy = self._strategy(self._provider)
         async with aclosing(strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
             async for event in events:
-                match event:
-                    case TextChunk() | CitationMark() | TextBlockEnd():
-                        _emit_text(await composer.feed(event), emit)
-                    case StrategyOutcome():
-                        outcome = event
-                    case _:
-                        if isinstance(event, UsageReported):
-                            await self._record(event, conversation, draft)
-                        _tell(composer, event)
-                        emit(event)
-        _emit_text(await composer.finish(), emit)
+                if isinstance(event, StrategyOutcome):
+                    outcome = event
+                    continue
+                if isinstance(event, UsageReported):
+                    await self._record(event, conversation, draft)
+                _emit_text(await answer.follow(event), emit)
+                if not isinstance(event, TextChunk | CitationMark | TextBlockEnd):
+                    emit(event)
+        _emit_text(await answer.finish(), emit)
         draft.depends_to = max((d for d in (draft.depends_to, outcome.depends_to) if d is not None), default=None)
         return outcome
 
@@ -185,13 +189,17 @@ class AnswerMaker:
         return book
 
     async def _view(
-        self, conversation: Conversation, book: Book, history: Sequence[ChatMessage], asked: Sequence[ChatMessage]
+        self,
+        conversation: Conversation,
+        book: Book,
+        file: BookFile,
+        history: Sequence[ChatMessage],
+        asked: Sequence[ChatMessage],
     ) -> tuple[BookView, Callable[[str], str]]:
         """The book as far as everybody in the conversation has read, and the note that tells the model so."""
         people = {m.author_id for m in (*history, *asked) if m.author_id} | {conversation.owner_id} - {""}
         positions = [await self._readers.get_position(person, book.id) for person in people]
         read_to = bound_of(positions, book.length)
-        file = await self._files.open(book)
         pages, now = await file.pages(), self._clock()
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 
@@ -206,22 +214,20 @@ class AnswerMaker:
 
     async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text or outcome.text.strip()
-        citations = tuple(draft.composer.citations) if draft.composer else ()
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
-        last = replace(last, content=text, citations=citations)
+        last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
-        emit(Answer(draft.turn.id, text, citations, cut=outcome.cut))
+        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut))
 
     async def _keep_stopped(self, draft: Draft, running: RunningTurn, emit: Emit) -> None:
-        if draft.composer:
-            await draft.composer.finish()
+        if draft.answer:
+            await draft.answer.finish()
         text = draft.text or "(stopped before anything was written)"
-        citations = tuple(draft.composer.citations) if draft.composer else ()
         calls = draft.kept_calls(running, self._clock())
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
-        await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=citations)])
-        emit(Answer(draft.turn.id, text, citations, stopped=True))
+        await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
+        emit(Answer(draft.turn.id, text, draft.citations, stopped=True))
 
     async def _fail(
         self,
@@ -241,18 +247,13 @@ class AnswerMaker:
         await self._turns.finish(draft.turn, [*draft.asked, *messages])
 
 
-def _tell(composer: AnswerComposer, event: object) -> None:
-    """What other events mean for the answer being composed."""
-    match event:
-        case DraftDiscarded():
-            composer.discard()
-        case ToolCallFinished(passages=passages):
-            composer.learn(passages)
-
-
 def _emit_text(text: str, emit: Emit) -> None:
     if text:
         emit(TextDelta(text))
+
+
+def _is_readers(message: ChatMessage) -> bool:
+    return message.role is MessageRole.USER
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:

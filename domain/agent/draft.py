@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from domain.agent.citing import AnswerComposer
+from domain.agent.composition import Composition
 from domain.agent.running_turn import RunningTurn
+from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn
 from domain.event import ToolCallFinished
@@ -23,7 +24,7 @@ class Draft:
 
     turn: Turn
     asked: list[ChatMessage]
-    composer: AnswerComposer | None = None
+    answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     read_to: int | None = None
     depends_to: int | None = None
@@ -31,7 +32,11 @@ class Draft:
     @property
     def text(self) -> str:
         """The answer as far as it has been composed."""
-        return self.composer.text.strip() if self.composer else ""
+        return self.answer.text.strip() if self.answer else ""
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        return tuple(self.answer.citations) if self.answer else ()
 
     def kept(
         self, messages: Sequence[PromptMessage], calls: Mapping[str, ToolCallFinished], now: datetime

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from domain.agent.leak_gate import HIDDEN_NOTE
 from domain.agent.sentence_keys import KEY_IN_GROUP, key_of
 from domain.book import PositionState, ReadingPosition
 from domain.conversation import UNTITLED, TitleSource, TurnState
@@ -144,6 +145,21 @@ async def test_what_was_said_at_a_higher_position_is_left_out_at_a_lower_one(tmp
         )
         await room.ask(talk, "And now?")
         assert [m.role for m in provider.requests[-1]] == ["system", "user"]
+
+
+async def test_what_the_model_knows_by_heart_is_hidden_before_it_is_shown(tmp_path: Path) -> None:
+    provider = ScriptedChat("Marta found a key. It was for Lucian. He had done it for his brother. That is all.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        pages = await room.file.pages()
+        position = ReadingPosition(PositionState.READING, pages[1].end)
+        await room.storage.readers.set_position(ANN.id, room.book.id, position)
+        events = await room.ask(talk, "Who did it?")
+        answer = events[-1]
+        assert isinstance(answer, Answer)
+        hidden = "Marta found a key. ||It was for Lucian.|| ||He had done it for his brother.|| That is all."
+        assert answer.text == "".join(e.text for e in events if isinstance(e, TextDelta)) == hidden + HIDDEN_NOTE
+        assert (await room.storage.messages.get_by_conversation(talk.id))[-1].content == answer.text
 
 
 async def test_messages_that_arrive_during_a_turn_join_the_next_one(tmp_path: Path) -> None:

@@ -1,0 +1,57 @@
+"""The last look at an answer before it is shown: sentences that give away unread text are hidden."""
+
+import re
+from collections.abc import Awaitable, Callable
+
+Tells = Callable[[str], Awaitable[bool]]
+"""Whether a sentence gives away what lies beyond the readers' bound."""
+
+HIDDEN_NOTE = (
+    "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+)
+
+_SENTENCE_END = re.compile(r"(?<!\bp)(?<!\bpp)[.!?…]['”’\")\]]*\s+|\n+")
+"""The end of a sentence or of a line, but not of the "p." in a page reference."""
+
+
+class LeakGate:
+    """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes."""
+
+    def __init__(self, tells: Tells | None) -> None:
+        self._tells = tells
+        self.discard()
+
+    def discard(self) -> None:
+        """Forget the draft: it was not the answer."""
+        self.text = ""
+        self._pending = ""
+        self._has_hidden = False
+
+    async def feed(self, text: str) -> str:
+        """Take in more of the answer; return what may be shown now."""
+        if self._tells is None:
+            return self._show(text)
+        self._pending += text
+        shown = ""
+        while end := _SENTENCE_END.search(self._pending):
+            sentence, self._pending = self._pending[: end.end()], self._pending[end.end() :]
+            shown += await self._checked(sentence)
+        return self._show(shown)
+
+    async def finish(self) -> str:
+        """The rest of the answer, with a note if anything was hidden."""
+        rest, self._pending = self._pending, ""
+        checked = await self._checked(rest) if rest else ""
+        return self._show(checked + (HIDDEN_NOTE if self._has_hidden else ""))
+
+    async def _checked(self, sentence: str) -> str:
+        body = sentence.strip()
+        if not body or self._tells is None or not await self._tells(body):
+            return sentence
+        self._has_hidden = True
+        lead, tail = sentence[: sentence.index(body)], sentence[sentence.index(body) + len(body) :]
+        return f"{lead}||{body.replace('|', '/')}||{tail}"
+
+    def _show(self, text: str) -> str:
+        self.text += text
+        return text
