@@ -1,0 +1,132 @@
+"""The last step of every reader: from a draft to a BookText with its pages, chapters and title."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bot.readers.chapters import Heading, chapters_from
+from bot.readers.cleaning import encodable
+from bot.readers.gutenberg import Wrapping, unwrap
+from bot.readers.limits import ReadingLimits
+from bot.readers.paging import PAGE_CHARACTERS, estimated_pages, pages_between
+from bot.readers.plain_headings import find_headings
+from bot.readers.title_page import read_title_page
+from bot.readers.titles import author_name, book_title, calm, title_from_filename
+from domain.book import BookText, Chapter, Page
+from domain.errors import BookError, BookErrorCode
+
+_FEWEST_CHAPTERS = 2
+_LONGEST_MARKED_PAGE = 10_000
+FRONT_LABEL = "front"
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """Where a page begins, and what is printed on it."""
+
+    start: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a format's reader found.
+
+    `outlines` are sets of headings, the most trusted first: a table of contents before heading elements before nothing.
+    """
+
+    format: str
+    text: str
+    outlines: Sequence[Sequence[Heading]] = ()
+    page_marks: Sequence[PageMark] = ()
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    warnings: Sequence[str] = ()
+
+
+def assemble(draft: Draft, filename: str, limits: ReadingLimits, *, as_it_stands: bool = False) -> BookText:
+    """The book of a draft. With `as_it_stands`, wrapping such as a licence is kept and counts as text.
+
+    Raises:
+        BookError: NO_TEXT or TOO_LARGE.
+    """
+    check_length(len(draft.text), limits)
+    wrapping = Wrapping(0, len(draft.text)) if as_it_stands else unwrap(draft.text)
+    draft = _cut(draft, wrapping)
+    if not draft.text.strip():
+        raise BookError(
+            BookErrorCode.NO_TEXT, "There is no text in this file. Please add a file that has the book's text."
+        )
+    declared_title, named_author = book_title(draft.title)
+    chapters = _chapters(draft, declared_title)
+    found_title, found_author = _title_page(draft.text, chapters)
+    pages, estimated = _pages(draft.text, draft.page_marks, chapters)
+    return BookText(
+        text=draft.text,
+        pages=pages,
+        chapters=chapters,
+        format=draft.format,
+        title=calm(declared_title or wrapping.title or found_title) or title_from_filename(filename),
+        author=named_author or wrapping.author or author_name(draft.author) or found_author,
+        language=draft.language or wrapping.language,
+        pages_estimated=estimated,
+        warnings=tuple(draft.warnings),
+    )
+
+
+def check_length(characters: int, limits: ReadingLimits) -> None:
+    """Raise TOO_LARGE beyond the limit; readers that build text piece by piece ask early."""
+    if characters > limits.max_characters:
+        raise BookError(
+            BookErrorCode.TOO_LARGE,
+            f"This book is longer than {limits.max_characters:,} characters. Please add it in parts.",
+        )
+
+
+def _cut(draft: Draft, wrapping: Wrapping) -> Draft:
+    start, end = wrapping.start, wrapping.end
+    if (start, end) == (0, len(draft.text)):
+        return replace(draft, text=encodable(draft.text))
+    return replace(
+        draft,
+        text=encodable(draft.text[start:end]),
+        outlines=[[*_cut_headings(headings, start, end)] for headings in draft.outlines],
+        page_marks=[*_cut_marks(draft.page_marks, start, end)],
+    )
+
+
+def _cut_headings(headings: Iterable[Heading], start: int, end: int) -> Iterable[Heading]:
+    return (
+        replace(heading, start=heading.start - start, end=min(heading.end, end) - start)
+        for heading in headings
+        if start <= heading.start < end
+    )
+
+
+def _cut_marks(marks: Sequence[PageMark], start: int, end: int) -> Iterable[PageMark]:
+    before = [mark for mark in marks if mark.start <= start]
+    inside = (PageMark(mark.start - start, mark.label) for mark in marks if start < mark.start < end)
+    return (*(PageMark(0, mark.label) for mark in before[-1:]), *inside)
+
+
+def _chapters(draft: Draft, title: str) -> tuple[Chapter, ...]:
+    best: tuple[Chapter, ...] = ()
+    for headings in draft.outlines:
+        best = max(best, chapters_from(draft.text, headings, title), key=len)
+        if len(best) >= _FEWEST_CHAPTERS:
+            return best
+    return max(best, chapters_from(draft.text, find_headings(draft.text), title), key=len)
+
+
+def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:
+    return read_title_page(text[: chapters[0].start]) if chapters else ("", "")
+
+
+def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) -> tuple[tuple[Page, ...], bool]:
+    if not marks or len(text) > len(marks) * _LONGEST_MARKED_PAGE:
+        return estimated_pages(text, (chapter.start for chapter in chapters)), True
+    starts, labels = [mark.start for mark in marks], [mark.label for mark in marks]
+    if starts[0] > PAGE_CHARACTERS:
+        starts, labels = [0, *starts], [FRONT_LABEL, *labels]
+    starts[0] = 0
+    return pages_between(starts, len(text), labels), False

@@ -1,0 +1,85 @@
+"""Plain text as the blocks a reader sees: what stands between blank lines."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+LONGEST_HEADING = 240
+MOST_HEADING_LINES = 3
+_BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
+_BLANK_LINE_WITH_SPACES = re.compile(r"\n[ \t\r\f\v]+\n")
+_START_OF_TEXT = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Lines without a blank one between them; `gap` counts the blank lines above."""
+
+    start: int
+    end: int
+    gap: int
+    lines: tuple[str, ...]
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it could be a heading: at most three lines and 240 characters."""
+        return bool(self.lines)
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.lines)
+
+
+def blocks_of(text: str) -> list[Block]:
+    """All blocks; the lines of one too long to be a heading are left out.
+
+    Where hardly a line is blank, each line is a block.
+    """
+    result: list[Block] = []
+    end = 0
+    for start, piece in _pieces(text):
+        stripped = piece.strip()
+        if not stripped:
+            continue
+        at = start + piece.index(stripped[0])
+        gap = text.count("\n", end, at) - 1 if result else _START_OF_TEXT
+        end = at + len(stripped)
+        result.append(Block(at, end, gap, _heading_lines(stripped)))
+    return result
+
+
+def usual_gap(blocks: Sequence[Block]) -> int:
+    """How many blank lines stand between ordinary paragraphs."""
+    gaps = Counter(block.gap for block in blocks[1:])
+    return max(gaps, key=lambda gap: (gaps[gap], -gap), default=1)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    lines = text.count("\n")
+    if lines > 20 and text.count("\n\n") * 50 < lines and not _BLANK_LINE_WITH_SPACES.search(text):
+        pieces, width = text.split("\n"), 1
+    elif _BLANK_LINE_WITH_SPACES.search(text):
+        yield from _between_blank_lines(text)
+        return
+    else:
+        pieces, width = text.split("\n\n"), 2
+    offset = 0
+    for piece in pieces:
+        yield offset, piece
+        offset += len(piece) + width
+
+
+def _between_blank_lines(text: str) -> Iterator[tuple[int, str]]:
+    offset = 0
+    for blank in _BLANK_LINE.finditer(text):
+        yield offset, text[offset : blank.start()]
+        offset = blank.start() + 1
+    yield offset, text[offset:]
+
+
+def _heading_lines(block: str) -> tuple[str, ...]:
+    if len(block) > LONGEST_HEADING:
+        return ()
+    lines = tuple(line.strip() for line in block.split("\n"))
+    return lines if len(lines) <= MOST_HEADING_LINES else ()

@@ -1,0 +1,104 @@
+"""Titles as a person would write them, of chapters and of books."""
+
+import re
+from pathlib import PurePosixPath
+
+from bot.readers.cleaning import clean, encodable
+from bot.readers.headings import parse_label, parse_numeral
+
+_LONGEST = 200
+_SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
+_SMALL = frozenset(_SMALL_WORDS.split())
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})\W*")
+_INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
+_WORD = re.compile(r"[^\s\-–—/]+")
+_CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
+_NOTE = re.compile(r"\[\d+\]|[_*]")
+_JUNK = re.compile(
+    r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
+    r".*\.(?:docx?|indd|qxd|pdf|tex|x?html?|odt|rtf|pages|pub)",
+    re.IGNORECASE,
+)
+_GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
+_BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+
+
+def chapter_title(heading: str) -> str:
+    """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
+    line = " ".join(_NOTE.sub("", heading).split()).strip(" .:;,—–-")
+    if label := parse_label(line):
+        name, mark = calm(label.name), label.mark if label.mark.strip() else ". "
+        line = f"{name}{mark}{calm(label.title)}" if label.title else name
+    elif (numeral := parse_numeral(line)) and not numeral.title:
+        line = f"Chapter {numeral.name}"
+    else:
+        line = calm(line)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+
+
+def with_subtitle(label: str, title: str) -> str:
+    """A label and the title under it, as one heading."""
+    return f"{label.strip().rstrip('.:;,—–- ')}. {title.strip()}"
+
+
+def calm(text: str) -> str:
+    """Text that is all in capitals as a title in print; any other text unchanged."""
+    if text != text.upper() or text == text.lower():
+        return text
+    last = max(word.start() for word in _WORD.finditer(text))
+
+    def written(word: re.Match[str]) -> str:
+        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":.?!—"
+        return _calm_word(word.group(), may_be_small=not opens and word.start() != last)
+
+    return _WORD.sub(written, text)
+
+
+def _calm_word(word: str, *, may_be_small: bool) -> str:
+    if _ROMAN.fullmatch(word) or _INITIALS.fullmatch(word):
+        return word
+    if may_be_small and word.lower() in _SMALL:
+        return word.lower()
+    first = next((index for index, letter in enumerate(word) if letter.isalpha()), len(word))
+    lowered = word[: first + 1] + word[first + 1 :].lower()
+    return _CAPITAL_AGAIN.sub(lambda letter: letter.group().upper(), lowered)
+
+
+def book_title(declared: str) -> tuple[str, str]:
+    """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
+    title = _GUTENBERG.sub("", _one_line(declared), count=1)
+    if not title or _JUNK.fullmatch(title):
+        return "", ""
+    if match := _BYLINE.fullmatch(title):
+        return match["title"], match["author"]
+    return title, ""
+
+
+def author_name(declared: str) -> str:
+    """An author as declared, or nothing where the field was filled in by a program."""
+    name = _one_line(declared)
+    return "" if _JUNK.fullmatch(name) or name.lower() in ("author", "anonymous volunteer", "admin", "user") else name
+
+
+def last_component(filename: str) -> str:
+    """A file's own name, without the folders of whatever system it comes from."""
+    return PurePosixPath(filename.replace("\\", "/").replace("\0", "")).name
+
+
+def title_from_filename(filename: str) -> str:
+    """ "war_peace.txt" is "War Peace"; a name without letters is "Untitled"."""
+    stem = _EXTENSION.sub("", last_component(filename))
+    words = _one_line(re.sub(r"[_+]+|%20", " ", stem)).strip(" .-")
+    if words != words.lower():
+        return words
+    spaced = words if " " in words else words.replace("-", " ")
+    return " ".join(map(_capitalized, spaced.split())) or "Untitled"
+
+
+def _capitalized(word: str) -> str:
+    return word[:1].upper() + word[1:]
+
+
+def _one_line(text: str) -> str:
+    return " ".join(clean(encodable(text)).split())[:_LONGEST]
