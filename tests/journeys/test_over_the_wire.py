@@ -1,0 +1,132 @@
+"""The whole brain with the real SDK, against a double that refuses what the API refuses."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.llm.anthropic import AnthropicChat
+from domain.agent.chat_with_book import ChatWithBook
+from domain.event import Answer, TextDelta, ToolCallFinished, TurnFailed
+from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
+from tests.doubles.honest_model import honest_reply
+from tests.doubles.script import Call, Failure, Fault, Json, Reply, Stop, Text, Thinking, say
+from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
+
+
+@dataclass(frozen=True)
+class Wired:
+    api: AnthropicDouble
+    room: ReadingRoom
+
+
+@pytest.fixture
+async def wired(tmp_path: Path) -> AsyncIterator[Wired]:
+    async with AnthropicDouble() as api:
+        provider = AnthropicChat(api_key=api.api_key, base_url=api.base_url, timeout=1.0, max_retries=0)
+        async with reading_room(tmp_path, provider) as room:
+            yield Wired(api, room)
+        await provider.aclose()
+
+
+async def test_an_answer_is_cited_by_the_api_and_checked_in_the_book(wired: Wired) -> None:
+    talk = await wired.room.talk()
+    answer = await wired.room.answer(talk, "Who put the lamp out for his brother?")
+    assert "(p. 3)" in answer.text
+    text = await wired.room.file.text()
+    assert [text[c.start : c.end] for c in answer.citations] == [c.quote for c in answer.citations]
+    assert answer.citations
+
+
+async def test_a_long_conversation_with_signed_thinking_is_accepted_turn_after_turn(wired: Wired) -> None:
+    def thinking(body: Json) -> Reply:
+        reply = honest_reply(prompt_of(body))
+        return Reply((Thinking("hm"), *reply.parts))
+
+    wired.api.handler = thinking
+    talk = await wired.room.talk()
+    for number in range(12):
+        event = (await wired.room.ask(talk, f"Who put out the lamp, question {number}?", (ANN, BEN)[number % 2]))[-1]
+        assert isinstance(event, Answer), event
+    systems = {str(request["system"]) + str(request["tools"]) for request in wired.api.requests}
+    assert len(systems) == 1, "the prefix that is cached and signed never changes"
+
+
+async def test_after_a_stop_the_talk_goes_on(wired: Wired) -> None:
+    wired.api.script(say("One. " * 200, pace=0.01), say("Two."))
+    talk = await wired.room.talk()
+    await wired.room.chat.receive(talk.id, "Tell me everything", ANN)
+    async for event in wired.room.chat.answer(talk.id):
+        if isinstance(event, TextDelta):
+            wired.room.chat.stop(talk.id)
+    assert isinstance(event, Answer)
+    assert event.stopped
+    assert (await wired.room.answer(talk, "And?")).text == "Two."
+
+
+@pytest.mark.parametrize(
+    ("step", "code"),
+    [
+        (Failure(429), "rate_limited"),
+        (Failure(529), "overloaded"),
+        (Failure(500), "api_call_failed"),
+        (say("Half a wo", fault=Fault.CUT), "connection_lost"),
+        (say("Half a wo", fault=Fault.EARLY_END), "connection_lost"),
+        (say("Half a wo", fault=Fault.OVERLOAD), "overloaded"),
+        (say("Half a wo", fault=Fault.STALL), "timeout"),
+        (say("No.", stop=Stop.REFUSAL), "refused"),
+        (say("Too", stop=Stop.CONTEXT), "context_exceeded"),
+    ],
+)
+async def test_a_fault_of_the_model_is_a_sentence_and_the_next_message_is_answered(
+    wired: Wired, step: Reply | Failure, code: str
+) -> None:
+    wired.api.script(step, say("Here I am."))
+    talk = await wired.room.talk()
+    ending = (await wired.room.ask(talk, "Hello?"))[-1]
+    assert isinstance(ending, TurnFailed)
+    assert ending.code == code
+    assert (await wired.room.answer(talk, "Hello again?")).text == "Here I am."
+
+
+async def test_a_call_cut_by_the_token_limit_is_not_run(wired: Wired) -> None:
+    wired.api.script(
+        Reply((Text("I will look."), Call("search_book", '{"query": "la')), Stop.LENGTH), say("Here I am.")
+    )
+    talk = await wired.room.talk()
+    events = await wired.room.ask(talk, "Hello?")
+    assert not any(isinstance(event, ToolCallFinished) for event in events)
+    ending = events[-1]
+    assert isinstance(ending, Answer)
+    assert ending.cut
+    assert (await wired.room.answer(talk, "Go on")).text == "Here I am."
+
+
+async def test_wrong_calls_are_told_to_the_model_and_the_turn_goes_on(wired: Wired) -> None:
+    wired.api.script(
+        say(Call("no_such_tool", {"x": 1}), Call("search_book", {}), Call("search_book", "[1, 2]")),
+        say("I could not look."),
+    )
+    talk = await wired.room.talk()
+    events = await wired.room.ask(talk, "Hello?")
+    finished = [event for event in events if isinstance(event, ToolCallFinished)]
+    assert [event.is_error for event in finished] == [True, True, True]
+    assert isinstance(events[-1], Answer)
+
+
+async def test_a_closed_chat_closes_the_line(wired: Wired) -> None:
+    wired.api.script(say("One. " * 500, pace=0.02))
+    talk = await wired.room.talk()
+    await wired.room.chat.receive(talk.id, "Tell me", ANN)
+    chat: ChatWithBook = wired.room.chat
+    stream = chat.answer(talk.id)
+    async for event in stream:
+        if isinstance(event, TextDelta):
+            break
+    await stream.aclose()
+    async with asyncio.timeout(5):
+        await wired.api.hung_up.wait()
+    kept = await wired.room.storage.messages.get_by_conversation(talk.id)
+    assert [m.turn_id for m in kept] == [None], "the question waits to be asked again"
