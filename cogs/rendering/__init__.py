@@ -1,0 +1,1 @@
+"""What is shown, as plain data: no Discord in here, so that it can be read and tested alone."""

@@ -1,0 +1,104 @@
+"""A model's Markdown made into what Discord renders, block by block. Nothing a reader could read is lost.
+
+Code blocks are left alone; tables become aligned columns or lists; headings deeper than Discord's three become bold;
+links, mentions, HTML and LaTeX are what `inline` makes of them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from cogs.rendering.inline import ZERO_WIDTH, LinkRule, no_links, render_inline
+from cogs.rendering.tables import find_table, render_table
+
+RULE = "─" * 12
+"""In place of a horizontal rule."""
+
+_FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>.*)")
+_LANGUAGE = re.compile(r"[\w+\-.#]{1,30}")
+_HEADING = re.compile(r"(?P<quote>[ >]*)(?P<marks>#{1,6})[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
+_RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|<hr\s*/?>)")
+_UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{3,})[ \t]*")
+_PLAIN_TEXT = re.compile(r" {0,3}(?![-*+#>|=`~]|\d+[.)] )\S.*")
+_PLUS_BULLET = re.compile(r"(\s*)\+(?= )")
+_NESTED_QUOTE = re.compile(r"\s*(?:>[ \t]?){2,}")
+_MATH_LINES = 40
+"""A displayed formula is not longer: an opening without an end is looked for no further."""
+_MATH_OPENING = {"$$": "$$", "\\[": "\\]"}
+
+
+def render(text: str, allow_link: LinkRule = no_links) -> str:
+    """The text as Discord should get it, before it is split into messages."""
+    lines = text.split("\n")
+    rendered: list[str] = []
+    at = 0
+    while at < len(lines):
+        taken, shown = _block(lines, at, allow_link)
+        rendered.extend(shown)
+        at += taken
+    return "\n".join(rendered)
+
+
+def _block(lines: Sequence[str], at: int, allow_link: LinkRule) -> tuple[int, list[str]]:
+    """How many lines the block that begins here takes, and what is shown in their place."""
+    if (fence := _FENCE.fullmatch(lines[at])) is not None:
+        return _code_block(lines, at, fence)
+    if (closing := _MATH_OPENING.get(lines[at].strip()[:2])) is not None and (
+        block := _math_block(lines, at, closing)
+    ) is not None:
+        return block
+    if (table := find_table(lines, at)) is not None:
+        return table.line_count, render_table(table, allow_link)
+    if _is_underlined(lines, at):
+        marks = "#" if lines[at + 1].strip().startswith("=") else "##"
+        return 2, [f"{marks} {render_inline(lines[at].strip(), allow_link)}"]
+    return 1, [_line(lines[at], allow_link)]
+
+
+def _code_block(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[int, list[str]]:
+    """A code block in Discord's own fences; fences inside it are kept from ending it."""
+    marks, indent = fence["marks"], fence["indent"]
+    closing = re.compile(rf"[ \t]*{re.escape(marks[0])}{{{len(marks)},}}[ \t]*")
+    language = _LANGUAGE.fullmatch(fence["info"].split(" ")[0])
+    shown = [f"{indent}```{language[0] if language else ''}"]
+    for number, line in enumerate(lines[at + 1 :], start=2):
+        if closing.fullmatch(line):
+            return number, [*shown, f"{indent}```"]
+        shown.append(line.replace("```", f"``{ZERO_WIDTH}`"))
+    return len(lines) - at, shown
+
+
+def _math_block(lines: Sequence[str], at: int, closing: str) -> tuple[int, list[str]] | None:
+    """Displayed LaTeX as a code block, or None where it never ends or is part of a sentence."""
+    first = lines[at].strip()
+    if first.endswith(closing) and len(first) > 4:
+        return 1, ["```tex", first[2:-2].strip(), "```"]
+    for number, line in enumerate(lines[at + 1 : at + _MATH_LINES], start=2):
+        if line.strip().endswith(closing):
+            inner = [first[2:], *lines[at + 1 : at + number - 1], line.rstrip().removesuffix(closing)]
+            return number, ["```tex", *(each for each in inner if each.strip()), "```"]
+    return None
+
+
+def _is_underlined(lines: Sequence[str], at: int) -> bool:
+    """A paragraph of one line with a heading's underline beneath."""
+    alone = at == 0 or not lines[at - 1].strip()
+    followed = at + 1 < len(lines) and _UNDERLINE.fullmatch(lines[at + 1])
+    return bool(alone and followed and _PLAIN_TEXT.fullmatch(lines[at]))
+
+
+def _line(line: str, allow_link: LinkRule) -> str:
+    if _RULE.fullmatch(line):
+        return RULE
+    if (heading := _HEADING.fullmatch(line)) is not None:
+        return _heading(heading, allow_link)
+    line = _PLUS_BULLET.sub(r"\1-", line, count=1) if _PLUS_BULLET.match(line) else line
+    line = _NESTED_QUOTE.sub("> ", line, count=1) if _NESTED_QUOTE.match(line) else line
+    return render_inline(line, allow_link)
+
+
+def _heading(heading: re.Match[str], allow_link: LinkRule) -> str:
+    title = render_inline(heading["title"], allow_link)
+    if len(heading["marks"]) <= 3:
+        return f"{heading['quote']}{heading['marks']} {title}"
+    bare = title.replace("**", "")
+    return f"{heading['quote']}**{bare}**" if bare else heading["quote"]

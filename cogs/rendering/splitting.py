@@ -1,0 +1,202 @@
+"""Text cut into messages: at the best boundary, code blocks closed and opened again, nothing lost, nothing twice.
+
+Where a piece is cut depends on the text up to that cut and one character more. So a text that grows keeps all its
+pieces but the last, and an answer that streams in touches only its last message.
+"""
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from itertools import pairwise
+
+MESSAGE_LIMIT = 2000
+"""Discord's, in characters; counted here in UTF-16 units, the strictest way to count them."""
+
+FENCE = "```"
+CLOSING = "\n" + FENCE
+_OPENER = re.compile(r"[ \t]*```([^`\n]{0,40})")
+_CLOSER = re.compile(r"[ \t]*```[ \t]*")
+_SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]]*(?=\s)|[。！？])")
+_JOINERS = "\u200d\ufe0e\ufe0f\u20e3"
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A message's worth of text; `opened` and `closed` are what a cut inside a code block put around the body."""
+
+    opened: str
+    body: str
+    closed: str
+
+    @property
+    def text(self) -> str:
+        return self.opened + self.body + self.closed
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A whole line at `[start, end)`, its line break not included, and the fences open before and after it."""
+
+    start: int
+    end: int
+    before: str | None
+    after: str | None
+
+
+def split(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
+    """The messages that show `text`, each of at most `limit` characters and none blank."""
+    return [piece.text for piece in pieces(text, limit)]
+
+
+def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[Piece]:
+    found: list[Piece] = []
+    rest, fence = text.lstrip("\n"), None
+    while rest.strip():
+        opened = f"{fence}\n" if fence else ""
+        head = _take(rest, limit - units(opened))
+        fenced = fence is not None or any(line.after for line in _lines(rest, len(head), None))
+        room = limit - units(opened) - (len(CLOSING) if fenced else 0)
+        if units(rest.rstrip()) <= room:
+            body = rest.rstrip()
+            found.append(Piece(opened, body, CLOSING if _fence_at_end(body, fence) else ""))
+            break
+        window = _take(rest, room)
+        cut, skip, after = _best_cut(rest, len(window), fence)
+        found.append(Piece(opened, rest[:cut], CLOSING if after else ""))
+        rest, fence = rest[skip:], after
+    return [piece for piece in found if piece.body.strip()]
+
+
+def units(text: str) -> int:
+    """Length in UTF-16 units."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _take(text: str, room: int) -> str:
+    """The longest beginning of `text` of at most `room` units, at least one character."""
+    head = text[:room]
+    excess = units(head) - room
+    while excess > 0:
+        head = head[: -max(1, excess // 2)]
+        excess = units(head) - room
+    return head or text[:1]
+
+
+def _lines(text: str, stop: int, fence: str | None) -> list[_Line]:
+    """The lines of `text` that are whole before or at `stop`: their line break is there to be seen."""
+    lines, start = [], 0
+    while (end := text.find("\n", start, stop + 1)) >= 0:
+        after = _next_fence(text[start:end], fence)
+        lines.append(_Line(start, end, fence, after))
+        start, fence = end + 1, after
+    return lines
+
+
+def _next_fence(line: str, fence: str | None) -> str | None:
+    if FENCE not in line:
+        return fence
+    if fence is not None:
+        return None if _CLOSER.fullmatch(line) else fence
+    opener = _OPENER.fullmatch(line)
+    return FENCE + opener[1].strip() if opener else None
+
+
+def _fence_at_end(body: str, fence: str | None) -> str | None:
+    """The code block that is open after the whole text; one that the last line only begins holds nothing yet."""
+    *whole, last = body.split("\n")
+    for line in whole:
+        fence = _next_fence(line, fence)
+    return fence and _next_fence(last, fence)
+
+
+def _best_cut(text: str, stop: int, fence: str | None) -> tuple[int, int, str | None]:
+    """Where the piece ends, where the next begins, and the code block that is open between them."""
+    lines = _lines(text, stop, fence)
+    half = stop // 2
+    for candidates in (_paragraphs(text, lines), _before_blocks(lines), _open_lines(lines), _code_lines(lines, stop)):
+        if candidates and candidates[-1].end >= half:
+            return _cut_after(text, candidates[-1])
+    inside = lines[-1].after if lines else fence
+    begin = lines[-1].end + 1 if lines else 0
+    if (cut := _within_line(text, max(begin, half), stop, in_code=inside is not None)) is not None:
+        return cut, _skip_blanks(text, cut, in_code=inside is not None), inside
+    if candidates := _open_lines(lines) or _code_lines(lines, stop):
+        return _cut_after(text, candidates[-1])
+    cut = _whole_character(text, stop)
+    return cut, cut, inside
+
+
+def _paragraphs(text: str, lines: list[_Line]) -> list[_Line]:
+    return [line for line in _open_lines(lines) if text[line.end : line.end + 2] == "\n\n"]
+
+
+def _before_blocks(lines: list[_Line]) -> list[_Line]:
+    """Lines that a code block follows."""
+    following = pairwise(lines)
+    return [line for line, after in following if line.end and line.after is None and after.after is not None]
+
+
+def _open_lines(lines: list[_Line]) -> list[_Line]:
+    return [line for line in lines if line.after is None and line.end > 0]
+
+
+def _code_lines(lines: list[_Line], stop: int) -> list[_Line]:
+    """Lines within a code block that are neither its first nor its last, so that no piece shows an empty one."""
+    following = pairwise(lines)
+    return [
+        line
+        for line, after in following
+        if line.before is not None and line.after is not None and after.after is not None and after.end <= stop
+    ]
+
+
+def _cut_after(text: str, line: _Line) -> tuple[int, int, str | None]:
+    if line.after is not None:
+        return line.end, line.end + 1, line.after
+    skip = line.end
+    while skip < len(text) and text[skip] == "\n":
+        skip += 1
+    return line.end, skip, None
+
+
+def _within_line(text: str, least: int, stop: int, *, in_code: bool) -> int | None:
+    """The end of the last sentence, else of the last word, that ends in `[least, stop]`."""
+    if not in_code:
+        ends = [match.end() for match in _SENTENCE_END.finditer(text, least, stop + 1) if match.end() <= stop]
+        if ends:
+            return ends[-1]
+    for at in range(stop, max(least, 1) - 1, -1):
+        if text[at].isspace() and not text[at - 1].isspace():
+            return at
+    return None
+
+
+def _skip_blanks(text: str, cut: int, *, in_code: bool) -> int:
+    if in_code:
+        return cut
+    while cut < len(text) and text[cut].isspace():
+        cut += 1
+    return cut
+
+
+def _whole_character(text: str, stop: int) -> int:
+    """The last place up to `stop` that is not inside what a person sees as one character."""
+    at = stop
+    while at > 0 and _continues(text, at):
+        at -= 1
+    return at or stop
+
+
+def _continues(text: str, at: int) -> bool:
+    """Whether the character at `at` belongs to the one before it."""
+    char, previous = text[at], text[at - 1]
+    if char in _JOINERS or previous == "\u200d" or ord(char) in _SKIN_TONES or unicodedata.combining(char):
+        return True
+    if ord(char) not in _FLAG_LETTERS:
+        return False
+    letters = 0
+    while letters < at and ord(text[at - 1 - letters]) in _FLAG_LETTERS:
+        letters += 1
+    return letters % 2 == 1
