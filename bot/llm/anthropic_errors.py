@@ -5,6 +5,7 @@ from typing import Final
 import anthropic
 import httpx2
 
+from bot.llm.connection import never_connected
 from bot.llm.service import STATUS_CODES
 from domain.errors import LLMErrorCode
 
@@ -21,6 +22,8 @@ _TYPES: Final = {
 
 def error_code(error: Exception) -> LLMErrorCode:
     """A line lost in mid-stream comes as an exception of httpx2, not of the SDK."""
+    if never_connected(error):
+        return LLMErrorCode.CONNECTION_LOST
     match error:
         case anthropic.APIStatusError():
             return _status_code(error)

@@ -70,3 +70,10 @@ async def refuse_long_waits(response: "httpx2.Response") -> None:
     """A response hook: tells the SDK not to sleep through a wait longer than LONGEST_WAIT, but to raise."""
     if (retry_after(response.headers) or 0.0) > LONGEST_WAIT:
         response.headers["x-should-retry"] = "false"
+
+
+def never_connected(error: BaseException) -> bool:
+    """Whether an SDK's timeout was one of connecting: that is a line that cannot be had, not a slow model."""
+    import httpx2
+
+    return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)

@@ -6,6 +6,7 @@ from typing import Final
 import httpx2
 import openai
 
+from bot.llm.connection import never_connected
 from bot.llm.service import STATUS_CODES
 from domain.errors import LLMErrorCode
 
@@ -29,6 +30,8 @@ _NO_TOOLS: Final = re.compile(
 
 def error_code(error: Exception) -> LLMErrorCode:
     """An error reported in mid-stream has no status, only what its body says."""
+    if never_connected(error):
+        return LLMErrorCode.CONNECTION_LOST
     match error:
         case openai.APITimeoutError() | httpx2.TimeoutException():
             return LLMErrorCode.TIMEOUT

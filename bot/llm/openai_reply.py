@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from bot.llm.arguments import read_arguments
 from domain.tool_use import (
@@ -16,10 +16,7 @@ from domain.tool_use import (
     ToolInvocation,
 )
 
-if TYPE_CHECKING:
-    from openai.types import CompletionUsage
-    from openai.types.chat import ChatCompletionChunk
-    from openai.types.chat.chat_completion_chunk import ChoiceDeltaToolCall
+Json = dict[str, Any]
 
 _STOP_REASONS: Final = {
     "stop": StopReason.END_TURN,
@@ -62,17 +59,20 @@ class ReplyReader:
         """Whether the reply came to its end: a line can also break off without an error."""
         return self._finish is not None
 
-    def read(self, chunk: "ChatCompletionChunk") -> Iterator[ProviderEvent]:
-        """Take in one chunk; what is not known is passed over."""
-        if chunk.usage:
-            self._usage = _token_usage(chunk.usage)
-        for choice in chunk.choices or ():
-            self._finish = choice.finish_reason or self._finish
-            self._refused = self._refused or bool(choice.delta.refusal)
-            if text := (choice.delta.content or "") + (choice.delta.refusal or ""):
+    def read(self, chunk: object) -> Iterator[ProviderEvent]:
+        """Take in one chunk; what is not known is passed over, and what servers leave out is taken as empty."""
+        if not isinstance(chunk, dict):
+            return
+        if usage := chunk.get("usage"):
+            self._usage = _token_usage(usage)
+        for choice in chunk.get("choices") or ():
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or {}
+            self._refused = self._refused or bool(delta.get("refusal"))
+            if text := (delta.get("content") or "") + (delta.get("refusal") or ""):
                 self._text.append(text)
                 yield TextChunk(text)
-            for piece in choice.delta.tool_calls or ():
+            for piece in delta.get("tool_calls") or ():
                 self._extend_call(piece)
 
     def end(self) -> Iterator[ProviderEvent]:
@@ -81,16 +81,17 @@ class ReplyReader:
             yield TextBlockEnd()
         yield self._response()
 
-    def _extend_call(self, piece: "ChoiceDeltaToolCall") -> None:
-        call = self._by_index.get(piece.index)
+    def _extend_call(self, piece: Json) -> None:
+        index, call_id = piece.get("index") or 0, piece.get("id")
+        call = self._by_index.get(index)
         # Some servers give every call of a reply the same index; their ids still differ.
-        if call is None or (piece.id and call.id and piece.id != call.id):
-            call = self._by_index[piece.index] = _Call()
+        if call is None or (call_id and call.id and call_id != call.id):
+            call = self._by_index[index] = _Call()
             self._calls.append(call)
-        call.id = piece.id or call.id
-        if piece.function:
-            call.name = piece.function.name or call.name
-            call.written.append(piece.function.arguments or "")
+        function = piece.get("function") or {}
+        call.id = call_id or call.id
+        call.name = function.get("name") or call.name
+        call.written.append(function.get("arguments") or "")
 
     def _response(self) -> ChatResponse:
         text = "".join(self._text)
@@ -107,11 +108,11 @@ class ReplyReader:
         return ChatResponse(text=text, usage=self._usage, stop_reason=reason)
 
 
-def _token_usage(usage: "CompletionUsage") -> TokenUsage:
-    details = usage.prompt_tokens_details
+def _token_usage(usage: Json) -> TokenUsage:
+    details = usage.get("prompt_tokens_details") or {}
     return TokenUsage(
-        input_tokens=usage.prompt_tokens or 0,
-        output_tokens=usage.completion_tokens or 0,
-        cache_read_tokens=(details.cached_tokens or 0) if details else 0,
-        cache_write_tokens=(details.cache_write_tokens or 0) if details else 0,
+        input_tokens=usage.get("prompt_tokens") or 0,
+        output_tokens=usage.get("completion_tokens") or 0,
+        cache_read_tokens=details.get("cached_tokens") or 0,
+        cache_write_tokens=details.get("cache_write_tokens") or 0,
     )

@@ -19,6 +19,7 @@ def build_request(
     request: dict[str, Any] = {
         "model": model,
         "messages": list(_wire_messages(messages)),
+        "stream": True,
         "stream_options": {"include_usage": True},
     }
     if tools:
