@@ -120,7 +120,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":
-    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2\'s own transport."""
+    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
     import httpx2
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
 

@@ -125,7 +125,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncOpenAI":
-    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2\'s own transport."""
+    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
