@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands import books, chat, search
+from bot.commands import books, chat, mcp, search
 from bot.commands.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -20,6 +20,7 @@ app.command()(chat.chat)
 app.command(hidden=True)(chat.start)
 app.add_typer(books.commands, name="books")
 app.command()(search.search)
+app.command()(mcp.mcp)
 
 
 @app.callback(invoke_without_command=True)
