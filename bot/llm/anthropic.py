@@ -88,6 +88,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
     ) -> tuple[Request, "AsyncStream[RawMessageStreamEvent]"]:
         client = await self._client.get()
+        await self._turnstile()
         from anthropic import BadRequestError
 
         from bot.llm.anthropic_errors import is_about_thinking

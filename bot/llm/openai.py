@@ -95,6 +95,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
     async def _send(self, request: dict[str, Any]) -> "AsyncStream[object]":
         client = await self._client.get()
+        await self._turnstile()
         from openai import APIStatusError, AsyncStream
 
         from bot.llm.openai_errors import refuses_tools

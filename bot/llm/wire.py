@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Self
 
 from bot.llm.connection import C, LateClient
 from bot.llm.service import Service
+from bot.llm.turnstile import Turnstile
 from domain.chat import PromptMessage
 from domain.errors import LLMError
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
@@ -28,6 +29,7 @@ class WireChat(ABC, Generic[C]):
         self._service = service
         self._client = client
         self._options = options
+        self._turnstile = Turnstile()
 
     @property
     def name(self) -> str:
