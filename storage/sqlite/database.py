@@ -17,7 +17,7 @@ _PRAGMAS = (
     # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
-    # What a person has erased is overwritten, not only unlinked.
+    # What a person has erased is overwritten, not only unlinked; only some builds of SQLite do so by themselves.
     "PRAGMA secure_delete = ON",
 )
 
@@ -34,7 +34,6 @@ class Database:
         self._reader = reader
         self._turn = asyncio.Lock()
         self._writing: asyncio.Task[object] | None = None
-        self._closed = False
 
     @classmethod
     async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "Database":
@@ -65,7 +64,6 @@ class Database:
         await self._writer.run("PRAGMA foreign_keys = ON")
         if self.path != MEMORY:
             self._reader = await Connection.open(self.path)
-            await self._reader.run("PRAGMA query_only = ON")
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """The rows of one query, of what is committed."""
@@ -88,19 +86,20 @@ class Database:
     async def transaction(self) -> AsyncIterator[Connection]:
         """All or nothing: committed at the end of the block, undone if an error or a cancellation leaves it.
 
-        Only statements run on the connection that it gives belong to it; `read` and `write` inside would wait for it.
+        Only statements run on the connection that it gives belong to it: `read` does not see it, `write` is refused.
         """
         if self._writing is asyncio.current_task():
             raise RuntimeError("a transaction inside a transaction would wait for itself for ever")
         async with self._turn:
             self._writing = asyncio.current_task()
             try:
-                await to_the_end(_begin(self._writer))
+                await self._writer.run("BEGIN IMMEDIATE")
                 yield self._writer
-                await to_the_end(_commit(self._writer))
+                await self._writer.run("COMMIT")
             except BaseException:
-                # Statements of a cancelled task may still be on their way; the rollback goes behind them.
-                await to_the_end(self._writer.rollback())
+                # A connection carries out what it was asked for in that order, even if nobody waits for it any more:
+                # the statements of a cancelled task (COMMIT, too), then this, then the next transaction.
+                await self._writer.rollback()
                 raise
             finally:
                 self._writing = None
@@ -149,17 +148,6 @@ class Database:
     async def close(self) -> None:
         """Wait for the transaction under way, then close. Closing twice is fine."""
         async with self._turn:
-            if self._closed:
-                return
-            self._closed = True
             if self._reader is not self._writer:
                 await to_the_end(self._reader.close())
             await to_the_end(self._writer.close())
-
-
-async def _begin(connection: Connection) -> None:
-    await connection.run("BEGIN IMMEDIATE")
-
-
-async def _commit(connection: Connection) -> None:
-    await connection.run("COMMIT")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from typing import Protocol
 
@@ -47,6 +48,7 @@ class Migratable(Protocol):
     def transaction(self) -> AbstractAsyncContextManager[Connection]: ...
 
 
+@cache
 def shipped_migrations() -> tuple[Migration, ...]:
     """The migrations that come with the program, oldest first."""
     found = ((_FILE_NAME.fullmatch(file.name), file) for file in (files("storage.sqlite") / "migrations").iterdir())

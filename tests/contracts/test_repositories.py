@@ -139,6 +139,13 @@ class TestConversations:
         with pytest.raises(ConversationError):
             await storage.conversations.update_title("tea", "   ")
 
+    async def test_half_an_emoji_in_a_title_does_no_harm(self, storage: Storage) -> None:
+        await furnish(storage)
+        await storage.conversations.update_title("tea", "Tea \ud83c")
+        kept = await storage.conversations.get("tea")
+        assert kept is not None
+        assert kept.title == "Tea \ufffd"
+
     async def test_deleting_takes_messages_and_turns_along(self, storage: Storage) -> None:
         await furnish(storage)
         turn = await hold_turn(storage, "first")

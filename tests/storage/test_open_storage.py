@@ -1,13 +1,13 @@
 """A storage is opened by its URL, outlives the program, and can be copied while it is in use."""
 
 import asyncio
-import threading
 from pathlib import Path
 
 import pytest
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from storage import open_storage
+from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import a_book, a_question, everything_said, furnish, hold_turn, ids_of
 
 SECRET = "the treacle-well"
@@ -52,13 +52,12 @@ async def test_everything_survives_a_restart(tmp_path: Path) -> None:
 
 
 async def test_closing_leaves_no_thread_behind(tmp_path: Path) -> None:
-    before = threading.active_count()
     async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db"):
-        assert threading.active_count() > before
+        assert len(threads_of_connections()) == 2
     (tmp_path / "letter.db").write_text("Dear Alice, " * 500)
     with pytest.raises(StorageError):
         await open_storage(f"sqlite:///{tmp_path}/letter.db")
-    assert not [each for each in threading.enumerate() if each.name.startswith("Thread-") and not each.daemon]
+    assert threads_of_connections() == []
 
 
 class TestBackup:

@@ -1,9 +1,8 @@
 """Whatever is wrong with the disk or the file: one sentence that says what to do, and no damage done."""
 
-import asyncio
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +14,7 @@ from domain.errors import StorageError, StorageErrorCode
 from storage import Storage, open_storage
 from storage.sqlite import connection
 from storage.sqlite.database import Database
+from tests.storage.sqlite.conftest import OpenStorage
 from tests.storage.values import a_conversation, a_question, furnish, hold_turn, ids_of
 
 
@@ -22,21 +22,23 @@ from tests.storage.values import a_conversation, a_question, furnish, hold_turn,
 async def path(tmp_path: Path) -> Path:
     """A database with a turn in it, closed."""
     path = tmp_path / "marginalia.db"
-    async with await _opened(path) as storage:
+    async with await open_storage(f"sqlite:///{path}") as storage:
         await furnish(storage)
         await hold_turn(storage, "first")
     return path
 
 
 @pytest.fixture
-async def storage(path: Path) -> AsyncIterator[Storage]:
-    async with await _opened(path) as opened:
-        yield opened
+async def storage(path: Path, opened: OpenStorage) -> Storage:
+    return await opened(path)
 
 
 @pytest.fixture
-def nobody() -> Iterator[Path]:
-    """A folder of somebody else's, while the test runs as a person without special rights."""
+def nobody(path: Path) -> Iterator[Path]:
+    """A folder of somebody else's, while the test runs as a person without special rights.
+
+    `path` comes first, so that whatever the program reads from its own folder is read by then.
+    """
     with TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         if os.geteuid() != 0:
@@ -49,13 +51,9 @@ def nobody() -> Iterator[Path]:
             os.seteuid(0)
 
 
-def _opened(path: Path) -> "asyncio.Future[Storage]":
-    return asyncio.ensure_future(open_storage(f"sqlite:///{path}"))
-
-
-async def _refused(path: Path) -> StorageError:
+async def _refused(opened: OpenStorage, path: Path) -> StorageError:
     with pytest.raises(StorageError) as refused:
-        await _opened(path)
+        await opened(path)
     assert str(path.parent) in refused.value.message
     return refused.value
 
@@ -87,17 +85,17 @@ class TestFullDisk:
 
 
 class TestReadOnly:
-    async def test_a_file_that_may_not_be_written(self, path: Path, nobody: Path) -> None:
+    async def test_a_file_that_may_not_be_written(self, path: Path, nobody: Path, opened: OpenStorage) -> None:
         copy = nobody / "marginalia.db"
         _as_owner(lambda: copy.write_bytes(path.read_bytes()))
         _as_owner(lambda: copy.chmod(0o444))
-        refused = await _refused(copy)
+        refused = await _refused(opened, copy)
         assert "right to write" in refused.message or "may write" in refused.message
 
-    async def test_a_folder_that_may_not_be_written(self, nobody: Path) -> None:
+    async def test_a_folder_that_may_not_be_written(self, nobody: Path, opened: OpenStorage) -> None:
         _as_owner(lambda: nobody.chmod(0o555))
-        assert (await _refused(nobody / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
-        assert (await _refused(nobody / "new" / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
+        assert (await _refused(opened, nobody / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
+        assert (await _refused(opened, nobody / "new" / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
 
     async def test_a_connection_that_may_not_write(self, storage: Storage) -> None:
         assert isinstance(storage.engine, Database)
@@ -124,43 +122,45 @@ class TestLocked:
         await storage.conversations.save(a_conversation("croquet"))
         other.close()
 
-    async def test_opening_while_another_program_writes(self, path: Path) -> None:
+    async def test_opening_while_another_program_writes(self, path: Path, opened: OpenStorage) -> None:
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN EXCLUSIVE")
-        assert "Another program" in (await _refused(path)).message
+        assert "Another program" in (await _refused(opened, path)).message
         other.close()
-        await (await _opened(path)).close()
+        await opened(path)
 
 
 class TestCorrupt:
-    async def test_a_file_that_is_no_database_is_left_as_it_is(self, tmp_path: Path) -> None:
+    async def test_a_file_that_is_no_database_is_left_as_it_is(self, tmp_path: Path, opened: OpenStorage) -> None:
         path = tmp_path / "letter.txt"
         path.write_text("Dear Alice, " * 500)
-        refused = await _refused(path)
+        refused = await _refused(opened, path)
         assert (refused.code, "not a database" in refused.message) == (StorageErrorCode.DB_CORRUPTED, True)
         assert path.read_text() == "Dear Alice, " * 500
 
-    async def test_a_damaged_schema_is_left_as_it_is(self, path: Path) -> None:
+    async def test_a_damaged_schema_is_left_as_it_is(self, path: Path, opened: OpenStorage) -> None:
         damaged = _overwritten(path, start=100, length=3900)
-        refused = await _refused(path)
+        refused = await _refused(opened, path)
         assert refused.code is StorageErrorCode.DB_CORRUPTED
         assert "backup" in refused.message
         assert path.read_bytes() == damaged
 
-    async def test_damaged_pages_are_found_and_reading_them_is_an_error_with_a_sentence(self, path: Path) -> None:
+    async def test_damaged_pages_are_found_and_reading_them_is_an_error_with_a_sentence(
+        self, path: Path, opened: OpenStorage
+    ) -> None:
         with closing(sqlite3.connect(path)) as connected:
             (page,) = connected.execute("SELECT rootpage FROM sqlite_master WHERE name = 'books'").fetchone()
         _overwritten(path, start=(page - 1) * 4096, length=4096)
-        async with await _opened(path) as storage:
-            assert await storage.integrity_check() != []
-            with pytest.raises(StorageError) as refused:
-                await storage.books.list()
-            assert refused.value.code is StorageErrorCode.DB_CORRUPTED
+        storage = await opened(path)
+        assert await storage.integrity_check() != []
+        with pytest.raises(StorageError) as refused:
+            await storage.books.list()
+        assert refused.value.code is StorageErrorCode.DB_CORRUPTED
 
-    async def test_a_file_cut_short_is_left_as_it_is(self, path: Path) -> None:
+    async def test_a_file_cut_short_is_left_as_it_is(self, path: Path, opened: OpenStorage) -> None:
         cut = path.read_bytes()[:6000]
         path.write_bytes(cut)
-        assert (await _refused(path)).code is StorageErrorCode.DB_CORRUPTED
+        assert (await _refused(opened, path)).code is StorageErrorCode.DB_CORRUPTED
         assert path.read_bytes() == cut
 
     async def test_an_entry_that_nobody_can_read_is_an_error_with_a_sentence(self, storage: Storage) -> None:
@@ -171,11 +171,11 @@ class TestCorrupt:
                 await storage.messages.get_by_conversation("tea")
             assert refused.value.code is StorageErrorCode.DB_CORRUPTED
 
-    async def test_a_folder_is_no_database(self, tmp_path: Path) -> None:
-        assert (await _refused(tmp_path)).code is StorageErrorCode.NOT_FOUND
+    async def test_a_folder_is_no_database(self, tmp_path: Path, opened: OpenStorage) -> None:
+        assert (await _refused(opened, tmp_path)).code is StorageErrorCode.NOT_FOUND
 
-    async def test_a_file_is_no_folder(self, path: Path) -> None:
-        assert (await _refused(path / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
+    async def test_a_file_is_no_folder(self, path: Path, opened: OpenStorage) -> None:
+        assert (await _refused(opened, path / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
 
 
 class TestTooMuch:

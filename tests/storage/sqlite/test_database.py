@@ -2,22 +2,20 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from domain.errors import StorageError
+from storage.sqlite.connection import to_the_end
 from storage.sqlite.database import Database
-from tests.storage.sqlite.tables import NOTES, lines_of, write_line
+from tests.storage.sqlite.conftest import OpenNotes
+from tests.storage.sqlite.tables import lines_of, threads_of_connections, write_line
 
 
 @pytest.fixture(params=["file", "memory"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
-    path = str(tmp_path / "notes.db") if request.param == "file" else ":memory:"
-    opened = await Database.open(path, NOTES)
-    yield opened
-    await opened.close()
+async def database(request: pytest.FixtureRequest, tmp_path: Path, open_notes: OpenNotes) -> Database:
+    return await open_notes(tmp_path / "notes.db" if request.param == "file" else ":memory:")
 
 
 class TestTransaction:
@@ -42,13 +40,12 @@ class TestTransaction:
                 await database.write("INSERT INTO notes (line) VALUES ('two')")
         assert await lines_of(database) == []
 
-    async def test_others_do_not_see_what_is_not_committed(self, tmp_path: Path) -> None:
-        database = await Database.open(tmp_path / "notes.db", NOTES)
+    async def test_others_do_not_see_what_is_not_committed(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        database = await open_notes(tmp_path / "notes.db")
         async with database.transaction() as transaction:
             await write_line(transaction, "one")
             assert await lines_of(database) == []
         assert await lines_of(database) == ["one"]
-        await database.close()
 
 
 class TestCancellation:
@@ -99,6 +96,70 @@ class TestCancellation:
                 await asyncio.sleep(5)
         assert await lines_of(database) == []
 
+    async def test_while_opening_it_leaves_no_thread_and_no_lock(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        path = tmp_path / "notes.db"
+        for steps in range(40):
+            task = asyncio.ensure_future(open_notes(path))
+            for _ in range(steps):
+                await asyncio.sleep(0.0005)
+            task.cancel()
+            await asyncio.wait({task})
+            if not task.cancelled():
+                await (await task).close()
+        database = await open_notes(path)
+        await _write_pair(database, "free")
+        await database.close()
+        assert threads_of_connections() == []
+
+    async def test_a_backup_that_is_given_up_leaves_the_old_copy_or_the_new(
+        self, tmp_path: Path, open_notes: OpenNotes
+    ) -> None:
+        database = await open_notes(tmp_path / "notes.db")
+        copy = tmp_path / "backups" / "notes.db"
+        await database.backup(copy)
+        for steps in range(20):
+            await _write_pair(database, str(steps))
+            task = asyncio.create_task(database.backup(copy))
+            await asyncio.sleep(steps * 0.0005)
+            task.cancel()
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task})
+            kept = await open_notes(copy)
+            assert len(await lines_of(kept)) % 2 == 0
+            await kept.close()
+        assert [file.name for file in copy.parent.iterdir()] == ["notes.db"]
+
+
+class TestToTheEnd:
+    async def test_a_result_and_an_error_come_through(self) -> None:
+        async def fail() -> None:
+            raise LookupError
+
+        assert await to_the_end(asyncio.sleep(0, "done")) == "done"
+        with pytest.raises(LookupError):
+            await to_the_end(fail())
+
+    @pytest.mark.parametrize("fails", [False, True])
+    async def test_a_cancellation_waits_until_the_work_is_done(self, fails: bool) -> None:
+        go_on, done = asyncio.Event(), asyncio.Event()
+
+        async def work() -> None:
+            await go_on.wait()
+            done.set()
+            if fails:
+                raise LookupError
+
+        task = asyncio.create_task(to_the_end(work()))
+        for _ in range(3):
+            await asyncio.sleep(0)
+            task.cancel()
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert done.is_set()
+
 
 class TestManyTasks:
     async def test_the_rollback_of_one_never_takes_what_another_wrote(self, database: Database) -> None:
@@ -126,24 +187,20 @@ class TestManyTasks:
         refused = {str(name) for name, result in enumerate(results) if result is None}
         assert not refused & kept
 
-    async def test_reading_goes_on_while_somebody_writes(self, tmp_path: Path) -> None:
-        database = await Database.open(tmp_path / "notes.db", NOTES)
+    async def test_reading_goes_on_while_somebody_writes(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        database = await open_notes(tmp_path / "notes.db")
         await _write_pair(database, "before")
         async with database.transaction() as transaction:
             await write_line(transaction, "unfinished")
             many = await asyncio.gather(*(lines_of(database) for _ in range(50)))
         assert many == [["before a", "before b"]] * 50
-        await database.close()
 
-    async def test_two_programs_may_share_a_file(self, tmp_path: Path) -> None:
-        bot, command_line = await asyncio.gather(
-            *(Database.open(tmp_path / "new" / "notes.db", NOTES) for _ in range(2))
-        )
+    async def test_two_programs_may_share_a_file(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        bot, command_line = await asyncio.gather(*(open_notes(tmp_path / "new" / "notes.db") for _ in range(2)))
         await asyncio.gather(
             *(_write_pair(database, f"{n}") for n in range(30) for database in (bot, command_line)),
         )
         assert len(await lines_of(bot)) == 120
-        await asyncio.gather(bot.close(), command_line.close())
 
 
 class TestClosing:
@@ -154,9 +211,11 @@ class TestClosing:
             await lines_of(database)
         with pytest.raises(StorageError):
             await _write_pair(database, "late")
+        with pytest.raises(StorageError):
+            await database.integrity_check()
 
-    async def test_it_waits_for_the_transaction_under_way(self, tmp_path: Path) -> None:
-        database = await Database.open(tmp_path / "notes.db", NOTES)
+    async def test_it_waits_for_the_transaction_under_way(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        database = await open_notes(tmp_path / "notes.db")
         begun = asyncio.Event()
 
         async def write_slowly() -> None:
@@ -169,9 +228,8 @@ class TestClosing:
         await begun.wait()
         await database.close()
         await task
-        again = await Database.open(tmp_path / "notes.db", NOTES)
+        again = await open_notes(tmp_path / "notes.db")
         assert await lines_of(again) == ["slow"]
-        await again.close()
 
 
 async def _write_pair(database: Database, name: str) -> None:

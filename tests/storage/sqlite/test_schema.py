@@ -12,8 +12,8 @@ import pytest
 
 from domain.errors import StorageError, StorageErrorCode
 from storage import open_storage
-from storage.sqlite.database import Database
 from storage.sqlite.schema import Migration, shipped_migrations
+from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import NOTES, lines_of
 
 PROJECT = Path(__file__).parents[3]
@@ -41,29 +41,28 @@ async def test_the_shipped_migrations_are_numbered_without_gaps() -> None:
         assert not left.strip(), f"{migration.name} ends in a statement without a semicolon"
 
 
-async def test_each_old_version_can_be_brought_up_to_date(tmp_path: Path) -> None:
+async def test_each_old_version_can_be_brought_up_to_date(tmp_path: Path, open_notes: OpenNotes) -> None:
     for count in range(len(shipped_migrations()) + 1):
         path = tmp_path / f"{count}.db"
-        await (await Database.open(path, shipped_migrations()[:count])).close()
+        await (await open_notes(path, shipped_migrations()[:count])).close()
         async with await open_storage(f"sqlite:///{path}") as storage:
             assert await storage.integrity_check() == []
 
 
-async def test_data_comes_along_and_each_step_is_recorded(tmp_path: Path) -> None:
-    old = await Database.open(tmp_path / "notes.db", NOTES)
+async def test_data_comes_along_and_each_step_is_recorded(tmp_path: Path, open_notes: OpenNotes) -> None:
+    old = await open_notes(tmp_path / "notes.db", NOTES)
     await old.write("INSERT INTO notes (line) VALUES ('kept')")
     await old.close()
-    new = await Database.open(tmp_path / "notes.db", (*NOTES, TITLED))
+    new = await open_notes(tmp_path / "notes.db", (*NOTES, TITLED))
     assert [tuple(row) for row in await new.read("SELECT * FROM notes")] == [("kept", "a; b")]
     recorded = await new.read("SELECT version, name, applied_at FROM schema_migrations ORDER BY version")
     assert [(row["version"], row["name"]) for row in recorded] == [(1, "notes"), (2, "titled")]
     assert all(row["applied_at"].endswith("+00:00") for row in recorded)
     with pytest.raises(StorageError, match="blank"):
         await new.write("INSERT INTO notes (line, title) VALUES ('', '')")
-    await new.close()
 
 
-async def test_building_a_table_anew_deletes_nothing_that_refers_to_it(tmp_path: Path) -> None:
+async def test_building_a_table_anew_deletes_nothing_that_refers_to_it(tmp_path: Path, open_notes: OpenNotes) -> None:
     parents = Migration(
         1,
         "parents",
@@ -82,12 +81,11 @@ DROP TABLE notes;
 ALTER TABLE notes_2 RENAME TO notes;
 """,
     )
-    await (await Database.open(tmp_path / "notes.db", (parents,))).close()
-    database = await Database.open(tmp_path / "notes.db", (parents, anew))
+    await (await open_notes(tmp_path / "notes.db", (parents,))).close()
+    database = await open_notes(tmp_path / "notes.db", (parents, anew))
     assert len(await database.read("SELECT * FROM pages")) == 1
     with pytest.raises(StorageError):
         await database.write("INSERT INTO pages VALUES ('nobody')")
-    await database.close()
 
 
 @pytest.mark.parametrize(
@@ -98,32 +96,31 @@ ALTER TABLE notes_2 RENAME TO notes;
     ],
     ids=["an error", "orphans"],
 )
-async def test_a_step_that_fails_leaves_the_version_before(tmp_path: Path, bad: str) -> None:
+async def test_a_step_that_fails_leaves_the_version_before(tmp_path: Path, bad: str, open_notes: OpenNotes) -> None:
     path = tmp_path / "notes.db"
     keyed = (Migration(1, "notes", "CREATE TABLE notes (line TEXT PRIMARY KEY) STRICT;\n"),)
-    old = await Database.open(path, keyed)
+    old = await open_notes(path, keyed)
     await old.write("INSERT INTO notes (line) VALUES ('kept')")
     await old.close()
     with pytest.raises(StorageError, match="left as it was") as failed:
-        await Database.open(path, (*keyed, Migration(2, "bad", bad)))
+        await open_notes(path, (*keyed, Migration(2, "bad", bad)))
     assert failed.value.code is StorageErrorCode.MIGRATION_FAILED
-    again = await Database.open(path, keyed)
+    again = await open_notes(path, keyed)
     assert await lines_of(again) == ["kept"]
     assert not await again.read("SELECT 1 FROM sqlite_master WHERE name = 'more'")
-    await again.close()
 
 
-async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_newer_database_is_refused_and_left_alone(tmp_path: Path, open_notes: OpenNotes) -> None:
     path = tmp_path / "notes.db"
-    await (await Database.open(path, (*NOTES, TITLED))).close()
+    await (await open_notes(path, (*NOTES, TITLED))).close()
     before = path.read_bytes()
     with pytest.raises(StorageError, match=r"newer version of this program.*update the program") as refused:
-        await Database.open(path, NOTES)
+        await open_notes(path, NOTES)
     assert refused.value.code is StorageErrorCode.MIGRATION_FAILED
     assert path.read_bytes() == before
 
 
-async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, open_notes: OpenNotes) -> None:
     path = tmp_path / "theirs.db"
     theirs = sqlite3.connect(path)
     theirs.execute("PRAGMA journal_mode = WAL")
@@ -132,7 +129,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
     theirs.close()
     before = path.read_bytes()
     with pytest.raises(StorageError, match="another program") as refused:
-        await Database.open(path)
+        await open_notes(path, None)
     assert refused.value.code is StorageErrorCode.DB_CORRUPTED
     assert path.read_bytes() == before
 
