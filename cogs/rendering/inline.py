@@ -41,7 +41,8 @@ _CONSTRUCT = re.compile(
     """,
     re.VERBOSE,
 )
-_FORMATTING = re.compile(r"([\\*_`~|<>])")
+_FORMATTING = re.compile(r"([\\*`~|<>]|(?<![^\W_])_|_(?![^\W_]))")
+"""What formats; an underscore inside a word does not."""
 _AFTER_URL = ".,;:!?'\"”’»*_~)"
 
 

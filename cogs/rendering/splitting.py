@@ -69,6 +69,11 @@ def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[Piece]:
     return [piece for piece in found if piece.body.strip()]
 
 
+def closed_code(text: str) -> str:
+    """The text with a code block that is open at its end closed, so that something else may follow."""
+    return text + CLOSING if _fence_at_end(text, None) else text
+
+
 def units(text: str) -> int:
     """Length in UTF-16 units."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

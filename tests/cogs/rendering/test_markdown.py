@@ -134,4 +134,4 @@ def test_nothing_makes_it_stumble(text: str) -> None:
 
 @given(st.text(max_size=80))
 def test_escaped_text_has_no_formatting_left(text: str) -> None:
-    assert not re.search(r"(?<!\\)(?:\\\\)*[*_`~|<>]", escape(text).replace("\\\\", ""))
+    assert not re.search(r"(?<!\\)(?:\\\\)*(?:[*`~|<>]|\b_|_\b)", escape(text).replace("\\\\", ""))

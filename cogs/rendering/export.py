@@ -1,0 +1,104 @@
+"""A whole conversation as a file to keep: messages, citations, tool calls."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from cogs.rendering.calls import ShownCall, calls_of
+from cogs.rendering.trace import call_json, call_section
+from domain.book import Citation
+from domain.chat import ChatMessage, MessageRole
+from domain.conversation import Conversation
+
+
+class ExportFormat(StrEnum):
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+def export_conversation(
+    conversation: Conversation, book_title: str, messages: Sequence[ChatMessage], form: ExportFormat
+) -> bytes:
+    """The conversation in the order it was held."""
+    if form is ExportFormat.JSON:
+        return _as_json(conversation, book_title, messages)
+    return _as_markdown(conversation, book_title, messages)
+
+
+def export_name(conversation: Conversation, form: ExportFormat) -> str:
+    """A name any file system takes, made of the title."""
+    plain = unicodedata.normalize("NFKD", conversation.title).encode("ascii", "ignore").decode()
+    stem = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60]
+    return f"{stem or 'conversation'}.{'json' if form is ExportFormat.JSON else 'md'}"
+
+
+def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:
+    parts = [
+        f"# {conversation.title}",
+        f"A conversation about *{book_title}*, begun {conversation.created_at:%d %B %Y}.",
+    ]
+    traced: set[str] = set()
+    for message in messages:
+        if message.turn_id and message.role is not MessageRole.USER and message.turn_id not in traced:
+            traced.add(message.turn_id)
+            parts += [call_section(call, level=3) for call in calls_of(messages, message.turn_id)]
+        if is_said(message):
+            parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", message.content]
+            parts += [_cited(message.citations)] if message.citations else []
+    return ("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
+
+
+def _as_json(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:
+    document = {
+        "id": conversation.id,
+        "title": conversation.title,
+        "book": {"id": conversation.book_id, "title": book_title},
+        "created_at": conversation.created_at.isoformat(),
+        "messages": [_message_json(message, messages) for message in messages if is_said(message)],
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2, default=str).encode()
+
+
+def _message_json(message: ChatMessage, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+    calls: list[ShownCall] = []
+    if message.role is MessageRole.ASSISTANT and message.turn_id:
+        calls = calls_of(messages, message.turn_id)
+    return {
+        "id": message.id,
+        "role": message.role.value,
+        "author": speaker(message),
+        "created_at": message.created_at.isoformat(),
+        "content": message.content,
+        "citations": [_citation_json(citation) for citation in message.citations],
+        "tool_calls": [call_json(call) for call in calls],
+    }
+
+
+def is_said(message: ChatMessage) -> bool:
+    """Whether a person read it: not a tool's result, nor the calls that asked for one."""
+    return message.role is not MessageRole.TOOL_RESULT and not message.tool_invocations
+
+
+def speaker(message: ChatMessage) -> str:
+    if message.role is MessageRole.ASSISTANT:
+        return "Marginalia"
+    return message.author_name or "Reader"
+
+
+def _cited(citations: Sequence[Citation]) -> str:
+    return "\n".join(f"> {citation.reference}: {' '.join(citation.quote.split())}" for citation in citations)
+
+
+def _citation_json(citation: Citation) -> dict[str, Any]:
+    return {
+        "reference": citation.reference,
+        "page": citation.page,
+        "last_page": citation.last_page,
+        "chapter": citation.chapter,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+    }

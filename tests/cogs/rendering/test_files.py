@@ -1,0 +1,84 @@
+"""Traces and exports: everything, uncut, in a file."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from cogs.rendering.calls import CallState, ShownCall
+from cogs.rendering.export import ExportFormat, export_conversation, export_name
+from cogs.rendering.trace import fenced, trace_json, trace_markdown
+from domain.book import Citation
+from domain.chat import ChatMessage, MessageRole
+from domain.conversation import Conversation
+from domain.tool_use import ToolInvocation
+
+NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
+CALL = ShownCall(1, "search_book", {"query": "tea"}, CallState.DONE, "2 passages", "```\nlong " + "x" * 9000, 8)
+CONVERSATION = Conversation("c", "b", "Tea & über-parties", NOW)
+
+
+def message(number: int, role: MessageRole, content: str, **parts: Any) -> ChatMessage:
+    standing: dict[str, Any] = {"conversation_id": "c", "created_at": NOW, "turn_id": "t"}
+    return ChatMessage(id=f"m{number}", role=role, content=content, **standing | parts)
+
+
+MESSAGES = [
+    message(1, MessageRole.USER, "Who is at tea?", author_name="Ann"),
+    message(2, MessageRole.ASSISTANT, "", tool_invocations=(ToolInvocation("search_book", {"query": "tea"}, "k"),)),
+    message(3, MessageRole.TOOL_RESULT, "The Hatter", tool_use_id="k", summary="1 passage"),
+    message(
+        4,
+        MessageRole.ASSISTANT,
+        "The Hatter (p. 70).",
+        citations=(Citation(0, 10, "the Hatter", "70", "70", "VII"),),
+    ),
+    message(5, MessageRole.USER, "And who else?", turn_id=None, author_name="Bob"),
+]
+
+
+def test_a_trace_holds_everything() -> None:
+    trace = trace_markdown([CALL]).decode()
+    assert "x" * 9000 in trace
+    assert '"query": "tea"' in trace
+    assert "done · 2 passages · 8 ms" in trace
+    assert json.loads(trace_json([CALL]))[0]["result"] == CALL.content
+
+
+def test_a_fence_is_longer_than_what_it_holds() -> None:
+    assert fenced("a ``` b ```` c").startswith("`````\n")
+
+
+def test_a_conversation_as_markdown() -> None:
+    text = export_conversation(CONVERSATION, "Alice", MESSAGES, ExportFormat.MARKDOWN).decode()
+    order = [
+        "# Tea &",
+        "*Alice*",
+        "## Ann, 2026-11-21 09:30",
+        '### 1. search_book "tea"',
+        "The Hatter (p. 70).",
+        "> p. 70",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "## Bob" in text
+
+
+def test_a_conversation_as_json() -> None:
+    document = json.loads(export_conversation(CONVERSATION, "Alice", MESSAGES, ExportFormat.JSON))
+    asked, answered, waiting = document["messages"]
+    assert asked["author"] == "Ann"
+    assert answered["citations"][0]["page"] == "70"
+    assert answered["tool_calls"][0]["result"] == "The Hatter"
+    assert waiting["tool_calls"] == []
+    assert document["book"]["title"] == "Alice"
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Tea & über-parties", "tea-uber-parties.md"), ("茶会", "conversation.md"), ("../a", "a.md")]
+)
+def test_a_file_has_a_name_any_system_takes(title: str, name: str) -> None:
+    conversation = Conversation("c", "b", title, NOW)
+    assert export_name(conversation, ExportFormat.MARKDOWN) == name
+    assert export_name(conversation, ExportFormat.JSON) == name.replace(".md", ".json")
