@@ -51,13 +51,13 @@ class TextAxis:
     def length(self) -> int:
         return self._length
 
-    def add(self, text: str, marks: Sequence[Anchor | PageBreak] = (), *, heading_level: int = 0) -> None:
-        """Add a block; white space and marks without text wait for the next block."""
+    def add(self, text: str, marks: Sequence[Anchor | PageBreak] = (), *, heading_level: int = 0) -> int:
+        """Add a block, and return where it stands; marks without text wait for the next block."""
         pieces = [clean(piece) for piece in text.split(MARK)] if marks else [clean(text)]
         block, offsets = _tidy_block(pieces)
         if not block:
             self._waiting.extend(marks)
-            return
+            return self._length
         start = self._length + len(PARAGRAPH_GAP) if self._pieces else 0
         for mark in self._waiting:
             self._place(mark, start)
@@ -68,6 +68,7 @@ class TextAxis:
         if heading_level:
             title = " ".join(block.split())
             self.headings.append(Heading(start, self._length, title, heading_level))
+        return start
 
     def mark(self, mark: Anchor | PageBreak) -> None:
         """Mark the place where the next block will begin."""

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.readers.headings import Rank, is_not_the_book, parse_label, parse_numeral
+from bot.readers.heading_words import Rank
+from bot.readers.headings import is_not_the_book, parse_label, parse_numeral
 from bot.readers.titles import chapter_title, with_subtitle
 from domain.book import Chapter
 

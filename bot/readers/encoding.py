@@ -15,6 +15,7 @@ _BYTE_ORDER_MARKS = (
 _SAMPLE = 300_000
 _LONGEST_DECLARATION = 2_000
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?\s*([\w:.-]{2,40})""", re.IGNORECASE)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _ACCENTED = re.compile(r"[^\x00-\x7f\ufffd]")
 _MOST_CONTROLS = 0.001
@@ -49,6 +50,11 @@ def decode_markup(data: bytes) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     return data.decode("cp1252", "replace")
+
+
+def without_doctype(markup: str) -> str:
+    """XML or XHTML without document types, and so without declarations of entities."""
+    return _DOCTYPE.sub("", markup)
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.readers.axis import Anchor, PageBreak, TextAxis
 from bot.readers.cleaning import MARK, collapse
+from bot.readers.encoding import without_doctype
 
 if TYPE_CHECKING:  # selectolax takes 20 ms to import, which other formats need not wait for
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -39,6 +40,8 @@ def parse(markup: str) -> "LexborHTMLParser":
     """The tree of a document; XHTML's self-closed elements are closed as an HTML parser understands it."""
     from selectolax.lexbor import LexborHTMLParser
 
+    if "<!ENTITY" in markup:
+        markup = without_doctype(markup)
     if "<![CDATA[" in markup:
         markup = _CDATA.sub(lambda section: escape(section[1]), markup)
     if "/>" in markup:

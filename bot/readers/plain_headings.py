@@ -6,10 +6,11 @@ A heading is known by three things together: what it says, the white space aroun
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from statistics import median
 
 from bot.readers.chapters import Heading, chapters_from, is_bare_label, is_label
-from bot.readers.headings import Rank, is_not_the_book, numeral_value, parse_label, parse_numeral
+from bot.readers.heading_words import Rank
+from bot.readers.headings import is_not_the_book, numeral_value, parse_label, parse_numeral
+from bot.readers.measures import middle
 from bot.readers.plain_blocks import Block, blocks_of, usual_gap
 
 _LONGEST_TITLE = 90
@@ -120,7 +121,7 @@ def _numbered(text: str, blocks: Sequence[Block]) -> list[Heading]:
     chapters = chapters_from(text, found)
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
         return []
-    usual = median(chapter.end - chapter.start for chapter in chapters)
+    usual = middle(chapter.end - chapter.start for chapter in chapters)
     return found if usual >= _SHORTEST_NUMBERED_SECTION else []
 
 
@@ -136,7 +137,7 @@ def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     chapters = chapters_from(text, found)
     if len(chapters) < _FEWEST or len({chapter.title for chapter in chapters}) * 10 < len(chapters) * 7:
         return []
-    usual_length = median(chapter.end - chapter.start for chapter in chapters)
+    usual_length = middle(chapter.end - chapter.start for chapter in chapters)
     return found if usual_length >= _SHORTEST_SECTION else []
 
 

@@ -1,7 +1,6 @@
 """Titles as a person would write them, of chapters and of books."""
 
 import re
-from pathlib import PurePosixPath
 
 from bot.readers.cleaning import clean, encodable
 from bot.readers.headings import parse_label, parse_numeral
@@ -83,7 +82,7 @@ def author_name(declared: str) -> str:
 
 def last_component(filename: str) -> str:
     """A file's own name, without the folders of whatever system it comes from."""
-    return PurePosixPath(filename.replace("\\", "/").replace("\0", "")).name
+    return filename.replace("\\", "/").replace("\0", "").rstrip("/").rpartition("/")[2]
 
 
 def title_from_filename(filename: str) -> str:

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from html import unescape
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from bot.readers.encoding import decode_markup
+from bot.readers.encoding import decode_markup, without_doctype
 
 _DECLARATION = re.compile(r"<\?xml[^>]*\?>\s*")
-_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,31};")
 
 
 def xml_text(data: bytes) -> str:
     """An XML part as text that a parser can take, without its declaration and document type."""
-    text = _DOCTYPE.sub("", _DECLARATION.sub("", decode_markup(data).lstrip("\ufeff \t\r\n"), count=1))
+    text = without_doctype(_DECLARATION.sub("", decode_markup(data).lstrip("\ufeff \t\r\n"), count=1))
     return _NAMED_ENTITY.sub(lambda entity: unescape(entity.group()), text)
 
 

@@ -1,0 +1,136 @@
+"""PDF: physical pages with their labels, paragraphs made whole again, chapters by outline or by the size of type."""
+
+from collections.abc import Iterator, Sequence
+
+from bot.readers.assembly import Draft, assemble
+from bot.readers.axis import TextAxis
+from bot.readers.chapters import Heading
+from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
+from bot.readers.pdf_document import Bookmark, PdfPage, read_document
+from bot.readers.pdf_layout import PdfBlock, body_size, is_heading_size, lay_out
+from bot.readers.pdf_running import without_running_lines
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+
+FORMAT = "pdf"
+_LONGEST_HEADING = 160
+_FEWEST_LETTERS = 25
+_FEW_PICTURES = 3
+"""Covers and full-page plates are pictures in many books; fewer than these are not worth a warning."""
+
+
+def read(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+) -> BookText:
+    """Read a PDF that has text in it.
+
+    Raises:
+        BookError: the file is locked, damaged, too long, or pictures of pages without text.
+    """
+    document = read_document(data, limits, report)
+    pages = without_running_lines(document.pages)
+    _refuse_pictures(pages)
+    axis = TextAxis(limits)
+    body = body_size(pages)
+    layout = lay_out(pages, body)
+    starts = _add_blocks(layout.blocks, axis, body)
+    for page_break in layout.trailing:
+        axis.mark(page_break)
+    axis.close()
+    draft = Draft(
+        FORMAT,
+        axis.text,
+        outlines=[[*_outlined(document.outline, layout.blocks, starts, axis)], axis.headings],
+        page_marks=axis.page_marks,
+        title=document.title,
+        author=document.author,
+        warnings=_warnings(pages),
+    )
+    return assemble(draft, filename, limits)
+
+
+def _refuse_pictures(pages: Sequence[PdfPage]) -> None:
+    if any(_letters(page) >= _FEWEST_LETTERS for page in pages):
+        return
+    pictures = sum(page.is_picture for page in pages)
+    if pictures or not any(map(_letters, pages)):
+        raise BookError(
+            BookErrorCode.NO_TEXT,
+            f"{pictures} of the {len(pages)} pages of this PDF are pictures, and there is no text to read on any page. "
+            "Please run it through text recognition (OCR) first, or add another edition.",
+        )
+
+
+def _letters(page: PdfPage) -> int:
+    return sum(len(line.text) for line in page.lines)
+
+
+def _warnings(pages: Sequence[PdfPage]) -> list[str]:
+    pictures = [page.label for page in pages if page.is_picture]
+    if len(pictures) < _FEW_PICTURES:
+        return []
+    shown = ", ".join(pictures[:5]) + (" …" if len(pictures) > 5 else "")
+    return [
+        f"{len(pictures)} of {len(pages)} pages are pictures without text (pages {shown}): "
+        "what stands on them is unknown to me."
+    ]
+
+
+def _add_blocks(blocks: Sequence[PdfBlock], axis: TextAxis, body: float) -> list[int]:
+    """Add the blocks, those in larger type as headings; the offsets they stand at are returned."""
+    sizes = sorted({_rounded(block.size) for block in blocks if _is_heading(block, body)}, reverse=True)
+    levels = {size: level for level, size in enumerate(sizes, start=1)}
+    return [
+        axis.add(
+            block.text,
+            block.breaks,
+            heading_level=levels[_rounded(block.size)] if _is_heading(block, body) else 0,
+        )
+        for block in blocks
+    ]
+
+
+def _is_heading(block: PdfBlock, body: float) -> bool:
+    return is_heading_size(block.size, body) and len(block.text) <= _LONGEST_HEADING
+
+
+def _rounded(size: float) -> float:
+    return round(size, 1)
+
+
+def _outlined(
+    outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], axis: TextAxis
+) -> Iterator[Heading]:
+    """The outline's entries at the blocks they name or point to; entries that lead backwards are left out."""
+    first_on_page: dict[int, int] = {}
+    for number, block in enumerate(blocks):
+        first_on_page.setdefault(block.page, number)
+    ends = {heading.start: heading.end for heading in axis.headings}
+    last = -1
+    for bookmark in outline:
+        first = next((first_on_page[page] for page in range(bookmark.page, len(blocks)) if page in first_on_page), None)
+        start = last if first is None else starts[_block_of(bookmark, blocks, first)]
+        if start > last:
+            last = start
+            yield Heading(start, ends.get(start, start), bookmark.title, bookmark.depth)
+
+
+def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int:
+    """The block of the page that says the bookmark's title, else the first one below the place it points to."""
+    title = _letters_of(bookmark.title)
+    page = blocks[first].page
+    below = None
+    for number in range(first, len(blocks)):
+        block = blocks[number]
+        if block.page != page:
+            break
+        said = _letters_of(block.text[:_LONGEST_HEADING])
+        if said and (title.startswith(said) or said.startswith(title)):
+            return number
+        if below is None and bookmark.top is not None and block.top <= bookmark.top + block.size:
+            below = number
+    return first if below is None else below
+
+
+def _letters_of(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()

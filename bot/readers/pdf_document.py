@@ -1,0 +1,210 @@
+"""A PDF through PDFium: lines with their places on the page, page labels, outline.
+
+PDFium's own functions are called, not the helpers around them: half the work per page is then left out.
+"""
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from bot.readers.assembly import check_length
+from bot.readers.limits import ReadingLimits, Report
+from domain.errors import BookError, BookErrorCode
+
+_PASSWORD_ERROR = 4
+_MOST_PAGES = 20_000
+_MOST_BOOKMARKS = 20_000
+_LINE_BREAK = "\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PdfLine:
+    """A line of text. Places are in points from the lower left corner of the page; `size` is the height of the font.
+
+    Where PDFium gives no places, a line is as wide as it has characters, and `size` is 0.
+    """
+
+    text: str
+    left: float
+    right: float
+    top: float
+    size: float
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    label: str
+    lines: tuple[PdfLine, ...]
+    is_picture: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """An entry of the outline; `page` counts from 0, `top` is the height it points to, if it says."""
+
+    title: str
+    depth: int
+    page: int
+    top: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PdfDocument:
+    pages: tuple[PdfPage, ...]
+    outline: tuple[Bookmark, ...]
+    title: str
+    author: str
+
+
+def read_document(data: bytes, limits: ReadingLimits, report: Report) -> PdfDocument:
+    """Take everything a reader needs out of a PDF.
+
+    Raises:
+        BookError: ENCRYPTED, PARSE_FAILED or TOO_LARGE.
+    """
+    pdfium = _library()
+    with _opened(pdfium, data) as document:
+        count = pdfium.FPDF_GetPageCount(document)
+        if count > _MOST_PAGES:
+            raise BookError(BookErrorCode.TOO_LARGE, f"This PDF has more than {_MOST_PAGES:,} pages. Please split it.")
+        return PdfDocument(
+            tuple(_pages(pdfium, document, count, limits, report)),
+            tuple(_bookmarks(pdfium, document)),
+            _meta_text(pdfium, document, b"Title"),
+            _meta_text(pdfium, document, b"Author"),
+        )
+
+
+def _library() -> Any:
+    import pypdfium2_raw  # type: ignore[import-untyped]
+
+    pypdfium2_raw.FPDF_InitLibrary()
+    return pypdfium2_raw
+
+
+@contextmanager
+def _opened(pdfium: Any, data: bytes) -> Iterator[Any]:
+    document = pdfium.FPDF_LoadMemDocument64(data, len(data), None)
+    if not document:
+        raise _cannot_open(pdfium.FPDF_GetLastError())
+    try:
+        yield document
+    finally:
+        pdfium.FPDF_CloseDocument(document)
+
+
+def _cannot_open(error: int) -> BookError:
+    if error == _PASSWORD_ERROR:
+        return BookError(
+            BookErrorCode.ENCRYPTED, "This PDF is locked with a password. Please add a copy that opens without one."
+        )
+    return BookError(
+        BookErrorCode.PARSE_FAILED, "This PDF is damaged and cannot be opened. Please download or export it again."
+    )
+
+
+def _pages(pdfium: Any, document: Any, count: int, limits: ReadingLimits, report: Report) -> Iterator[PdfPage]:
+    characters = 0
+    for index in range(count):
+        page = pdfium.FPDF_LoadPage(document, index)
+        if not page:
+            yield PdfPage(_label(pdfium, document, index), (), is_picture=False)
+            continue
+        try:
+            lines = _lines(pdfium, page)
+            is_picture = not lines and pdfium.FPDFPage_CountObjects(page) > 0
+        finally:
+            pdfium.FPDF_ClosePage(page)
+        characters += sum(len(line.text) for line in lines)
+        check_length(characters, limits)
+        report(index / count)
+        yield PdfPage(_label(pdfium, document, index), lines, is_picture)
+
+
+def _lines(pdfium: Any, page: Any) -> tuple[PdfLine, ...]:
+    text_page = pdfium.FPDFText_LoadPage(page)
+    if not text_page:
+        return ()
+    try:
+        text, has_places = _text(pdfium, text_page)
+        return tuple(_placed_lines(pdfium, text_page, text) if has_places else _unplaced_lines(text))
+    finally:
+        pdfium.FPDFText_ClosePage(text_page)
+
+
+def _text(pdfium: Any, text_page: Any) -> tuple[str, bool]:
+    """The text, and whether its characters are PDFium's one by one, so that their places can be asked for."""
+    count = pdfium.FPDFText_CountChars(text_page)
+    if count <= 0:
+        return "", False
+    buffer = (ctypes.c_ushort * (count + 1))()
+    written = pdfium.FPDFText_GetText(text_page, 0, count, buffer) - 1
+    text = bytes(buffer)[: 2 * max(0, written)].decode("utf-16-le", "replace")
+    return text, written == count == len(text)
+
+
+def _placed_lines(pdfium: Any, text_page: Any, text: str) -> Iterator[PdfLine]:
+    first, last = pdfium.FS_RECTF(), pdfium.FS_RECTF()
+    start = 0
+    for line in text.split(_LINE_BREAK):
+        stripped = line.strip()
+        if stripped:
+            begin = start + line.index(stripped[0])
+            pdfium.FPDFText_GetLooseCharBox(text_page, begin, first)
+            pdfium.FPDFText_GetLooseCharBox(text_page, begin + len(stripped) - 1, last)
+            size = min(first.top - first.bottom, last.top - last.bottom)  # a drop capital makes no heading
+            yield PdfLine(stripped, first.left, last.right, last.top, size)
+        start += len(line) + len(_LINE_BREAK)
+
+
+def _unplaced_lines(text: str) -> Iterator[PdfLine]:
+    for number, line in enumerate(text.splitlines()):
+        if stripped := line.strip():
+            yield PdfLine(stripped, 0, len(stripped), -number, 0)
+
+
+def _label(pdfium: Any, document: Any, index: int) -> str:
+    """The page's own label, else its number as every viewer shows it."""
+    return _string(partial(pdfium.FPDF_GetPageLabel, document, index)) or str(index + 1)
+
+
+def _meta_text(pdfium: Any, document: Any, name: bytes) -> str:
+    return _string(partial(pdfium.FPDF_GetMetaText, document, name))
+
+
+def _string(ask: Callable[[Any, int], int]) -> str:
+    """A string of PDFium's: asked once for its size in bytes, once for its UTF-16 with a final zero."""
+    size = ask(None, 0)
+    if size <= 2:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    ask(buffer, size)
+    return " ".join(buffer.raw[: size - 2].decode("utf-16-le", "replace").split())
+
+
+def _bookmarks(pdfium: Any, document: Any) -> Iterator[Bookmark]:
+    """The outline in reading order; one that leads back into itself is followed once."""
+    seen: set[int] = set()
+    stack = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
+    while stack and len(seen) < _MOST_BOOKMARKS:
+        bookmark, depth = stack.pop()
+        if not bookmark or (address := ctypes.cast(bookmark, ctypes.c_void_p).value or 0) in seen:
+            continue
+        seen.add(address)
+        stack.append((pdfium.FPDFBookmark_GetNextSibling(document, bookmark), depth))
+        stack.append((pdfium.FPDFBookmark_GetFirstChild(document, bookmark), depth + 1))
+        destination = pdfium.FPDFBookmark_GetDest(document, bookmark)
+        page = pdfium.FPDFDest_GetDestPageIndex(document, destination) if destination else -1
+        title = _string(partial(pdfium.FPDFBookmark_GetTitle, bookmark))
+        if page >= 0 and title:
+            yield Bookmark(title, depth, page, _top(pdfium, destination))
+
+
+def _top(pdfium: Any, destination: Any) -> float | None:
+    has_x, has_y, has_zoom = (ctypes.c_int() for _ in range(3))
+    x, y, zoom = (ctypes.c_float() for _ in range(3))
+    known = pdfium.FPDFDest_GetLocationInPage(destination, has_x, has_y, has_zoom, x, y, zoom)
+    return y.value if known and has_y.value else None
