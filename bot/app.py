@@ -19,7 +19,7 @@ from domain.agent.conversations import ManageConversations
 from domain.agent.prompts import Prompts
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.shelf import Bookshelf
-from domain.protocols import ChatProvider, RetrievalStrategy
+from domain.protocols import ChatProvider, Clock, RetrievalStrategy
 from storage import Storage, open_storage
 from storage.book_files import SQLiteBookFiles
 
@@ -36,6 +36,7 @@ class App:
     shelf: Bookshelf
     conversations: ManageConversations
     chat: ChatWithBook
+    clock: Clock
 
 
 @asynccontextmanager
@@ -87,6 +88,7 @@ async def open_app(settings: Settings, provider: ChatProvider | None = None) -> 
             chat=ChatWithBook(
                 answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
             ),
+            clock=_now,
         )
 
 

@@ -1,4 +1,4 @@
-"""Creating, listing, renaming and deleting conversations."""
+"""Creating, listing, binding, renaming and deleting conversations."""
 
 import uuid
 from collections.abc import Sequence
@@ -75,6 +75,43 @@ class ManageConversations:
         titled = replace(conversation, title=title_from(message))
         await self._conversations.save(titled)
         return titled
+
+    async def bind(
+        self, conversation_id: str, *, guild_id: str, channel_id: str, thread_id: str, private: bool
+    ) -> Conversation:
+        """Show a conversation in this thread from now on.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        bound = replace(
+            await self.get(conversation_id),
+            guild_id=guild_id,
+            channel_id=channel_id,
+            thread_id=thread_id,
+            private=private,
+        )
+        await self._conversations.save(bound)
+        return bound
+
+    async def unbind(self, thread_id: str) -> Conversation | None:
+        """Keep a conversation whose thread is gone, so that it can be taken up in another. None: there is none."""
+        conversation = await self._conversations.get_by_thread(thread_id)
+        if conversation is None:
+            return None
+        unbound = replace(conversation, thread_id=None)
+        await self._conversations.save(unbound)
+        return unbound
+
+    async def show_calls(self, conversation_id: str, verbose: bool) -> Conversation:
+        """Choose for a conversation whether tool calls are shown in it, whatever its readers' own defaults.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        chosen = replace(await self.get(conversation_id), verbose=verbose)
+        await self._conversations.save(chosen)
+        return chosen
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages.
