@@ -1,0 +1,63 @@
+"""Choices offered while a person types: of their guild, within their sight, and no title they have not reached."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import discord
+from discord import app_commands
+
+from cogs.errors import Refusal
+from cogs.finding import meant_book, sight_of
+from cogs.services import services_of, shelf_of
+from cogs.translation import Speech, speech_of
+from domain.book import Chapter
+from domain.errors import BookError
+
+MOST_CHOICES = 25
+LONGEST_NAME = 100
+
+Choices = list[app_commands.Choice[str]]
+
+
+async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
+    """Books of the guild, by title or author."""
+    shelf = await services_of(interaction).shelf.list(shelf_of(interaction))
+    return matching(
+        typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
+    )
+
+
+async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:
+    """Conversations of the guild that the person can see, of the book chosen before if one was."""
+    services, sight = services_of(interaction), sight_of(interaction)
+    book_id = getattr(interaction.namespace, "book", None)
+    titles = {each.id: each.title for each in await services.shelf.list(shelf_of(interaction))}
+    known = await services.conversation_repository.get_by_guild(shelf_of(interaction))
+    shown = (each for each in known if sight.plainly(each) and book_id in (None, "", each.book_id))
+    return matching(typed, ((f"{each.title} · {titles.get(each.book_id, '')}", each.id) for each in shown))
+
+
+async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:
+    """Chapters of the book; those a reader with a position has not reached are offered by number alone."""
+    services = services_of(interaction)
+    try:
+        book = await meant_book(interaction, getattr(interaction.namespace, "book", None) or None)
+        file = await services.shelf.open(book)
+    except (BookError, Refusal):
+        return []
+    position = await services.readers.get_position(str(interaction.user.id), book.id)
+    bound, say = position.bound(book.length), speech_of(interaction)
+    return matching(typed, ((chapter_name(each, bound, say), str(each.number)) for each in await file.chapters()))
+
+
+def chapter_name(chapter: Chapter, bound: int, say: Speech) -> str:
+    """A chapter's number, and its title where it begins before `bound`."""
+    number = say("Chapter {number}", number=chapter.number)
+    return f"{number}: {chapter.title}" if chapter.start < bound and chapter.title else number
+
+
+def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:
+    """Choices from (name, value) pairs whose name has what was typed."""
+    wanted = " ".join(typed.split()).casefold()
+    fitting = [(name, value) for name, value in named if wanted in name.casefold()]
+    return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in fitting[:MOST_CHOICES]]

@@ -1,0 +1,167 @@
+"""What a book, a position and a conversation look like: embeds and lines, made from values alone."""
+
+from collections.abc import Sequence
+
+import discord
+
+from cogs.translation import Speech
+from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
+from domain.conversation import Conversation
+from domain.library.bound import label_at
+from domain.library.shelf import AddedBook
+from domain.usage import UsageTotal
+
+PAPER = discord.Colour(0xE8D9B5)
+INK = discord.Colour(0x2F4B66)
+
+TITLE_LENGTH = 256
+DESCRIPTION_LENGTH = 4096
+MICRODOLLARS = 1_000_000
+SHOWN_CHAPTERS = 30
+"""Lines of a table of contents that are shown before the rest is only counted."""
+
+
+def book_title(book: Book, say: Speech) -> str:
+    return say("{title} by {author}", title=book.title, author=book.author) if book.author else book.title
+
+
+def clipped(text: str, length: int) -> str:
+    """At most `length` characters, the last an ellipsis where something is left out."""
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
+def plain(text: str) -> str:
+    """Words from outside, as they are: no formatting, no mentions, on one line."""
+    return discord.utils.escape_mentions(discord.utils.escape_markdown(" ".join(text.split())))
+
+
+def pages(book: Book, say: Speech) -> str:
+    if book.pages_estimated:
+        return say.counted(book.page_count, "about {number} page", "about {number} pages")
+    return say.counted(book.page_count, "{number} page", "{number} pages")
+
+
+def book_facts(book: Book, say: Speech) -> str:
+    """Format, pages and chapters on one line."""
+    chapters = say.counted(book.chapter_count, "{number} chapter", "{number} chapters")
+    return f"{book.format.upper()} · {pages(book, say)} · {chapters}"
+
+
+def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
+    """What came of adding a file; `seconds` is how long it took."""
+    book = added.book
+    card = discord.Embed(title=clipped(book.title, TITLE_LENGTH), colour=PAPER)
+    heading = say("Added to the shelf") if added.is_new else say("This book is on the shelf already")
+    card.set_author(name=heading)
+    card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
+    card.add_field(name=say("Format"), value=book.format.upper())
+    card.add_field(name=say("Pages"), value=pages(book, say))
+    card.add_field(name=say("Chapters"), value=str(book.chapter_count))
+    if added.is_new:
+        card.add_field(name=say("Took"), value=say("{seconds:.1f} s", seconds=seconds))
+    if added.warnings:
+        warnings = "\n".join(f"⚠️ {plain(warning)}" for warning in added.warnings)
+        card.add_field(name=say("Please note"), value=clipped(warnings, 1024), inline=False)
+    card.set_footer(text=say("Talk with it: /chat"))
+    return card
+
+
+def book_card(
+    book: Book, chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech
+) -> discord.Embed:
+    """A book's state and its contents, the titles as far as the reader has come."""
+    card = discord.Embed(title=clipped(book.title, TITLE_LENGTH), colour=PAPER)
+    if book.author:
+        card.set_author(name=clipped(book.author, TITLE_LENGTH))
+    card.description = clipped("\n".join(contents_lines(chapters, pages_of_book, bound, say)), DESCRIPTION_LENGTH)
+    card.add_field(name=say("Format"), value=book.format.upper())
+    card.add_field(name=say("Pages"), value=pages(book, say))
+    card.add_field(name=say("Words"), value=say("{number:,}", number=book.word_count))
+    card.add_field(name=say("State"), value=state_line(book, say))
+    added = discord.utils.format_dt(book.created_at, "d")
+    card.add_field(name=say("Added"), value=f"{added} · <@{book.added_by}>" if book.added_by.isdecimal() else added)
+    card.set_footer(text=f"{book.id[:8]}")
+    return card
+
+
+def state_line(book: Book, say: Speech) -> str:
+    return say("ready") if book.status is BookStatus.READY else say("its file is missing: please add it again")
+
+
+def contents_lines(chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech) -> list[str]:
+    if not chapters:
+        return [say("No chapters could be made out in this book.")]
+    reached = [each for each in chapters if each.start < bound]
+    lines = []
+    for each in reached[:SHOWN_CHAPTERS]:
+        page = label_at(pages_of_book, each.start + 1)
+        lines.append(f"{each.number}. {plain(each.title)} · " + say("p. {page}", page=page))
+    if more := len(reached) - len(lines):
+        lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
+    if ahead := len(chapters) - len(reached):
+        lines.append(say.counted(ahead, "… {number} chapter ahead of you", "… {number} chapters ahead of you"))
+    return lines
+
+
+def position_line(position: ReadingPosition, pages_of_book: Sequence[Page], say: Speech) -> str:
+    """Where a reader is, and what follows from it."""
+    match position.state:
+        case PositionState.UNSET:
+            return say("You have not said how far you have read: the whole book is open to you.")
+        case PositionState.FINISHED:
+            return say("You have finished it: the whole book is open to you.")
+        case PositionState.READING:
+            page = label_at(pages_of_book, position.read_to)
+            return say("You have read to page {page}: nothing beyond it is told.", page=page)
+
+
+def conversation_card(
+    conversation: Conversation,
+    book: Book,
+    position: str,
+    say: Speech,
+    *,
+    reads_messages: bool,
+) -> discord.Embed:
+    """The first message of a thread: which book, how far, and how to talk here. `position` is a sentence."""
+    card = discord.Embed(title=clipped(book_title(book, say), TITLE_LENGTH), colour=INK)
+    card.set_author(name=say("A conversation about a book"))
+    if reads_messages:
+        how = say(
+            "Just write here: every message is answered from the book's own pages. Once somebody else writes here too, "
+            "mention me or reply to me, and I leave the rest to you."
+        )
+    else:
+        how = say(
+            "Mention me, or reply to one of my answers: I cannot read other messages here, because the "
+            "Message Content intent of this bot is switched off."
+        )
+    card.description = how
+    card.add_field(name=say("Spoilers"), value=_spoilers(position, conversation, say), inline=False)
+    card.add_field(
+        name=say("Good to know"),
+        value=say(
+            "**Stop** ends an answer and keeps what was written · **Sources** shows the sentences behind it · "
+            "/verbose shows how I look things up · /help for the rest"
+        ),
+        inline=False,
+    )
+    return card
+
+
+def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
+    company = say("Where several people read along, nothing is told that one of them has not reached.")
+    change = say("Change it with /progress.")
+    return f"{position} {change}" if conversation.private else f"{position} {change}\n-# {company}"
+
+
+def usage_line(total: UsageTotal, say: Speech) -> str:
+    """Tokens and what they cost, in US dollars."""
+    tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")
+    asked = say.counted(total.requests, "{number:,} request", "{number:,} requests")
+    cost = say("${cost:,.4f}", cost=total.cost_microdollars / MICRODOLLARS)
+    if total.unpriced:
+        cost += " " + say.counted(
+            total.unpriced, "+ {number} request of unknown price", "+ {number} requests of unknown price"
+        )
+    return f"{tokens} · {asked} · {cost}"

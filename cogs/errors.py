@@ -1,0 +1,89 @@
+"""What a person is told when something did not work: always a sentence, never a traceback, never nothing."""
+
+import logging
+import secrets
+from typing import Any
+
+import discord
+from discord import app_commands
+
+from cogs.permissions import permission_names
+from cogs.translation import Speech, speech_of
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+TOO_LATE = 10062
+"""Discord's code for an interaction that was not acknowledged in time, or was answered before a resume replayed it."""
+ACKNOWLEDGED = 40060
+
+
+class Refusal(Exception):  # noqa: N818
+    """A wish that is not granted; `sentence` says why, in the reader's language."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+
+
+async def report(interaction: discord.Interaction[Any], error: BaseException) -> None:
+    """Tell the person who asked, and them alone; log what the program did not expect."""
+    error = getattr(error, "original", error)
+    if isinstance(error, discord.HTTPException) and error.code in (TOO_LATE, ACKNOWLEDGED):
+        logger.warning("an interaction was lost: %s", error)
+        return
+    sentence = sentence_for(error, speech_of(interaction))
+    try:
+        await tell(interaction, sentence)
+    except discord.HTTPException as unheard:
+        logger.warning("an error could not be told: %s", unheard)
+
+
+async def tell(interaction: discord.Interaction[Any], text: str) -> None:
+    """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged."""
+    if interaction.response.is_done():
+        await interaction.followup.send(text, ephemeral=True)
+    else:
+        await interaction.response.send_message(text, ephemeral=True)
+
+
+def sentence_for(error: BaseException, say: Speech) -> str:
+    """The sentence for an error; one that nobody expected is logged, under an id that the sentence names."""
+    match error:
+        case Refusal():
+            return error.sentence
+        case MarginaliaError():
+            return say.error(error)
+        case app_commands.MissingPermissions():
+            return say(
+                "For this you need: {permissions}.", permissions=permission_names(error.missing_permissions, say)
+            )
+        case app_commands.BotMissingPermissions():
+            return bot_lacks(error.missing_permissions, say)
+        case app_commands.NoPrivateMessage():
+            return say("Use this in a server: books and conversations belong to one.")
+        case app_commands.CheckFailure():
+            return say("You may not use this command here.")
+        case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():
+            return say("This command has changed. Please reload Discord (Ctrl+R) and try again in a minute.")
+        case discord.Forbidden():
+            return say(
+                "Discord does not let me do that here: a permission is missing. Somebody who manages this server can "
+                "give it under Server Settings → Roles, or in this channel's settings."
+            )
+        case discord.RateLimited():
+            seconds = round(error.retry_after)
+            return say("Discord asks me to wait {seconds} seconds before I do that again.", seconds=seconds)
+        case discord.DiscordServerError():
+            return say("Discord has trouble at the moment. Please try again in a minute.")
+    number = secrets.token_hex(3)
+    logger.error("unexpected error %s", number, exc_info=error)
+    return say("Something went wrong on my side. It has been logged as {number}; please try again.", number=number)
+
+
+def bot_lacks(names: list[str], say: Speech) -> str:
+    return say(
+        "I lack permissions here: {permissions}. Somebody who manages this server can give them under "
+        "Server Settings → Roles, or in this channel's settings.",
+        permissions=permission_names(names, say),
+    )

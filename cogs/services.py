@@ -1,0 +1,83 @@
+"""What cogs are handed, and the bot as they know it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import discord
+from discord.ext import commands
+
+from domain.agent.chat_with_book import ChatWithBook
+from domain.agent.conversations import ManageConversations
+from domain.conversation import Conversation
+from domain.library.shelf import Bookshelf
+from domain.protocols import (
+    BookRepository,
+    ChatMessageRepository,
+    Clock,
+    ConversationRepository,
+    PrivacyRepository,
+    ReaderRepository,
+    TurnRepository,
+    UsageRepository,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The brain, the memory for what is only read, and the limits that cogs keep themselves.
+
+    `reads_messages` False: Discord hands over the text of messages only where the bot is mentioned or replied to.
+    """
+
+    chat: ChatWithBook
+    conversations: ManageConversations
+    shelf: Bookshelf
+    book_repository: BookRepository
+    conversation_repository: ConversationRepository
+    messages: ChatMessageRepository
+    turns: TurnRepository
+    readers: ReaderRepository
+    usage: UsageRepository
+    privacy: PrivacyRepository
+    clock: Clock
+    provider: str
+    model: str
+    max_upload_mb: int
+    daily_tokens_per_user: int
+    verbose_default: bool
+    reads_messages: bool
+
+
+class Conversing(Protocol):
+    """Whoever answers in threads."""
+
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
+        """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
+
+        Failures of the model are shown in the thread, never raised.
+        """
+        ...
+
+
+Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]
+"""What a button or a menu does, with the argument that its custom_id carries or the value that was chosen."""
+
+
+class ServingBot(commands.Bot):
+    """The bot as cogs know it. `actions` are what buttons may do, by the name in their custom_id."""
+
+    services: Services
+    actions: dict[str, Action]
+
+
+def services_of(interaction: discord.Interaction[Any]) -> Services:
+    bot = interaction.client
+    assert isinstance(bot, ServingBot)
+    return bot.services
+
+
+def shelf_of(interaction: discord.Interaction[Any]) -> str:
+    """A guild's shelf bears its id."""
+    assert interaction.guild_id is not None, "commands are for guilds only"
+    return str(interaction.guild_id)

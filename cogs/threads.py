@@ -1,0 +1,134 @@
+"""Threads of conversations: opening, waking, renaming and deleting them, and what to say where Discord refuses."""
+
+import logging
+from typing import Any, Literal
+
+import discord
+
+from cogs.errors import Refusal, bot_lacks
+from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
+from cogs.translation import Speech, speech_of
+from domain.book import Book
+from domain.conversation import UNTITLED, Conversation
+
+logger = logging.getLogger(__name__)
+
+NAME_LENGTH = 100
+"""Characters Discord allows a thread's name."""
+A_WEEK: Literal[10080] = 10080
+"""Minutes without a message after which Discord archives a thread: the longest there is."""
+THREAD_EXISTS, TOO_MANY_THREADS, ARCHIVED = 160004, 160006, 50083
+
+
+def thread_name(conversation: Conversation, book: Book | None = None) -> str:
+    """A conversation's title, or its book's while it has none, as the name of its thread."""
+    title = book.title if book is not None and conversation.title == UNTITLED else conversation.title
+    return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1].rstrip()}…"
+
+
+def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.TextChannel:
+    """The channel in which a thread can be opened from here.
+
+    Raises:
+        Refusal: there is none, or the bot lacks a permission for it.
+    """
+    say = speech_of(interaction)
+    place = interaction.channel
+    channel = place.parent if isinstance(place, discord.Thread) else place
+    if not isinstance(channel, discord.TextChannel) or (private and channel.is_news()):
+        raise Refusal(say("I cannot open such a thread here. Please use this in an ordinary text channel."))
+    needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
+    if lacking := missing(channel.permissions_for(channel.guild.me), needed):
+        raise Refusal(bot_lacks(lacking, say))
+    return channel
+
+
+async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:
+    """A thread for one reader, and those whom that reader's moderators let in."""
+    thread = await channel.create_thread(
+        name=name, type=discord.ChannelType.private_thread, invitable=False, auto_archive_duration=A_WEEK
+    )
+    await thread.add_user(reader)
+    return thread
+
+
+async def open_public_thread(
+    channel: discord.TextChannel, name: str, message: discord.Message | None = None
+) -> discord.Thread:
+    """A thread for everybody, from a message where there is one to start from."""
+    if message is not None:
+        return await message.create_thread(name=name, auto_archive_duration=A_WEEK)
+    return await channel.create_thread(name=name, type=discord.ChannelType.public_thread, auto_archive_duration=A_WEEK)
+
+
+async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord.Thread | None:
+    """The thread of a conversation, archived or not; None if it is gone or out of the bot's reach."""
+    if conversation.thread_id is None:
+        return None
+    thread_id = int(conversation.thread_id)
+    if thread := guild.get_thread(thread_id):
+        return thread
+    try:
+        channel = await guild.fetch_channel(thread_id)
+    except (discord.NotFound, discord.Forbidden):
+        return None
+    return channel if isinstance(channel, discord.Thread) else None
+
+
+async def wake(thread: discord.Thread, reader: discord.abc.User) -> None:
+    """Un-archive a thread, and let the reader find it.
+
+    Raises:
+        discord.Forbidden: it is locked, and the bot may not manage threads.
+    """
+    if thread.archived:
+        await thread.edit(archived=False)
+    if thread.is_private():
+        await thread.add_user(reader)
+
+
+async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
+    """Rename a thread; what to say where Discord does not let us, else nothing.
+
+    Discord allows two renames in ten minutes. The client is set to give up rather than to wait that long.
+    """
+    if thread.name == name:
+        return ""
+    try:
+        await thread.edit(name=name, archived=False)
+    except discord.RateLimited as error:
+        minutes = max(1, round(error.retry_after / 60))
+        return say(
+            "Discord allows two renames of a thread in ten minutes, so the thread keeps its name for now; "
+            "use this again in about {minutes} min.",
+            minutes=minutes,
+        )
+    except discord.Forbidden:
+        return say("I may not rename the thread itself: I would need the permission “Manage Threads”.")
+    except discord.NotFound:
+        return ""
+    return ""
+
+
+async def delete_thread(thread: discord.Thread, say: Speech) -> str:
+    """Delete a thread; what to say where Discord does not let us, else nothing."""
+    try:
+        await thread.delete()
+    except discord.Forbidden:
+        return say(
+            "I may not delete the thread {thread} itself: I would need the permission “Manage Threads”. "
+            "Somebody who has it can delete it.",
+            thread=thread.mention,
+        )
+    except discord.NotFound:
+        return ""
+    return ""
+
+
+async def close_thread(thread: discord.Thread, farewell: str) -> None:
+    """Leave a last word in a thread nobody answers in any more, and archive it, as far as Discord lets us."""
+    try:
+        await thread.send(farewell, silent=True)
+        await thread.edit(archived=True)
+    except discord.HTTPException as error:
+        logger.info("thread %s was not closed: %s", thread.id, error)
