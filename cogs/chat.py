@@ -1,0 +1,98 @@
+"""/chat: open a conversation about a book, or take one up again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import discord
+from discord import ButtonStyle, app_commands
+from discord.app_commands import Range
+from discord.ext import commands
+
+from cogs import autocomplete
+from cogs.cards import clipped, plain
+from cogs.errors import Refusal
+from cogs.finding import meant_conversation, sight_of
+from cogs.opening import QUESTION_LENGTH, Opening
+from cogs.services import Services, ServingBot, shelf_of
+from cogs.threads import NAME_LENGTH
+from cogs.translation import Speech, speech_of
+from cogs.views import ActionButton, ActionMenu, row
+from domain.book import Book
+from domain.conversation import Conversation
+
+MOST_OFFERED = 25
+
+
+class Chat(commands.Cog):
+    def __init__(self, bot: ServingBot, services: Services, opening: Opening) -> None:
+        self._services = services
+        self._opening = opening
+        bot.actions |= {"chat-new": self._start_anew, "chat-resume": self._take_up}
+
+    @app_commands.command(description="Talk with a book, in a thread of its own")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages_in_threads=True)
+    @app_commands.describe(
+        book="The book",
+        message="Your first question; it is answered at once",
+        title="What to call the conversation",
+        conversation="An earlier conversation to go on with",
+        private="Only you, and those who manage threads, see it",
+    )
+    @app_commands.autocomplete(book=autocomplete.books, conversation=autocomplete.conversations)
+    async def chat(
+        self,
+        interaction: discord.Interaction[Any],
+        book: str,
+        message: Range[str, 1, QUESTION_LENGTH] | None = None,
+        title: Range[str, 1, NAME_LENGTH] | None = None,
+        conversation: str | None = None,
+        private: bool | None = None,
+    ) -> None:
+        found = await self._services.shelf.find(book, shelf=shelf_of(interaction))
+        if conversation is not None:
+            await self._resume(interaction, found, conversation, message)
+        elif {message, title, private} == {None} and (earlier := await self._earlier(interaction, found)):
+            await self._offer(interaction, found, earlier)
+        else:
+            await self._opening.start(interaction, found, title=title, message=message, private=bool(private))
+
+    async def _resume(
+        self, interaction: discord.Interaction[Any], book: Book, reference: str, message: str | None
+    ) -> None:
+        await interaction.response.defer(ephemeral=True)
+        conversation = await meant_conversation(interaction, reference)
+        if conversation.book_id != book.id:
+            raise Refusal(speech_of(interaction)("That conversation is about another book. Please choose that book."))
+        await self._opening.resume(interaction, conversation, message)
+
+    async def _earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
+        """The reader's own conversations on the book, newest first."""
+        sight, reader = sight_of(interaction), str(interaction.user.id)
+        known = await self._services.conversations.list_by_book(book.id)
+        return [each for each in known if each.owner_id == reader and sight.plainly(each)][:MOST_OFFERED]
+
+    async def _offer(self, interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
+        say = speech_of(interaction)
+        menu = ActionMenu(
+            "chat-resume",
+            "",
+            options=[_option(each, say) for each in earlier],
+            placeholder=say("Go on with …"),
+        )
+        anew = ActionButton("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
+        text = say("You have talked about “{title}” before.", title=plain(book.title))
+        await interaction.response.send_message(text, view=row(menu, anew), ephemeral=True)
+
+    async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        book = await self._services.shelf.get(book_id, shelf=shelf_of(interaction))
+        await self._opening.start(interaction, book)
+
+    async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        await interaction.response.defer()
+        await self._opening.resume(interaction, await meant_conversation(interaction, conversation_id))
+
+
+def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:
+    started = say("started {date}", date=f"{conversation.created_at:%Y-%m-%d}")
+    return discord.SelectOption(label=clipped(conversation.title, 100), value=conversation.id, description=started)

@@ -1,0 +1,183 @@
+"""/conversations: create, list, rename, delete, export; and what becomes of them when people change their threads."""
+
+import asyncio
+import io
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.app_commands import Range
+from discord.ext import commands
+
+from cogs import autocomplete
+from cogs.cards import INK, clipped, plain
+from cogs.errors import Refusal
+from cogs.finding import meant_conversation, visible_conversations
+from cogs.opening import Opening
+from cogs.permissions import may_change
+from cogs.rendering.export import ExportFormat, export_conversation, export_name
+from cogs.services import Services, ServingBot, shelf_of
+from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, thread_name, thread_of
+from cogs.translation import Speech, speech_of
+from cogs.views import confirmation, page_of, page_turner
+from domain.conversation import Conversation
+
+BRACKETS = str.maketrans("[]", "()")
+"""A title becomes the text of a link, which a bracket would end."""
+
+
+@app_commands.guild_only()
+@app_commands.default_permissions(send_messages_in_threads=True)
+class Conversations(
+    commands.GroupCog, group_name="conversations", group_description="Conversations about books, each in its thread"
+):
+    def __init__(self, bot: ServingBot, services: Services, opening: Opening) -> None:
+        self._services = services
+        self._opening = opening
+        bot.actions |= {"talks-page": self._turn_page, "talk-delete": self._delete}
+
+    @app_commands.command(description="Open a conversation about a book, in a thread of its own")
+    @app_commands.describe(book="The book", title="What to call the conversation")
+    @app_commands.autocomplete(book=autocomplete.books)
+    async def create(
+        self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
+    ) -> None:
+        found = await self._services.shelf.find(book, shelf=shelf_of(interaction))
+        await self._opening.start(interaction, found, title=title)
+
+    @app_commands.command(name="list", description="The conversations you can see, newest first")
+    @app_commands.describe(book="Only those about this book")
+    @app_commands.autocomplete(book=autocomplete.books)
+    async def list_conversations(self, interaction: discord.Interaction[Any], book: str | None = None) -> None:
+        await interaction.response.defer(ephemeral=True)
+        found = await self._services.shelf.find(book, shelf=shelf_of(interaction)) if book else None
+        embed, view = await self._page(interaction, found.id if found else "", 1)
+        await interaction.edit_original_response(embed=embed, view=view)
+
+    @app_commands.command(description="Give a conversation and its thread another title")
+    @app_commands.describe(title="The new title", conversation="Which one; in its thread it may be left out")
+    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    async def rename(
+        self,
+        interaction: discord.Interaction[Any],
+        title: Range[str, 1, NAME_LENGTH],
+        conversation: str | None = None,
+    ) -> None:
+        await interaction.response.defer(ephemeral=True)
+        found, say = await self._changeable(interaction, conversation), speech_of(interaction)
+        renamed = await self._services.conversations.rename(found.id, title)
+        done = say("It is called “{title}” now.", title=plain(renamed.title))
+        assert interaction.guild is not None
+        if thread := await thread_of(interaction.guild, renamed):
+            done += "\n" + await rename_thread(thread, thread_name(renamed), say)
+        await interaction.edit_original_response(content=done)
+
+    @app_commands.command(description="Delete a conversation with its messages and its thread")
+    @app_commands.describe(conversation="Which one; in its thread it may be left out")
+    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
+        await interaction.response.defer(ephemeral=True)
+        found, say = await self._changeable(interaction, conversation), speech_of(interaction)
+        count = len(await self._services.messages.get_by_conversation(found.id))
+        goes = say.counted(
+            count,
+            "With it go {number} message and its thread, for good.",
+            "With it go {number} messages and its thread, for good.",
+        )
+        question = say("Delete “{title}”?", title=plain(found.title))
+        view = confirmation("talk-delete", found.id, say("Delete it"), say)
+        await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
+
+    @app_commands.command(description="A conversation as a file, with its citations and tool calls")
+    @app_commands.describe(conversation="Which one; in its thread it may be left out", format="Markdown by default")
+    @app_commands.choices(
+        format=[
+            app_commands.Choice(name="Markdown", value=ExportFormat.MARKDOWN.value),
+            app_commands.Choice(name="JSON", value=ExportFormat.JSON.value),
+        ]
+    )
+    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    async def export(
+        self,
+        interaction: discord.Interaction[Any],
+        conversation: str | None = None,
+        format: str = ExportFormat.MARKDOWN.value,
+    ) -> None:
+        await interaction.response.defer(ephemeral=True)
+        found = await meant_conversation(interaction, conversation)
+        book, form = await self._services.shelf.get(found.book_id), ExportFormat(format)
+        messages = await self._services.messages.get_by_conversation(found.id)
+        data = await asyncio.to_thread(export_conversation, found, book.title, messages, form)
+        file = discord.File(io.BytesIO(data), export_name(found, form))
+        await interaction.followup.send(file=file, ephemeral=True)
+
+    async def _delete(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        await interaction.response.defer()
+        found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
+        assert interaction.guild is not None
+        thread = await thread_of(interaction.guild, found)
+        self._services.chat.withdraw(found.id)
+        await self._services.chat.settle(found.id)
+        await self._services.conversations.delete(found.id)
+        done = say("“{title}” is deleted.", title=plain(found.title))
+        await interaction.edit_original_response(content=done, view=None)
+        if thread and (left := await delete_thread(thread, say)):
+            await interaction.edit_original_response(content=f"{done}\n{left}", view=None)
+
+    async def _changeable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
+        conversation, say = await meant_conversation(interaction, reference), speech_of(interaction)
+        if not may_change(conversation, interaction.user, interaction.permissions):
+            raise Refusal(_not_yours(conversation, say))
+        return conversation
+
+    async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        await interaction.response.defer()
+        book_id, number = argument.split(":")
+        embed, view = await self._page(interaction, book_id, int(number))
+        await interaction.edit_original_response(embed=embed, view=view)
+
+    async def _page(
+        self, interaction: discord.Interaction[Any], book_id: str, number: int
+    ) -> tuple[discord.Embed, discord.ui.View | None]:
+        say = speech_of(interaction)
+        books = {book.id: book.title for book in await self._services.shelf.list(shelf_of(interaction))}
+        page = page_of(await visible_conversations(interaction, book_id or None), number)
+        embed = discord.Embed(title=say("Conversations"), colour=INK)
+        lines = [_line(each, books.get(each.book_id, ""), say) for each in page.items]
+        embed.description = "\n".join(lines) or say("There is none yet that you can see. Open one with /chat.")
+        embed.set_footer(text=say("page {page} of {pages}", page=page.number, pages=page.count))
+        return embed, page_turner("talks-page", book_id, page, say)
+
+    @commands.Cog.listener()
+    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
+        """Somebody renamed a thread: that is the conversation's title now. Our own renames change nothing here."""
+        conversation = await self._services.conversation_repository.get_by_thread(str(after.id))
+        if conversation is None or before.name == after.name or after.name == thread_name(conversation):
+            return
+        await self._services.conversations.rename(conversation.id, after.name)
+
+    @commands.Cog.listener()
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """A conversation outlives its thread."""
+        if conversation := await self._services.conversations.unbind(str(payload.thread_id)):
+            self._services.chat.withdraw(conversation.id)
+
+
+def _line(conversation: Conversation, book: str, say: Speech) -> str:
+    title = clipped(plain(conversation.title.translate(BRACKETS)), 120)
+    if conversation.thread_id:
+        title = f"[{title}](https://discord.com/channels/{conversation.guild_id}/{conversation.thread_id})"
+    gone = "" if conversation.thread_id else " · " + say("its thread is gone, /chat opens another")
+    owner = f" · <@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else ""
+    lock = "🔒 " if conversation.private else ""
+    when = discord.utils.format_dt(conversation.created_at, "d")
+    return f"{lock}**{title}**\n-# {clipped(plain(book), 80)} · {when}{owner}{gone}"
+
+
+def _not_yours(conversation: Conversation, say: Speech) -> str:
+    owner = f"<@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else say("whoever opened it")
+    return say(
+        "Only {who}, whose conversation this is, or somebody with the permission “Manage Threads” or "
+        "“Manage Server” can do that.",
+        who=owner,
+    )

@@ -1,0 +1,50 @@
+"""/help: how to use this, on one card."""
+
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs.cards import INK
+from cogs.services import Services, ServingBot
+from cogs.translation import Speech, speech_of
+
+
+class Help(commands.Cog):
+    def __init__(self, bot: ServingBot, services: Services) -> None:
+        self._services = services
+
+    @app_commands.command(description="How to read a book with me")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    async def help(self, interaction: discord.Interaction[Any]) -> None:
+        card = help_card(speech_of(interaction), reads_messages=self._services.reads_messages)
+        await interaction.response.send_message(embed=card, ephemeral=True)
+
+
+def help_card(say: Speech, *, reads_messages: bool) -> discord.Embed:
+    card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
+    card.description = say(
+        "I answer from a book's own pages, say on which page it stands, and tell nothing from beyond where you are."
+    )
+    reading = [
+        say("`/books add` puts a file on the shelf, `/books list` shows what is there."),
+        say("`/chat` opens a thread on a book. Ask there; `/chat` again takes up where you were."),
+        say("`/progress` says how far you have read. Only you move it."),
+    ]
+    card.add_field(name=say("To begin"), value="\n".join(reading), inline=False)
+    talking = [
+        say("Alone in a thread, just write. In company, mention me or reply to me.")
+        if reads_messages
+        else say("Mention me or reply to me: I cannot read other messages here."),
+        say("Edit a question to have it answered anew, delete it to take it back."),
+        say("**Stop**, **Sources** and **Retry** stand under the answers; `/verbose` shows how they were found."),
+    ]
+    card.add_field(name=say("In a thread"), value="\n".join(talking), inline=False)
+    keeping = [
+        say("`/conversations list`, `rename`, `export`, `delete`: what has been talked about."),
+        say("`/usage` shows what it costs, `/privacy` what is kept about you."),
+    ]
+    card.add_field(name=say("To keep"), value="\n".join(keeping), inline=False)
+    return card

@@ -1,0 +1,167 @@
+"""Opening a conversation in a thread, and taking one up again."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import discord
+
+from cogs.cards import book_title, clipped, conversation_card, plain, position_line
+from cogs.services import Conversing, Services
+from cogs.threads import home_of, open_private_thread, open_public_thread, thread_name, thread_of, wake
+from cogs.translation import Speech, speech_of
+from domain.agent.chat_with_book import Reader
+from domain.book import Book
+from domain.conversation import Conversation
+
+QUESTION_LENGTH = 4000
+"""Characters of a first message: it is repeated in the thread, in an embed."""
+
+
+class Opening:
+    """What /chat and /conversations create share, and the buttons that stand for them."""
+
+    def __init__(self, services: Services, conversing: Conversing) -> None:
+        self._services = services
+        self._conversing = conversing
+
+    async def start(
+        self,
+        interaction: discord.Interaction[Any],
+        book: Book,
+        *,
+        title: str | None = None,
+        message: str | None = None,
+        private: bool = False,
+    ) -> None:
+        """Open a thread on a new conversation and, with a message, answer it there.
+
+        Raises:
+            Refusal: no such thread can be opened here.
+            ConversationError: INVALID_STATE, the title is blank.
+        """
+        channel = home_of(interaction, private=private)
+        from_response = not private and interaction.channel == channel and interaction.message is None
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=not from_response, thinking=interaction.message is None)
+        position = await self._position(interaction, book)
+        async with self._new(interaction, book, title, message) as conversation:
+            name, say = thread_name(conversation, book), speech_of(interaction)
+            if private:
+                thread = await open_private_thread(channel, name, interaction.user)
+            elif from_response:
+                opened = await interaction.edit_original_response(embed=_announcement(book, interaction.user, say))
+                thread = await open_public_thread(channel, name, opened)
+            else:
+                thread = await open_public_thread(channel, name)
+            bound = await self._bind(conversation, thread, private=private)
+        await self._welcome(interaction, thread, bound, book, position)
+        if not from_response:
+            text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
+            await interaction.edit_original_response(content=text, view=None)
+        await self._ask(interaction, thread, bound, message)
+
+    async def resume(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None = None
+    ) -> None:
+        """Lead the reader back to the thread of a conversation, or into a new one if that is gone.
+
+        Raises:
+            Refusal: a new thread is needed, and none can be opened here.
+            discord.Forbidden: the thread is locked.
+        """
+        assert interaction.guild is not None, "commands are for guilds only"
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=True, thinking=interaction.message is None)
+        thread = await thread_of(interaction.guild, conversation)
+        if thread is not None:
+            await wake(thread, interaction.user)
+        else:
+            thread, conversation = await self._reopen(interaction, conversation)
+        text = speech_of(interaction)(
+            "“{title}” goes on here: {thread}", title=plain(conversation.title), thread=thread.mention
+        )
+        await interaction.edit_original_response(content=text, view=None)
+        await self._ask(interaction, thread, conversation, message)
+
+    @contextlib.asynccontextmanager
+    async def _new(
+        self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
+    ) -> AsyncIterator[Conversation]:
+        """A new conversation, which is gone again if no thread came of it."""
+        conversation = await self._services.conversations.create(
+            book.id, title, first_message=message or "", owner_id=str(interaction.user.id)
+        )
+        try:
+            yield conversation
+        except BaseException:
+            await self._services.conversations.delete(conversation.id)
+            raise
+
+    async def _reopen(
+        self, interaction: discord.Interaction[Any], conversation: Conversation
+    ) -> tuple[discord.Thread, Conversation]:
+        channel = home_of(interaction, private=conversation.private)
+        book = await self._services.shelf.get(conversation.book_id)
+        position, name = await self._position(interaction, book), thread_name(conversation, book)
+        if conversation.private:
+            thread = await open_private_thread(channel, name, interaction.user)
+        else:
+            thread = await open_public_thread(channel, name)
+        bound = await self._bind(conversation, thread, private=conversation.private)
+        await self._welcome(interaction, thread, bound, book, position)
+        return thread, bound
+
+    async def _bind(self, conversation: Conversation, thread: discord.Thread, *, private: bool) -> Conversation:
+        return await self._services.conversations.bind(
+            conversation.id,
+            guild_id=str(thread.guild.id),
+            channel_id=str(thread.parent_id),
+            thread_id=str(thread.id),
+            private=private,
+        )
+
+    async def _position(self, interaction: discord.Interaction[Any], book: Book) -> str:
+        """Where the reader is in the book, as a sentence.
+
+        Raises:
+            BookError: INVALID_STATE, the book cannot be opened; better found out before there is a thread.
+        """
+        file = await self._services.shelf.open(book)
+        position = await self._services.readers.get_position(str(interaction.user.id), book.id)
+        return position_line(position, await file.pages(), speech_of(interaction))
+
+    async def _welcome(
+        self,
+        interaction: discord.Interaction[Any],
+        thread: discord.Thread,
+        conversation: Conversation,
+        book: Book,
+        position: str,
+    ) -> None:
+        say, reads = speech_of(interaction), self._services.reads_messages
+        await thread.send(embed=conversation_card(conversation, book, position, say, reads_messages=reads))
+
+    async def _ask(
+        self,
+        interaction: discord.Interaction[Any],
+        thread: discord.Thread,
+        conversation: Conversation,
+        message: str | None,
+    ) -> None:
+        """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
+        if not message or not message.strip():
+            return
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        kept = await self._services.chat.receive(conversation.id, message, reader, external_id=str(interaction.id))
+        if kept is None:
+            return
+        question = discord.Embed(description=clipped(message.strip(), QUESTION_LENGTH))
+        question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
+        await thread.send(embed=question)
+        await self._conversing.answer_in(thread, conversation)
+
+
+def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
+    text = say("{reader} reads this book here.", reader=reader.mention)
+    return discord.Embed(title=clipped(book_title(book, say), 256), description=text)

@@ -1,0 +1,111 @@
+"""/privacy: a copy of what is kept about a person, or its erasure."""
+
+import asyncio
+import io
+import json
+from collections.abc import Awaitable
+from typing import Any
+
+import discord
+from discord import ButtonStyle, app_commands
+from discord.ext import commands
+
+from cogs.services import Services, ServingBot
+from cogs.translation import Speech, speech_of
+from cogs.views import ActionButton, confirmation, row
+from domain.privacy import Erasure
+
+
+class Privacy(commands.Cog):
+    def __init__(self, bot: ServingBot, services: Services) -> None:
+        self._bot = bot
+        self._services = services
+        bot.actions |= {"privacy-export": self._export, "privacy-ask": self._ask, "privacy-erase": self._erase}
+
+    @app_commands.command(description="What is stored about you: have a copy, or have it erased")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    async def privacy(self, interaction: discord.Interaction[Any]) -> None:
+        say = speech_of(interaction)
+        text = say(
+            "I keep what you write in conversations with me and my answers, how far you are in which book, whether you "
+            "like to see tool calls, and how many tokens you have used. To answer, your messages go to the model "
+            "({provider}); nothing else is done with them.",
+            provider=self._services.provider,
+        )
+        view = row(
+            ActionButton("privacy-export", "", label=say("Give me a copy")),
+            ActionButton("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
+        )
+        await interaction.response.send_message(text, view=view, ephemeral=True)
+
+    async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        kept = await self._services.privacy.export(str(interaction.user.id))
+        data = await asyncio.to_thread(json.dumps, kept, ensure_ascii=False, indent=2, default=str)
+        file = discord.File(io.BytesIO(data.encode()), "marginalia.json")
+        await interaction.followup.send(file=file, ephemeral=True)
+
+    async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        say = speech_of(interaction)
+        text = say(
+            "Erase everything? Conversations that are yours alone go with their threads; where others wrote too, what "
+            "you wrote goes with the answers to it. Books stay, without your name. It cannot be undone."
+        )
+        view = confirmation("privacy-erase", "", say("Erase it all"), say)
+        await interaction.response.edit_message(content=text, view=view)
+
+    async def _erase(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        await interaction.response.defer()
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        await self._withdraw_answers(await self._services.privacy.export(reader))
+        erased = await self._services.privacy.erase(reader)
+        await interaction.edit_original_response(content=_erased_line(erased, say), view=None)
+        left = await self._remove_from_discord(erased)
+        if left:
+            note = say.counted(
+                left,
+                "{number} thread or message could not be removed from Discord; somebody who manages threads can.",
+                "{number} threads or messages could not be removed from Discord; somebody who manages threads can.",
+            )
+            await interaction.edit_original_response(content=f"{_erased_line(erased, say)}\n{note}", view=None)
+
+    async def _withdraw_answers(self, kept: dict[str, Any]) -> None:
+        """Let no answer be written any more to what is about to be erased."""
+        own = {each["id"] for each in kept["conversations"]} | {each["conversation_id"] for each in kept["messages"]}
+        for conversation_id in own:
+            self._services.chat.withdraw(conversation_id)
+            await self._services.chat.settle(conversation_id)
+
+    async def _remove_from_discord(self, erased: Erasure) -> int:
+        """Remove threads and answers that showed what was erased; how many could not be."""
+        left = 0
+        for thread_id in erased.thread_ids:
+            left += await _failed(self._delete_thread(int(thread_id)))
+        for thread_id, message_id in erased.replies:
+            place = self._bot.get_partial_messageable(int(thread_id))
+            left += await _failed(place.get_partial_message(int(message_id)).delete())
+        return left
+
+    async def _delete_thread(self, thread_id: int) -> None:
+        thread = await self._bot.fetch_channel(thread_id)
+        if isinstance(thread, discord.Thread):
+            await thread.delete()
+
+
+async def _failed(removal: Awaitable[None]) -> bool:
+    try:
+        await removal
+    except discord.NotFound:
+        return False
+    except (discord.HTTPException, discord.RateLimited):
+        return True
+    return False
+
+
+def _erased_line(erased: Erasure, say: Speech) -> str:
+    messages = say.counted(erased.messages, "{number} message", "{number} messages")
+    talks = say.counted(erased.conversations, "{number} conversation", "{number} conversations")
+    return say(
+        "Erased: {messages}, {conversations}, your positions and preferences.", messages=messages, conversations=talks
+    )

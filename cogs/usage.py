@@ -1,0 +1,50 @@
+"""/usage: tokens and what they cost."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs.cards import INK, usage_line
+from cogs.services import Services, ServingBot, shelf_of
+from cogs.translation import speech_of
+
+LATELY = timedelta(days=30)
+
+
+class Usage(commands.Cog):
+    def __init__(self, bot: ServingBot, services: Services) -> None:
+        self._services = services
+
+    @app_commands.command(description="Tokens and cost: yours, and for managers those of the server")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    async def usage(self, interaction: discord.Interaction[Any]) -> None:
+        say, reader, usage = speech_of(interaction), str(interaction.user.id), self._services.usage
+        midnight, lately = self._periods()
+        today = await usage.total_for_reader(reader, midnight)
+        card = discord.Embed(title=say("Usage"), colour=INK)
+        card.add_field(name=say("You, today"), value=usage_line(today, say), inline=False)
+        month = await usage.total_for_reader(reader, lately)
+        card.add_field(name=say("You, in 30 days"), value=usage_line(month, say), inline=False)
+        if limit := self._services.daily_tokens_per_user:
+            left = say("{left:,} of {limit:,} tokens", left=max(0, limit - today.tokens), limit=limit)
+            card.add_field(name=say("Left today"), value=left, inline=False)
+        if interaction.permissions.manage_guild:
+            await self._add_guild(card, interaction, midnight, lately)
+        card.set_footer(text=f"{self._services.provider} {self._services.model} · " + say("days begin at midnight UTC"))
+        await interaction.response.send_message(embed=card, ephemeral=True)
+
+    async def _add_guild(
+        self, card: discord.Embed, interaction: discord.Interaction[Any], midnight: datetime, lately: datetime
+    ) -> None:
+        say, guild, usage = speech_of(interaction), shelf_of(interaction), self._services.usage
+        today, month = await usage.total_for_guild(guild, midnight), await usage.total_for_guild(guild, lately)
+        card.add_field(name=say("This server, today"), value=usage_line(today, say), inline=False)
+        card.add_field(name=say("This server, in 30 days"), value=usage_line(month, say), inline=False)
+
+    def _periods(self) -> tuple[datetime, datetime]:
+        now = self._services.clock()
+        return now.replace(hour=0, minute=0, second=0, microsecond=0), now - LATELY

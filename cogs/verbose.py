@@ -1,0 +1,41 @@
+"""/verbose: whether tool calls are shown."""
+
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs.finding import bound_conversation
+from cogs.services import Services, ServingBot
+from cogs.translation import speech_of
+
+ON, OFF = "on", "off"
+
+
+class Verbose(commands.Cog):
+    def __init__(self, bot: ServingBot, services: Services) -> None:
+        self._services = services
+
+    @app_commands.command(description="Show how answers are found: in this thread, or elsewhere by default for you")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(mode="Left out, it is switched over")
+    @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
+    async def verbose(self, interaction: discord.Interaction[Any], mode: str | None = None) -> None:
+        conversation, say = await bound_conversation(interaction), speech_of(interaction)
+        reader = str(interaction.user.id)
+        default = await self._services.readers.get_verbose(reader)
+        default = self._services.verbose_default if default is None else default
+        if conversation is None:
+            chosen = not default if mode is None else mode == ON
+            await self._services.readers.set_verbose(reader, chosen)
+            text = say("From now on I show you my tool calls.") if chosen else say("I keep my tool calls to myself.")
+        else:
+            now = default if conversation.verbose is None else conversation.verbose
+            chosen = not now if mode is None else mode == ON
+            await self._services.conversations.show_calls(conversation.id, chosen)
+            text = (
+                say("Tool calls are shown in this thread.") if chosen else say("Tool calls are hidden in this thread.")
+            )
+        await interaction.response.send_message(text, ephemeral=conversation is None)
