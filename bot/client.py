@@ -1,0 +1,176 @@
+"""The Discord client: intents, cogs, command sync, one handler for command errors."""
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import discord
+import yarl
+from discord.ext import commands
+from discord.gateway import DiscordWebSocket
+
+from bot.app import App
+from bot.command_sync import CommandMemory, sync_commands
+from bot.settings import Settings
+from cogs.books import Books
+from cogs.chat import Chat
+from cogs.conversations import Conversations
+from cogs.errors import report
+from cogs.help import Help
+from cogs.opening import Opening
+from cogs.permissions import missing
+from cogs.plain_answers import PlainAnswers
+from cogs.privacy import Privacy
+from cogs.progress import Progress
+from cogs.services import Services, ServingBot
+from cogs.translation import CatalogueTranslator
+from cogs.usage import Usage
+from cogs.verbose import Verbose
+from cogs.views.actions import ActionButton, ActionMenu
+from cogs.views.confirm import KEEP, keep
+
+logger = logging.getLogger(__name__)
+
+CACHED_MESSAGES = 100
+"""The conversation is in storage; discord.py's own memory of messages is used for nothing."""
+LONGEST_RATE_LIMIT_S = 30.0
+"""A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
+SYNC_AGAIN_AFTER_S = 60.0
+HOUR_S = 3600.0
+IDENTIFIES_AN_HOUR = 20
+"""Discord allows 1,000 a day, and takes the token away from a bot that needs more."""
+
+
+class TooManySessions(Exception):  # noqa: N818
+    """Sessions at the gateway keep ending; the next one has to wait."""
+
+
+class Marginalia(ServingBot):
+    """The bot on Discord. `reads_messages` False: without a privileged intent, it answers mentions and replies only."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        reads_messages: bool = True,
+        announce: Callable[[str], None] = logger.info,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            command_prefix=commands.when_mentioned,
+            help_command=None,
+            intents=intents(reads_messages=reads_messages),
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_messages=CACHED_MESSAGES,
+            max_ratelimit_timeout=LONGEST_RATE_LIMIT_S,
+            **options,
+        )
+        self.services = services_from(app, reads_messages=reads_messages)
+        self.actions = {KEEP: keep}
+        self._announce = announce
+        self._settings = app.settings
+        self._identified: deque[float] = deque(maxlen=IDENTIFIES_AN_HOUR)
+        self._syncing: asyncio.Task[None] | None = None
+        self.tree.error(report)
+
+    async def setup_hook(self) -> None:
+        """Between log-in and the gateway."""
+        await self.tree.set_translator(CatalogueTranslator())
+        self.add_dynamic_items(ActionButton, ActionMenu)
+        for cog in self._cogs():
+            await self.add_cog(cog)
+        self._syncing = asyncio.create_task(self._sync())
+
+    def _cogs(self) -> list[commands.Cog]:
+        opening = Opening(self.services, PlainAnswers(self.services))
+        return [
+            Books(self, self.services),
+            Chat(self, self.services, opening),
+            Conversations(self, self.services, opening),
+            Verbose(self, self.services),
+            Progress(self, self.services),
+            Usage(self, self.services),
+            Privacy(self, self.services),
+            Help(self, self.services),
+        ]
+
+    async def on_ready(self) -> None:
+        """Connected, for the first time or anew."""
+        for guild in self.guilds:
+            if lacking := missing(guild.me.guild_permissions):
+                logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
+        self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Called before a new session is asked for.
+
+        Raises:
+            TooManySessions: this happened too often within an hour.
+        """
+        now = time.monotonic()
+        if len(self._identified) == IDENTIFIES_AN_HOUR and now - self._identified[0] < HOUR_S:
+            raise TooManySessions
+        self._identified.append(now)
+        await super().before_identify_hook(shard_id, initial=initial)
+
+    async def on_message(self, message: discord.Message) -> None:
+        """There are no commands by message: a mention is a question."""
+
+    async def close(self) -> None:
+        if self._syncing is not None:
+            self._syncing.cancel()
+            await asyncio.gather(self._syncing, return_exceptions=True)
+        await super().close()
+
+    async def _sync(self) -> None:
+        """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
+        memory = CommandMemory(self._settings.data_dir / "discord-commands.json")
+        assert self.application_id is not None
+        while True:
+            try:
+                changed = await sync_commands(self.tree, self.application_id, self._settings.discord_guild_ids, memory)
+            except (discord.DiscordException, OSError):
+                logger.exception("the commands could not be told to Discord; it is tried again")
+                await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
+            else:
+                logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
+                return
+
+
+def intents(*, reads_messages: bool) -> discord.Intents:
+    """Guilds with their channels and threads, and messages in them. No members, no presences, no direct messages."""
+    return discord.Intents(guilds=True, guild_messages=True, message_content=reads_messages)
+
+
+def point_discord_at(settings: Settings) -> None:
+    """Send REST requests and gateway connections of this process where the settings say."""
+    discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
+    if settings.discord_gateway_url:
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
+
+
+def services_from(app: App, *, reads_messages: bool) -> Services:
+    storage, settings = app.storage, app.settings
+    return Services(
+        chat=app.chat,
+        conversations=app.conversations,
+        shelf=app.shelf,
+        book_repository=storage.books,
+        conversation_repository=storage.conversations,
+        messages=storage.messages,
+        turns=storage.turns,
+        readers=storage.readers,
+        usage=storage.usage,
+        privacy=storage.privacy,
+        clock=app.clock,
+        provider=app.provider.name,
+        model=app.provider.model_name,
+        max_upload_mb=settings.max_upload_mb,
+        daily_tokens_per_user=settings.daily_tokens_per_user,
+        verbose_default=settings.verbose_default,
+        reads_messages=reads_messages,
+    )

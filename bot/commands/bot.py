@@ -1,0 +1,69 @@
+"""marginalia run: the Discord bot."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Coroutine, Iterator
+from functools import partial
+from typing import Any
+
+from bot.app import open_app
+from bot.commands.running import console, run_async
+from bot.logs import set_up_logs
+from bot.settings import load_settings
+from domain.errors import SettingsError
+
+FAREWELL_S = 8.0
+"""Docker kills ten seconds after it has asked; what is left is for closing the database."""
+
+
+def run() -> None:
+    """Run the Discord bot until it is stopped (Ctrl-C, SIGTERM)."""
+    run_async(_run)
+
+
+async def _run() -> None:
+    from bot.client import Marginalia, point_discord_at  # discord.py takes a while to load
+    from bot.connection import stay_online
+
+    settings = load_settings()
+    if not settings.discord_token:
+        raise SettingsError(
+            "DISCORD_TOKEN is not set. Make a bot at https://discord.com/developers/applications (Bot → Reset Token), "
+            "and put its token into .env. Without one: marginalia chat, or marginalia preview."
+        )
+    set_up_logs(settings.log_level, settings.log_format)
+    point_discord_at(settings)
+    async with open_app(settings) as app:
+        make_bot = partial(Marginalia, app, announce=lambda line: console.print(line, markup=False))
+        await until_stopped(stay_online(make_bot, settings.discord_token))
+
+
+async def until_stopped(work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S) -> None:
+    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest."""
+    working = asyncio.create_task(work)
+    with _stop_signals(working.cancel):
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            working.cancel()
+            done, _ = await asyncio.wait([working], timeout=farewell_s)
+            if done and not working.cancelled():
+                working.result()
+
+
+@contextlib.contextmanager
+def _stop_signals(stop: Any) -> Iterator[None]:
+    """Have SIGTERM and SIGINT call `stop`, where the platform lets a loop have signals."""
+    loop, names = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
+    try:
+        for name in names:
+            loop.add_signal_handler(name, stop)
+    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        for name in names:
+            loop.remove_signal_handler(name)
