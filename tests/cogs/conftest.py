@@ -1,0 +1,55 @@
+"""A stage for every test of a cog; what the bot logs as an error fails the test."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simcord.env import Env
+
+from bot.app import App, open_app
+from bot.client import Marginalia
+from bot.settings import Settings
+from storage.book_files import SQLiteBookFiles
+from tests.cogs.stage import Stage, unexpected_errors
+from tests.doubles.scripted_chat import ScriptedChat
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    """Settings that are not the default; a test overrides this."""
+    return {}
+
+
+@pytest.fixture
+def model() -> ScriptedChat:
+    return ScriptedChat("I do not know.")
+
+
+@pytest.fixture
+async def app(tmp_path: Path, model: ScriptedChat, settings: dict[str, Any]) -> AsyncIterator[App]:
+    chosen = Settings(_env_file=None, data_dir=tmp_path, **settings)  # type: ignore[call-arg]
+    async with open_app(chosen, model) as app:
+        yield app
+
+
+@pytest.fixture
+async def simcord_env(app: App) -> AsyncIterator[Env]:
+    """Discord with the bot connected to it. Refusals pass through its error handler, so they are no errors here."""
+    env = Env(Marginalia(app), check_errors=False)
+    await env.start()
+    yield env
+    await env.shutdown()
+
+
+@pytest.fixture
+async def stage(
+    app: App, simcord_env: Env, model: ScriptedChat, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> AsyncIterator[Stage]:
+    guild = simcord_env.create_guild("Bookworms")
+    channel = guild.create_text_channel("reading-room")
+    ann, ben = (guild.add_member(simcord_env.create_user(name)) for name in ("ann", "ben"))
+    files = SQLiteBookFiles(tmp_path / "books")
+    yield Stage(simcord_env, app, model, guild, channel, ann, ben, files)
+    await files.close()
+    assert not unexpected_errors(caplog.records)

@@ -1,0 +1,166 @@
+"""/books, as readers and those who manage the guild meet it."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.cogs.stage import Stage, labels, text_of
+
+TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
+
+
+async def test_a_file_is_read_and_shelved_and_the_card_says_what_it_is(stage: Stage) -> None:
+    added = await stage.ann.slash(stage.channel, "books add", file=("whistle.md", TALE), author="P. Fox")
+    card = text_of(added)
+    assert not added.ephemeral
+    for fact in ("Added to the shelf", "The Tin Whistle", "P. Fox", "MARKDOWN", "1 page", "Chapters", "Took"):
+        assert fact in card, fact
+    [book] = await stage.app.shelf.list(str(stage.guild.id))
+    assert (book.title, book.author, book.added_by) == ("The Tin Whistle", "P. Fox", str(stage.ann.id))
+
+
+async def test_the_same_file_again_changes_nothing(stage: Stage) -> None:
+    await stage.ann.slash(stage.channel, "books add", file=("whistle.md", TALE))
+    again = await stage.ben.slash(stage.channel, "books add", file=("whistle.md", TALE))
+    assert "on the shelf already" in text_of(again)
+    assert len(await stage.app.shelf.list(str(stage.guild.id))) == 1
+
+
+async def test_a_file_that_is_no_book_ends_in_a_sentence(stage: Stage) -> None:
+    refused = await stage.ann.slash(stage.channel, "books add", file=("photo.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 99))
+    assert "cannot read picture files" in text_of(refused)
+    assert await stage.app.shelf.list(str(stage.guild.id)) == []
+
+
+class TestSmallUploads:
+    @pytest.fixture
+    def settings(self) -> dict[str, Any]:
+        return {"max_upload_mb": 1}
+
+    async def test_a_file_that_is_too_large_is_refused_before_it_is_fetched(self, stage: Stage) -> None:
+        refused = await stage.ann.slash(stage.channel, "books add", file=("big.txt", b"x" * (2 * 2**20)))
+        assert refused.ephemeral
+        assert not refused.deferred
+        assert "2 MB, and 1 MB is the most" in text_of(refused)
+
+
+async def test_the_list_has_pages_that_turn(stage: Stage) -> None:
+    for number in range(1, 13):
+        await stage.book(f"Book {number:02}")
+    listed = await stage.ann.slash(stage.channel, "books list")
+    assert listed.ephemeral
+    assert "Book 12" in text_of(listed)
+    assert "Book 02" not in text_of(listed)
+    assert "12 books · page 1 of 2" in text_of(listed)
+    assert labels(listed) == ["Next ▶"]
+    assert listed.response
+    await stage.ann.click(listed.response, label="Next ▶")
+    assert "Book 02" in text_of(listed)
+    assert labels(listed) == ["◀ Back"]
+
+
+async def test_an_empty_shelf_says_how_to_fill_it(stage: Stage) -> None:
+    listed = await stage.ann.slash(stage.channel, "books list")
+    assert "/books add" in text_of(listed)
+
+
+async def test_pages_still_turn_after_a_restart(stage: Stage) -> None:
+    for number in range(1, 13):
+        await stage.book(f"Book {number:02}")
+    listed = await stage.ann.slash(stage.channel, "books list")
+    await stage.restart()
+    assert listed.response
+    await stage.ann.click(listed.response, label="Next ▶")
+    assert "page 2 of 2" in text_of(listed)
+
+
+async def test_info_shows_contents_and_no_title_ahead_of_the_reader(stage: Stage) -> None:
+    book = await stage.book()
+    shown = text_of(await stage.ann.slash(stage.channel, "books info", book=book.id))
+    assert "3. III. The Keeper · p. 3" in shown
+    await stage.ann.slash(stage.channel, "progress", book=book.id, page="1")
+    shown = text_of(await stage.ann.slash(stage.channel, "books info", book=book.id))
+    assert "I. The Arrival" in shown
+    assert "The Lamp\n" not in shown
+    assert "The Keeper" not in shown
+    assert "2 chapters ahead of you" in shown
+
+
+async def test_who_added_a_book_removes_it_after_hearing_what_goes_with_it(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    thread = await stage.chat(book)
+    asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+    assert "Remove “The Dark Lamp”" in text_of(asked)
+    assert "1 conversation" in text_of(asked)
+    assert asked.response
+    await stage.ann.click(asked.response, label="Remove it")
+    assert "is off the shelf" in text_of(asked)
+    assert await stage.app.shelf.list(str(stage.guild.id)) == []
+    assert await stage.conversations() == []
+    assert "this conversation is over" in thread.history()[-1].content
+
+
+async def test_a_book_can_be_kept_after_all(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+    assert asked.response
+    await stage.ann.click(asked.response, label="Keep it")
+    assert "Nothing was changed" in text_of(asked)
+    assert labels(asked) == []
+    assert await stage.app.shelf.get(book.id) == book
+
+
+async def test_others_are_told_why_they_may_not_remove_a_book(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    refused = await stage.ben.slash(stage.channel, "books remove", book=book.id)
+    assert refused.ephemeral
+    assert f"Only <@{stage.ann.id}>, who added this book" in text_of(refused)
+    assert "Manage Server" in text_of(refused)
+
+
+async def test_who_manages_the_guild_may_remove_any_book(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    cat = stage.member("cat", manage_guild=True)
+    asked = await cat.slash(stage.channel, "books remove", book=book.id)
+    assert asked.response
+    await cat.click(asked.response, label="Remove it")
+    assert "is off the shelf" in text_of(asked)
+
+
+async def test_a_right_that_was_lost_before_the_button_is_pressed_counts(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+    await stage.app.storage.books.save(replace(book, added_by="somebody else"))
+    assert asked.response
+    pressed = await stage.ann.click(asked.response, label="Remove it")
+    assert "Only" in text_of(pressed)
+    assert await stage.app.shelf.list(str(stage.guild.id))
+
+
+async def test_another_guild_sees_nothing_of_the_shelf(stage: Stage) -> None:
+    book = await stage.book("Ours")
+    elsewhere = stage.env.create_guild("Rivals")
+    channel = elsewhere.create_text_channel("general")
+    eve = stage.member("eve", elsewhere, manage_guild=True)
+    assert "Ours" not in text_of(await eve.slash(channel, "books list"))
+    assert await eve.autocomplete(channel, "books info", "book", "Our") == []
+    for command in ("books info", "books remove", "chat"):
+        refused = await eve.slash(channel, command, book=book.id)
+        assert "There is no book called" in text_of(refused), command
+        assert "Ours" not in text_of(refused)
+    assert await stage.app.shelf.get(book.id) == book
+
+
+async def test_books_are_offered_by_title_and_author(stage: Stage) -> None:
+    await stage.book("The Dark Lamp")
+    await stage.book("Another Tale")
+    offered = await stage.ann.autocomplete(stage.channel, "books info", "book", "lamp")
+    assert [choice["name"] for choice in offered] == ["The Dark Lamp · A. Nonymous"]
+    assert len(await stage.ann.autocomplete(stage.channel, "books info", "book", "nonym")) == 2
+
+
+async def test_no_more_is_offered_than_discord_shows(stage: Stage) -> None:
+    for number in range(30):
+        await stage.book(f"Book {number}")
+    assert len(await stage.ann.autocomplete(stage.channel, "chat", "book", "")) == 25
