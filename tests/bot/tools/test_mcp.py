@@ -1,0 +1,259 @@
+"""Tools of MCP servers: listed, called, timed out; one that dies is an error for a call and comes back by itself."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.tools import mcp_link
+from bot.tools.mcp import LONGEST_RESULT, McpTools, open_mcp_tools
+from bot.tools.mcp_addresses import ServerAddress
+from domain.agent.registry import ToolRegistry, as_result
+from domain.tool_use import ToolDefinition, ToolResult
+from tests.doubles.mcp_http import McpHttpDouble
+from tests.doubles.mcp_server import TOOLS
+
+ROOT = Path(__file__).parent.parent.parent.parent
+PROGRAM = (sys.executable, "-m", "tests.doubles.mcp_server")
+
+
+def program(name: str = "double", *command: str, **environment: str) -> ServerAddress:
+    """The double as a program; it is found by its PYTHONPATH, wherever the tests run."""
+    variables = {"PYTHONPATH": str(ROOT), **environment}
+    return ServerAddress(name, command=command or PROGRAM, environment=tuple(variables.items()))
+
+
+async def call(tools: McpTools, name: str, **arguments: Any) -> ToolResult:
+    registry = ToolRegistry()
+    tools.register_in(registry)
+    return as_result(await registry.build_dispatcher(30)(name, arguments))
+
+
+def error_of(result: ToolResult) -> str:
+    assert result.is_error
+    return str(json.loads(result.content)["error"])
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+SAYS_ITS_PID = """
+import os, pathlib, sys
+from tests.doubles.mcp_server import serve_stdio
+pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+serve_stdio()
+"""
+
+RUNS_ONCE = """
+import pathlib, sys
+from tests.doubles.mcp_server import serve_stdio
+pathlib.Path(sys.argv[1]).touch(exist_ok=False)
+serve_stdio()
+"""
+
+
+@pytest.fixture
+def pid_of_mortal(tmp_path: Path) -> Iterator[Callable[[], int]]:
+    """Tells the process id of the server `mortal`; the process ends with the test, whatever happens."""
+    yield lambda: int((tmp_path / "pid").read_text())
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> ServerAddress:
+    return program("mortal", sys.executable, "-c", SAYS_ITS_PID, str(tmp_path / "pid"))
+
+
+@pytest.fixture
+async def stdio() -> AsyncIterator[McpTools]:
+    async with open_mcp_tools([program()], timeout=10) as tools:
+        yield tools
+
+
+class TestListing:
+    async def test_every_tool_is_registered_under_the_name_of_its_server(self, stdio: McpTools) -> None:
+        registry = ToolRegistry()
+        stdio.register_in(registry)
+        definitions = {definition.name: definition for definition in registry.get_definitions()}
+        assert len(definitions) == len(TOOLS), "all pages of the list were read"
+        assert definitions["double_echo"] == ToolDefinition("double_echo", "Say it again.", TOOLS[0]["inputSchema"])
+        assert definitions["double_add"].description == "Tool: add"
+        assert definitions["double_fail"].parameters == {"type": "object", "properties": {}}
+        assert "double_name_with_odd_characters" in definitions
+
+    async def test_names_that_are_taken_get_a_number(self, stdio: McpTools) -> None:
+        registry = ToolRegistry()
+        stdio.register_in(registry)
+        stdio.register_in(registry)
+        names = [definition.name for definition in registry.get_definitions()]
+        assert "double_echo" in names
+        assert "double_echo_2" in names
+        assert len(set(names)) == 2 * len(TOOLS)
+
+    async def test_no_servers_are_no_tools(self) -> None:
+        async with open_mcp_tools([]) as tools:
+            registry = ToolRegistry()
+            tools.register_in(registry)
+        assert len(registry) == 0
+
+
+class TestCalling:
+    @pytest.mark.parametrize(
+        ("tool", "arguments", "content", "failed"),
+        [
+            ("echo", {"text": "naïve"}, "naïve", False),
+            ("echo", {"text": '{"error": "as text"}'}, '{"error": "as text"}', False),
+            ("add", {"a": 1, "b": 2}, "3", False),
+            ("fail", {}, "it failed", True),
+            ("blank", {}, "The tool returned nothing.", False),
+            ("picture", {}, "[image, which cannot be shown here]", False),
+            ("name_with_odd_characters", {}, "called name.with/odd characters", False),
+        ],
+    )
+    async def test_results_reach_the_model_as_text(
+        self, stdio: McpTools, tool: str, arguments: dict[str, Any], content: str, failed: bool
+    ) -> None:
+        assert await call(stdio, f"double_{tool}", **arguments) == ToolResult(content, is_error=failed)
+
+    async def test_a_missing_argument_is_said_before_anything_is_sent(self, stdio: McpTools) -> None:
+        assert error_of(await call(stdio, "double_add", a=1)) == "Missing required argument: b"
+
+    async def test_a_result_without_end_is_cut(self, stdio: McpTools) -> None:
+        result = await call(stdio, "double_echo", text="x" * (LONGEST_RESULT + 1000))
+        assert len(result.content) < LONGEST_RESULT + 100
+        assert result.content.endswith("[cut: 1,000 characters more]")
+
+    async def test_many_calls_may_run_at_once(self, stdio: McpTools) -> None:
+        results = await asyncio.gather(*(call(stdio, "double_echo", text=str(n)) for n in range(20)))
+        assert [result.content for result in results] == [str(n) for n in range(20)]
+
+    async def test_the_server_sees_the_variables_it_was_given_and_no_keys(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
+        async with open_mcp_tools([program(TOKEN="for the server")]) as tools:
+            assert (await call(tools, "double_env", text="TOKEN")).content == "for the server"
+            assert (await call(tools, "double_env", text="ANTHROPIC_API_KEY")).content == "The tool returned nothing."
+
+    async def test_a_slow_call_times_out_and_the_line_stays_up(self) -> None:
+        async with open_mcp_tools([program()], timeout=0.3) as tools:
+            assert error_of(await call(tools, "double_sleep", seconds=0.5)) == "double_sleep timed out after 0.3 s"
+            assert not tools.problems
+            await asyncio.sleep(0.3)
+            assert (await call(tools, "double_echo", text="still here")).content == "still here"
+
+
+class TestServersThatDie:
+    async def test_a_server_that_dies_in_a_call_costs_that_call_and_comes_back(self, stdio: McpTools) -> None:
+        assert error_of(await call(stdio, "double_die")) == (
+            "The tool server double is not available at the moment: the line broke during the call"
+        )
+        assert (await call(stdio, "double_echo", text="back")).content == "back"
+
+    async def test_a_server_that_dies_between_calls_is_back_before_the_next(
+        self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
+    ) -> None:
+        async with open_mcp_tools([mortal], timeout=10) as tools:
+            first = pid_of_mortal()
+            os.kill(first, signal.SIGKILL)
+            await until(lambda: "mortal" in tools.problems)
+            assert (await call(tools, "mortal_echo", text="back")).content == "back"
+            assert pid_of_mortal() != first
+            assert not tools.problems
+
+    async def test_the_tools_of_a_server_that_is_away_stay_registered_and_say_so(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.3)
+        address = program("once", sys.executable, "-c", RUNS_ONCE, str(tmp_path / "ran"))
+        async with open_mcp_tools([address], timeout=10) as tools:
+            assert error_of(await call(tools, "once_die"))
+            error = error_of(await call(tools, "once_echo", text="x"))
+            assert error.startswith("The tool server once is not available at the moment: ")
+            assert "once" in tools.problems
+
+    @pytest.mark.parametrize(
+        "address",
+        [
+            ServerAddress("gone", command=("/no/such/program",)),
+            ServerAddress("gone", command=(sys.executable, "-c", "raise SystemExit(1)")),
+            ServerAddress("gone", command=(sys.executable, "-c", "print('hello, I am no server')")),
+            ServerAddress("gone", url="http://127.0.0.1:1/mcp"),
+            ServerAddress("gone", url="nonsense://"),
+        ],
+        ids=["no program", "ends at once", "talks nonsense", "nobody listens", "no address"],
+    )
+    async def test_a_server_that_cannot_be_reached_keeps_nobody_waiting(self, address: ServerAddress) -> None:
+        async with open_mcp_tools([address, program()], timeout=10) as tools:
+            assert tools.problems["gone"]
+            assert list(tools.problems) == ["gone"]
+            assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
+
+    async def test_a_server_that_never_answers_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(mcp_link, "CONNECT_S", 0.3)
+        address = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
+        async with open_mcp_tools([address]) as tools:
+            assert "mute" in tools.problems
+
+    async def test_closing_ends_the_servers_program(
+        self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
+    ) -> None:
+        async with open_mcp_tools([mortal]):
+            pid = pid_of_mortal()
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+    async def test_what_a_server_writes_on_standard_error_goes_to_the_log(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("INFO", logger="bot.tools.mcp_link")
+        async with open_mcp_tools([program()]) as tools:
+            await call(tools, "double_echo", text="x")
+            await until(lambda: "tool server double says: this double talks on standard error, too" in caplog.messages)
+
+
+class TestHttp:
+    @pytest.fixture
+    async def server(self) -> AsyncIterator[McpHttpDouble]:
+        async with McpHttpDouble() as double:
+            yield double
+
+    @pytest.fixture
+    async def http(self, server: McpHttpDouble) -> AsyncIterator[McpTools]:
+        async with open_mcp_tools([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+            yield tools
+
+    async def test_calls_go_over_http(self, http: McpTools) -> None:
+        assert (await call(http, "web_add", a=2, b=3)).content == "5"
+
+    async def test_a_server_that_was_restarted_is_asked_again(self, http: McpTools, server: McpHttpDouble) -> None:
+        server.restart()
+        assert (await call(http, "web_echo", text="new session")).content == "new session"
+        assert server.methods.count("initialize") == 2
+
+    async def test_a_server_that_is_down_is_an_error_until_it_is_up(
+        self, http: McpTools, server: McpHttpDouble
+    ) -> None:
+        server.down = True
+        assert error_of(await call(http, "web_echo", text="x"))
+        server.down = False
+        assert (await call(http, "web_echo", text="x")).content == "x"
+
+    async def test_a_server_that_has_gone_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.3)
+        async with McpHttpDouble() as server:
+            tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
+            await tools.open()
+        for _ in range(2):
+            assert error_of(await call(tools, "web_echo", text="x"))
+        await tools.close()
