@@ -16,6 +16,7 @@ from domain.book import (
     Passage,
     PhraseHit,
     ReadingPosition,
+    Sentence,
 )
 from domain.chat import ChatMessage, PromptMessage
 from domain.conversation import Conversation, Turn
@@ -121,12 +122,24 @@ class BookView(Protocol):
         """Chapters that the reader has reached."""
         ...
 
+    async def read_chapter(self, number: int) -> Passage:
+        """A chapter as far as it has been read; 0 is what stands before the first, or a book without chapters.
+
+        Raises:
+            BookError: NOT_FOUND, no such chapter has been reached.
+        """
+        ...
+
     async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
         """Where a phrase stands, exactly or as half remembered, best first."""
         ...
 
     async def count_mentions(self, term: str) -> Mentions:
         """Exact counts of a word or name."""
+        ...
+
+    async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
+        """The sentences that mention a word or name, in order; of more than `limit` the first."""
         ...
 
     async def cite(self, start: int, end: int) -> Citation:

@@ -34,6 +34,12 @@ def count_mentions(index: BookIndex, layout: Layout, excerpts: Excerpts, term: s
     )
 
 
+def sentences_with(index: BookIndex, layout: Layout, term: str) -> list[int]:
+    """The numbers of the sentences in which a mention begins, rising."""
+    places = mention_places(index, layout, words_of(term)[:MAX_WORDS])
+    return list(dict.fromkeys(bisect_right(layout.words, place) - 1 for place in places))
+
+
 def mention_places(index: BookIndex, layout: Layout, term: Sequence[str]) -> list[int]:
     """The ordinals of the first words of all mentions, rising."""
     following: set[int] | None = None

@@ -7,12 +7,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit
+from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.excerpts import Excerpts
 from domain.library.index import BookIndex
 from domain.library.layout import Layout
-from domain.library.mentions import count_mentions
+from domain.library.mentions import count_mentions, sentences_with
 from domain.library.phrases import find_phrase
 from domain.library.positions import find_page
 from domain.library.ranking import search
@@ -76,11 +76,24 @@ class Reading:
             )
         return entries
 
+    def read_chapter(self, number: int) -> Passage:
+        layout = self._layout
+        if number == 0 and layout.pages:
+            return self._excerpts.span(0, layout.chapters[0].start if layout.chapters else layout.length)
+        for chapter in layout.chapters:
+            if chapter.number == number:
+                return self._excerpts.span(chapter.start, chapter.end)
+        raise BookError(BookErrorCode.NOT_FOUND, f"There is no chapter {number} in the part that has been read.")
+
     def find_phrase(self, text: str, limit: int) -> list[PhraseHit]:
         return find_phrase(self._index, self._layout, self._excerpts, text, limit)
 
     def count_mentions(self, term: str) -> Mentions:
         return count_mentions(self._index, self._layout, self._excerpts, term)
+
+    def mentions(self, term: str, limit: int) -> list[Sentence]:
+        numbers = sentences_with(self._index, self._layout, term)[: max(limit, 0)]
+        return [self._excerpts.passage(range(number, number + 1)).sentences[0] for number in numbers]
 
     def cite(self, start: int, end: int) -> Citation:
         return self._excerpts.citation(start, end)

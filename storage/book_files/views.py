@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit
+from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.library.layout import Layout
 from domain.library.positions import find_page, page_missing
 from domain.library.reading import Reading
@@ -83,11 +83,17 @@ class BoundView:
     async def contents(self) -> list[ContentsEntry]:
         return await self._read(lambda reading: reading.contents())
 
+    async def read_chapter(self, number: int) -> Passage:
+        return await self._read(lambda reading: reading.read_chapter(number))
+
     async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
         return await self._read(lambda reading: reading.find_phrase(text, limit))
 
     async def count_mentions(self, term: str) -> Mentions:
         return await self._read(lambda reading: reading.count_mentions(term))
+
+    async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
+        return await self._read(lambda reading: reading.mentions(term, limit))
 
     async def cite(self, start: int, end: int) -> Citation:
         return await self._read(lambda reading: reading.cite(start, end))
