@@ -9,6 +9,7 @@ from importlib.resources import files
 from bot.prices import cost_in_microdollars
 from bot.readers.sandbox import SandboxedReader
 from bot.settings import Settings
+from bot.toolbox import MakeToolbox
 from bot.tools.book import book_toolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
@@ -40,8 +41,12 @@ class App:
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, provider: ChatProvider | None = None) -> AsyncIterator[App]:
+async def open_app(
+    settings: Settings, provider: ChatProvider | None = None, toolbox: MakeToolbox = book_toolbox
+) -> AsyncIterator[App]:
     """Open the database and the shelf, and connect the brain to its model; closes all of it again.
+
+    `toolbox` makes the tools of a turn; `open_toolbox` adds those of the settings to the book's own.
 
     Raises:
         StorageError: the database cannot be opened.
@@ -60,7 +65,7 @@ async def open_app(settings: Settings, provider: ChatProvider | None = None) -> 
             provider=model,
             strategy=_strategies(prompts, settings.max_tool_rounds),
             context=FullHistoryStrategy(settings.history_messages),
-            toolbox=book_toolbox,
+            toolbox=toolbox,
             prompts=prompts,
             books=storage.books,
             files=book_files,

@@ -46,12 +46,15 @@ class Settings(BaseSettings):
     daily_tokens_per_user: int = Field(default=0, ge=0)
     verbose_default: bool = False
 
+    extra_tools: Annotated[tuple[Literal["clock", "weather"], ...], NoDecode] = ()
+    mcp_servers: str = ""
+
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
-    @field_validator("discord_guild_ids", mode="before")
+    @field_validator("discord_guild_ids", "extra_tools", mode="before")
     @classmethod
-    def _split_ids(cls, value: object) -> object:
+    def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")

@@ -11,6 +11,7 @@ from bot.app import open_app
 from bot.commands.running import console, run_async
 from bot.logs import set_up_logs
 from bot.settings import load_settings
+from bot.toolbox import open_toolbox
 from domain.errors import SettingsError
 
 FAREWELL_S = 8.0
@@ -34,7 +35,7 @@ async def _run() -> None:
         )
     set_up_logs(settings.log_level, settings.log_format)
     point_discord_at(settings)
-    async with open_app(settings) as app:
+    async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
         make_bot = partial(Marginalia, app, announce=lambda line: console.print(line, markup=False))
         await until_stopped(stay_online(make_bot, settings.discord_token))
 

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from bot.app import SAMPLE, App
 from bot.commands.books import add_path
-from bot.commands.running import console, errors, opened, run_async
+from bot.commands.running import console, errors, opened_for_talk, run_async
 from bot.console import TERMINAL_READER, ConsoleChat, conversation_json
 from domain.book import Book, PositionState, ReadingPosition
 from domain.conversation import Conversation
@@ -37,7 +37,7 @@ def chat(
     """Talk with a book. Lines on a piped standard input are questions; each is answered in order."""
 
     async def work() -> int:
-        async with opened() as app:
+        async with opened_for_talk() as app:
             found, talk = await _choose(app, book, conversation, new=new or as_json)
             if page is not None:
                 await _set_position(app, found, page)
@@ -65,7 +65,7 @@ def start() -> None:
 
 
 async def _start_chat() -> int:
-    async with opened() as app:
+    async with opened_for_talk() as app:
         found = await sample_book(app)
         talk = await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
         session = ConsoleChat(app.chat, talk, console, verbose=app.settings.verbose_default, as_json=False)

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bot.app import App, open_app
 from bot.settings import load_settings
+from bot.toolbox import open_toolbox
 from domain.errors import MarginaliaError
 
 console = Console(highlight=False)
@@ -43,6 +44,14 @@ def fail(sentence: str) -> NoReturn:
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[App]:
-    """The program, opened with the settings of the environment."""
+    """The program, opened with the settings of the environment, for work on books."""
     async with open_app(load_settings()) as app:
+        yield app
+
+
+@asynccontextmanager
+async def opened_for_talk() -> AsyncIterator[App]:
+    """As `opened`, with all the tools that the settings name; their servers take a moment to start."""
+    settings = load_settings()
+    async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
         yield app

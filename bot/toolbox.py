@@ -1,0 +1,79 @@
+"""The tools of conversations: those over the book, and those the operator has added by settings."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from bot.settings import Settings
+from bot.tools.book import book_toolbox
+from bot.tools.mcp_addresses import parse_servers
+from domain.agent.cache import CachingDispatcher, ToolResultCache
+from domain.agent.registry import ToolRegistry
+from domain.protocols import BookView, Dispatcher, Toolbox
+from domain.tool_use import ToolDefinition
+
+MakeToolbox = Callable[[BookView], Toolbox]
+WEATHER_TTL_S = 600.0
+"""Open-Meteo makes its current weather anew every quarter of an hour."""
+
+_Register = Callable[[ToolRegistry], None]
+
+
+@asynccontextmanager
+async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
+    """Open what the tools of the settings need (connections, server programs), and close it again.
+
+    Raises:
+        SettingsError: MCP_SERVERS cannot be read.
+    """
+    async with AsyncExitStack() as stack:
+        extras: list[_Register] = []
+        if "clock" in settings.extra_tools:
+            extras.append(_clock())
+        if "weather" in settings.extra_tools:
+            extras.append(_weather(stack))
+        if servers := parse_servers(settings.mcp_servers):
+            from bot.tools.mcp import open_mcp_tools  # takes half a second to load
+
+            tools = await stack.enter_async_context(open_mcp_tools(servers, timeout=settings.tool_timeout_s))
+            extras.append(tools.register_in)
+        cache = ToolResultCache(tool_ttls={"get_weather": WEATHER_TTL_S})
+        yield lambda view: _ExtendedToolbox(view, extras, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class _ExtendedToolbox:
+    """The book's own tools first. Of the others only the weather is cached: it is the same for everybody."""
+
+    view: BookView
+    extras: Sequence[_Register]
+    cache: ToolResultCache
+
+    def get_definitions(self) -> list[ToolDefinition]:
+        return self._registry().get_definitions()
+
+    def build_dispatcher(self, timeout: float | None = 30.0, max_retries: int = 0) -> Dispatcher:
+        inner = self._registry().build_dispatcher(timeout, max_retries)
+        return CachingDispatcher(inner, self.cache, cached_tools={"get_weather"})
+
+    def _registry(self) -> ToolRegistry:
+        registry = book_toolbox(self.view)
+        for register in self.extras:
+            register(registry)
+        return registry
+
+
+def _clock() -> _Register:
+    from bot.tools.clock import DateTimeTool
+
+    handler = DateTimeTool().as_dispatcher_entry()
+    return lambda registry: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
+
+
+def _weather(stack: AsyncExitStack) -> _Register:
+    from bot.tools.weather import WeatherTool
+
+    tool = WeatherTool()
+    stack.push_async_callback(tool.aclose)
+    handler = tool.as_dispatcher_entry()
+    return lambda registry: registry.register(WeatherTool.TOOL_DEFINITION, handler)
