@@ -79,7 +79,7 @@ class Opening:
         else:
             thread, conversation = await self._reopen(interaction, conversation)
         text = speech_of(interaction)(
-            "“{title}” goes on here: {thread}", title=plain(conversation.title), thread=thread.mention
+            "“{title}” goes on here: {thread}", title=plain(thread.name), thread=thread.mention
         )
         await interaction.edit_original_response(content=text, view=None)
         await self._ask(interaction, thread, conversation, message)

@@ -1,0 +1,86 @@
+"""Every failure ends in a sentence, for the person who asked and for nobody else."""
+
+import logging
+
+import discord
+import pytest
+from discord import app_commands
+
+from cogs.errors import Refusal, sentence_for
+from cogs.translation import speech_for
+from domain.errors import BookError, BookErrorCode
+from tests.cogs.stage import Stage, text_of
+
+SAY = speech_for(discord.Locale.american_english)
+
+
+class Response:
+    """As much of an HTTP response as discord.py's errors look at."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.reason = "because"
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (Refusal("No."), "No."),
+        (BookError(BookErrorCode.TOO_LARGE, "Too large."), "Too large."),
+        (app_commands.MissingPermissions(["manage_threads"]), "For this you need: “Manage Threads”."),
+        (app_commands.MissingPermissions(["ban_members"]), "For this you need: “Ban Members”."),
+        (app_commands.BotMissingPermissions(["embed_links"]), "I lack permissions here: “Embed Links”."),
+        (app_commands.NoPrivateMessage(), "Use this in a server"),
+        (app_commands.CheckFailure(), "You may not use this command here."),
+        (app_commands.CommandNotFound("old", []), "This command has changed."),
+        (discord.RateLimited(61.0), "Discord asks me to wait 61 seconds"),
+        (discord.Forbidden(Response(403), "no"), "a permission is missing"),
+        (discord.DiscordServerError(Response(502), "no"), "Discord has trouble"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_known_failures_have_sentences_of_their_own(error: Exception, sentence: str) -> None:
+    assert sentence in sentence_for(error, SAY)
+
+
+def test_an_unknown_failure_is_logged_under_the_id_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    told = sentence_for(ZeroDivisionError("secret detail"), SAY)
+    assert "secret detail" not in told
+    [record] = caplog.records
+    assert record.levelno == logging.ERROR
+    assert record.exc_info
+    assert str(record.args[0]) in told  # type: ignore[index]
+
+
+async def test_a_command_that_breaks_says_so(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    await stage.app.storage.close()
+    told = await stage.ann.slash(stage.channel, "books list")
+    assert told.ephemeral
+    assert text_of(told).strip()
+    assert "Traceback" not in text_of(told)
+    caplog.clear()
+
+
+async def test_a_button_that_breaks_says_so(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
+    shown = await stage.ann.slash(stage.channel, "privacy")
+    await stage.app.storage.close()
+    assert shown.response
+    told = await stage.ann.click(shown.response, label="Give me a copy")
+    assert told.ephemeral
+    assert "Traceback" not in text_of(told)
+    assert text_of(told).strip()
+    caplog.clear()
+
+
+async def test_a_button_of_an_older_version_says_so(stage: Stage) -> None:
+    shown = await stage.ann.slash(stage.channel, "privacy")
+    del stage.bot.actions["privacy-export"]
+    assert shown.response
+    told = await stage.ann.click(shown.response, label="Give me a copy")
+    assert "from an older version" in text_of(told)
+
+
+async def test_a_command_discord_still_shows_but_the_bot_no_longer_has(stage: Stage) -> None:
+    stage.bot.tree.remove_command("usage")
+    told = await stage.ann.slash(stage.channel, "usage")
+    assert "This command has changed" in text_of(told)

@@ -1,0 +1,24 @@
+"""/help: one card, and every command on it exists."""
+
+import re
+
+import discord
+
+from cogs.help import help_card
+from cogs.translation import speech_for
+from tests.cogs.stage import Stage, embed_text, text_of
+
+ENGLISH = speech_for(discord.Locale.american_english)
+
+
+async def test_it_names_commands_that_exist(stage: Stage) -> None:
+    shown = await stage.ann.slash(stage.channel, "help")
+    assert shown.ephemeral
+    named = {name for line in text_of(shown).splitlines() for name in re.findall(r"`/([a-z ]+)`", line)}
+    assert len(named) >= 8
+    assert named <= {command.qualified_name for command in stage.bot.tree.walk_commands()}
+
+
+def test_without_the_content_intent_it_says_so() -> None:
+    assert "I cannot read other messages here" in embed_text(help_card(ENGLISH, reads_messages=False))
+    assert "just write" in embed_text(help_card(ENGLISH, reads_messages=True))

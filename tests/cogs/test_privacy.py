@@ -1,0 +1,78 @@
+"""/privacy: a copy, or erasure."""
+
+import json
+
+from simcord.results import InteractionResult
+
+from tests.cogs.stage import Stage, labels, text_of
+
+
+async def asked(stage: Stage) -> InteractionResult:
+    shown = await stage.ann.slash(stage.channel, "privacy")
+    assert shown.ephemeral
+    return shown
+
+
+async def erase(stage: Stage, shown: InteractionResult) -> str:
+    assert shown.response
+    await stage.ann.click(shown.response, label="Erase it all")
+    assert "It cannot be undone" in text_of(shown)
+    await stage.ann.click(shown.response, label="Erase it all")
+    return text_of(shown)
+
+
+async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
+    shown = await asked(stage)
+    assert "your messages go to the model (scripted)" in text_of(shown)
+    assert labels(shown) == ["Give me a copy", "Erase it all"]
+
+
+async def test_a_copy_holds_what_i_wrote(stage: Stage) -> None:
+    await stage.chat(await stage.book(), message="Who put the lamp out?")
+    await stage.chat(await stage.book("Other"), stage.ben, message="Not mine")
+    shown = await asked(stage)
+    assert shown.response
+    given = await stage.ann.click(shown.response, label="Give me a copy")
+    assert given.ephemeral
+    [attachment] = (given.followups[0] if given.followups else given.response).attachments  # type: ignore[union-attr]
+    kept = json.loads(await attachment.read())
+    assert [message["content"] for message in kept["messages"]] == ["Who put the lamp out?"]
+
+
+async def test_erasing_removes_my_conversations_and_their_threads(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.chat(book, message="Who put the lamp out?", title="Mine")
+    await stage.chat(book, stage.ben, title="Ben's")
+    told = await erase(stage, await asked(stage))
+    assert "Erased: 1 message, 1 conversation" in told
+    assert [thread.name for thread in stage.channel.threads] == ["Ben's"]
+    assert [each.title for each in await stage.conversations()] == ["Ben's"]
+
+
+async def test_in_company_only_my_part_goes(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book(), message="Who put the lamp out?")
+    conversation = await stage.conversation(thread)
+    await stage.ben.slash(
+        stage.channel, "chat", book=conversation.book_id, conversation=conversation.id, message="And why?"
+    )
+    answers = [message.content for message in thread.history() if message.content == "I do not know."]
+    assert len(answers) == 2
+    await erase(stage, await asked(stage))
+    assert [message.content for message in thread.history() if message.content == "I do not know."] == answers[1:]
+    kept = await stage.app.storage.messages.get_by_conversation(conversation.id)
+    assert [message.content for message in kept if message.author_id] == ["And why?"]
+
+
+async def test_what_discord_does_not_let_go_is_said(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book(), message="Who put the lamp out?")
+    stage.env.inject_error("DELETE", f"/channels/{thread.id}", status=403, code=50013)
+    assert "1 thread or message could not be removed" in await erase(stage, await asked(stage))
+
+
+async def test_thinking_better_of_it_changes_nothing(stage: Stage) -> None:
+    await stage.chat(await stage.book(), message="Who put the lamp out?")
+    shown = await asked(stage)
+    assert shown.response
+    await stage.ann.click(shown.response, label="Erase it all")
+    await stage.ann.click(shown.response, label="Keep it")
+    assert len(await stage.conversations()) == 1

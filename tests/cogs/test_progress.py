@@ -1,0 +1,117 @@
+"""/progress: three states, moved by the reader alone; and the chapters offered while typing."""
+
+from domain.book import Book, PositionState, ReadingPosition
+from tests.cogs.stage import Stage, text_of
+
+
+async def position(stage: Stage, book: Book) -> ReadingPosition:
+    return await stage.app.storage.readers.get_position(str(stage.ann.id), book.id)
+
+
+async def test_without_options_it_is_shown(stage: Stage) -> None:
+    book = await stage.book()
+    shown = await stage.ann.slash(stage.channel, "progress", book=book.id)
+    assert shown.ephemeral
+    assert "The Dark Lamp" in text_of(shown)
+    assert "You have not said how far you have read" in text_of(shown)
+
+
+async def test_a_page_is_read_to_its_end(stage: Stage) -> None:
+    book = await stage.book()
+    told = await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
+    assert "You have read to page 2: nothing beyond it is told." in text_of(told)
+    pages = await (await stage.app.shelf.open(book)).pages()
+    assert await position(stage, book) == ReadingPosition(PositionState.READING, pages[1].end)
+
+
+async def test_a_chapter_is_read_to_its_end(stage: Stage) -> None:
+    book = await stage.book()
+    told = await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="1")
+    assert "page 1" in text_of(told)
+    chapters = await (await stage.app.shelf.open(book)).chapters()
+    assert (await position(stage, book)).read_to == chapters[0].end
+
+
+async def test_finished_and_unset_are_states_of_their_own(stage: Stage) -> None:
+    book = await stage.book()
+    told = await stage.ann.slash(stage.channel, "progress", book=book.id, finished=True)
+    assert "You have finished it" in text_of(told)
+    assert (await position(stage, book)).state is PositionState.FINISHED
+    told = await stage.ann.slash(stage.channel, "progress", book=book.id, clear=True)
+    assert "You have not said" in text_of(told)
+    assert await position(stage, book) == ReadingPosition()
+
+
+async def test_it_is_the_readers_own(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ben.slash(stage.channel, "progress", book=book.id, page="1")
+    assert await position(stage, book) == ReadingPosition()
+
+
+async def test_two_places_at_once_are_refused_and_nothing_moves(stage: Stage) -> None:
+    book = await stage.book()
+    refused = await stage.ann.slash(stage.channel, "progress", book=book.id, page="1", chapter="2")
+    assert "one of `page`, `chapter`, `finished` and `clear`" in text_of(refused)
+    assert await position(stage, book) == ReadingPosition()
+
+
+async def test_a_page_that_is_not_there_is_said_to_be_missing(stage: Stage) -> None:
+    book = await stage.book()
+    refused = await stage.ann.slash(stage.channel, "progress", book=book.id, page="99")
+    assert "There is no page '99'. Its pages run from 1 to 3." in text_of(refused)
+
+
+async def test_a_chapter_that_is_not_there_gives_no_title_away(stage: Stage) -> None:
+    book = await stage.book()
+    refused = await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="Epilogue")
+    assert "There is no chapter “Epilogue”: they are numbered 1 to 3." in text_of(refused)
+    assert "Keeper" not in text_of(refused)
+
+
+async def test_in_a_thread_its_book_is_meant(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.book("Another Tale")
+    thread = await stage.chat(book)
+    await stage.ann.slash(thread, "progress", page="1")
+    assert (await position(stage, book)).state is PositionState.READING
+
+
+async def test_the_only_book_there_is_need_not_be_named(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", page="1")
+    assert (await position(stage, book)).state is PositionState.READING
+
+
+async def test_of_several_books_one_has_to_be_named(stage: Stage) -> None:
+    assert "The shelf is empty" in text_of(await stage.ann.slash(stage.channel, "progress"))
+    await stage.book("One")
+    await stage.book("Other")
+    assert "Which book?" in text_of(await stage.ann.slash(stage.channel, "progress"))
+
+
+async def chapters(stage: Stage, typed: str = "", **options: str) -> list[str]:
+    return [
+        choice["name"]
+        for choice in await stage.ann.autocomplete(stage.channel, "progress", "chapter", typed, **options)
+    ]
+
+
+async def test_chapters_are_offered_by_title_to_whoever_has_no_position(stage: Stage) -> None:
+    book = await stage.book()
+    names = await chapters(stage, book=book.id)
+    assert names == ["Chapter 1: I. The Arrival", "Chapter 2: II. The Lamp", "Chapter 3: III. The Keeper"]
+    assert await chapters(stage, "keeper", book=book.id) == ["Chapter 3: III. The Keeper"]
+
+
+async def test_titles_not_reached_are_hidden_from_whoever_has_one(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="1")
+    assert await chapters(stage, book=book.id) == ["Chapter 1: I. The Arrival", "Chapter 2", "Chapter 3"]
+    assert await chapters(stage, "keeper", book=book.id) == []
+    await stage.ann.slash(stage.channel, "progress", book=book.id, finished=True)
+    assert "Chapter 3: III. The Keeper" in await chapters(stage, book=book.id)
+
+
+async def test_no_chapters_are_offered_where_no_book_is_meant(stage: Stage) -> None:
+    assert await chapters(stage) == []
+    assert await chapters(stage, book="no such book") == []

@@ -1,0 +1,41 @@
+"""/verbose: a choice for a thread, or a reader's default."""
+
+from tests.cogs.stage import Stage, text_of
+
+
+async def default(stage: Stage) -> bool | None:
+    return await stage.app.storage.readers.get_verbose(str(stage.ann.id))
+
+
+async def test_elsewhere_it_is_the_readers_default(stage: Stage) -> None:
+    told = await stage.ann.slash(stage.channel, "verbose", mode="on")
+    assert told.ephemeral
+    assert "show you my tool calls" in text_of(told)
+    assert await default(stage) is True
+    await stage.ann.slash(stage.channel, "verbose", mode="off")
+    assert await default(stage) is False
+
+
+async def test_without_a_mode_it_is_switched_over(stage: Stage) -> None:
+    await stage.ann.slash(stage.channel, "verbose")
+    assert await default(stage) is True
+    await stage.ann.slash(stage.channel, "verbose")
+    assert await default(stage) is False
+
+
+async def test_in_a_thread_it_is_for_the_conversation_and_everybody_is_told(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book())
+    told = await stage.ann.slash(thread, "verbose", mode="on")
+    assert not told.ephemeral
+    assert "shown in this thread" in text_of(told)
+    assert (await stage.conversation(thread)).verbose is True
+    assert await default(stage) is None
+
+
+async def test_in_a_thread_what_is_switched_over_is_the_readers_default_at_first(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book())
+    await stage.ann.slash(stage.channel, "verbose", mode="on")
+    await stage.ann.slash(thread, "verbose")
+    assert (await stage.conversation(thread)).verbose is False
+    await stage.ann.slash(thread, "verbose")
+    assert (await stage.conversation(thread)).verbose is True
