@@ -31,6 +31,7 @@ class ChannelRoutes:
 
     def endpoints(self) -> dict[str, Endpoint]:
         return {
+            "GET /users/@me/guilds": self.own_guilds,
             "GET /guilds/{guild}": self.guild,
             "GET /guilds/{guild}/channels": self.guild_channels,
             "POST /guilds/{guild}/channels": self.create_channel,
@@ -45,9 +46,14 @@ class ChannelRoutes:
             "POST /channels/{channel}/threads": self.start_thread,
             "POST /channels/{channel}/messages/{message}/threads": self.start_thread_from_message,
             "GET /channels/{channel}/thread-members": self.thread_members,
+            "GET /channels/{channel}/thread-members/{user}": self.thread_member,
             "PUT /channels/{channel}/thread-members/{user}": self.add_member,
             "DELETE /channels/{channel}/thread-members/{user}": self.remove_member,
         }
+
+    async def own_guilds(self, call: Call) -> list[Json]:
+        bot = self._world.bot
+        return [guild_payload(each, bot) for each in self._world.guilds.values() if bot.id in each.members]
 
     async def guild(self, call: Call) -> Json:
         return guild_payload(self._guild(call), self._world.bot)
@@ -171,6 +177,12 @@ class ChannelRoutes:
         thread = self._channel(call)
         users = [self._world.users[number] for number in thread.members]
         return [thread_member_payload(thread, user) for user in users]
+
+    async def thread_member(self, call: Call) -> Json:
+        thread, user = self._channel(call), self._named_user(call)
+        if user.id not in thread.members:
+            raise errors.unknown_member()
+        return thread_member_payload(thread, user)
 
     async def add_member(self, call: Call) -> None:
         thread, user = self._channel(call), self._named_user(call)

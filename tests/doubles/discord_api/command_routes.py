@@ -20,11 +20,13 @@ class CommandRoutes:
         self._composer = composer
         self.commands: dict[int, list[Json]] = {}
         self.syncs = 0
+        self.session_starts = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
 
     def endpoints(self) -> dict[str, Endpoint]:
         endpoints: dict[str, Endpoint] = {
             "GET /oauth2/applications/@me": self.application,
             "GET /applications/@me": self.application,
+            "GET /gateway/bot": self.gateway,
         }
         for scope in ("/applications/{app}/commands", "/applications/{app}/guilds/{guild}/commands"):
             endpoints |= {
@@ -39,6 +41,9 @@ class CommandRoutes:
 
     async def application(self, call: Call) -> Json:
         return self.application_payload()
+
+    async def gateway(self, call: Call) -> Json:
+        return {"url": "wss://gateway.invalid/", "shards": 1, "session_start_limit": self.session_starts}
 
     def application_payload(self) -> Json:
         bot = self._world.bot
