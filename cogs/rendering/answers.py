@@ -1,4 +1,4 @@
-"""What an answer looks like while it is made, when it stands, when it was stopped, when it failed; and its sources."""
+"""What is said around an answer: what is being done, that it was stopped or failed; and what it rests on."""
 
 from collections.abc import Sequence
 
@@ -25,29 +25,23 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     return say("-# 📖 reading …")
 
 
-def draft_text(text: str, status: str = "") -> str:
-    """An answer so far; the status stands where the text will go on."""
-    return with_note(text, status) if status else text
-
-
-def answer_text(answer: Answer, say: Say = in_english) -> str:
-    """The final text, marked where a person stopped it or the model ran out of room."""
-    text = answer.text
-    if answer.cut:
-        text = with_note(text, say("-# ✂ I ran out of room here; ask me to go on."))
+def answer_note(answer: Answer, say: Say = in_english) -> str:
+    """What is to be said below an answer that a person stopped or the model ran out of room for."""
     if answer.stopped:
-        text = with_note(text, say("-# ⏹ Stopped."))
-    return text
+        return say("-# ⏹ Stopped.")
+    return say("-# ✂ I ran out of room here; ask me to go on.") if answer.cut else ""
 
 
-def failure_text(failure: TurnFailed, sentence: str = "") -> str:
-    """What had been written, and below it what went wrong: the failure's own sentence, or it in another language."""
-    return with_note(failure.partial, f"⚠️ {sentence or failure.message}")
+def failure_note(failure: TurnFailed, sentence: str = "") -> str:
+    """What is to be said below what had been written: the failure's own sentence, or it in another language."""
+    return f"⚠️ {sentence or failure.message}"
 
 
 def with_note(text: str, note: str) -> str:
-    """The text and, as a paragraph of its own outside any code block, a note."""
-    return f"{closed_code(text.rstrip())}\n\n{note}" if text.strip() else note
+    """The text and, where there is one, a note: a paragraph of its own, outside any code block."""
+    if not text.strip() or not note:
+        return text if text.strip() else note
+    return f"{closed_code(text.rstrip())}\n\n{note}"
 
 
 def source_pages(citations: Sequence[Citation], say: Say = in_english, limit: int = MESSAGE_LIMIT) -> list[str]:

@@ -10,11 +10,10 @@ from typing import Any, Self
 import aiohttp
 import discord
 import pytest
-import yarl
 from discord import app_commands
-from discord.gateway import DiscordWebSocket
 
 from tests.doubles.discord_api import DiscordDouble, Message, MessageFlag, MessageType, Permission, Window
+from tests.doubles.discord_api.pointing import pointed_at
 
 PATCH_MESSAGE = "PATCH /channels/{channel}/messages/{message}"
 POST_MESSAGE = "POST /channels/{channel}/messages"
@@ -129,11 +128,10 @@ def add_commands(tree: app_commands.CommandTree[SmallBot]) -> None:
 
 
 @pytest.fixture
-async def double(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordDouble]:
+async def double() -> AsyncIterator[DiscordDouble]:
     async with DiscordDouble() as double:
-        monkeypatch.setattr(discord.http.Route, "BASE", double.api_url)
-        monkeypatch.setattr(DiscordWebSocket, "DEFAULT_GATEWAY", yarl.URL(double.gateway_url))
-        yield double
+        with pointed_at(double):
+            yield double
 
 
 @pytest.fixture
@@ -425,6 +423,15 @@ async def test_unknown_events_are_passed_over(double: DiscordDouble, bot: SmallB
     double.gateway.garbage('{"op": 77, "d": null}')
     await double.user("ann").say(None, "echo still here")
     await double.until(lambda: double.said() == ["still here"])
+
+
+async def test_the_gateway_may_refuse_to_open(double: DiscordDouble) -> None:
+    double.gateway.refuse = 1
+    async with aiohttp.ClientSession() as web:
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await web.ws_connect(double.environment["DISCORD_GATEWAY_URL"])
+        async with web.ws_connect(double.gateway_url) as socket:
+            assert (await socket.receive_json())["op"] == 10
 
 
 async def test_the_round_trip_is_felt(double: DiscordDouble, bot: SmallBot) -> None:

@@ -1,11 +1,11 @@
-"""What an answer looks like at every stage of its life."""
+"""What is said around an answer."""
 
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.rendering.answers import answer_text, draft_text, failure_text, source_pages, status_line
+from cogs.rendering.answers import answer_note, failure_note, source_pages, status_line, with_note
 from cogs.rendering.calls import CallState, ShownCall
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from domain.book import Citation
@@ -34,27 +34,23 @@ def test_the_status_says_what_is_being_done() -> None:
     assert status_line([done]) == '-# 🔎 search_book "tea" · 5 passages'
 
 
-def test_a_draft_carries_its_status_below() -> None:
-    assert draft_text("", "-# …") == "-# …"
-    assert draft_text("So far", "-# …") == "So far\n\n-# …"
-    assert draft_text("So far") == "So far"
+def test_a_note_stands_below_the_text() -> None:
+    assert with_note("", "-# …") == "-# …"
+    assert with_note("So far", "-# …") == "So far\n\n-# …"
+    assert with_note("So far", "") == "So far"
+    assert with_note("```py\nx = 1", "-# …") == "```py\nx = 1\n```\n\n-# …"
 
 
 def test_an_answer_says_that_it_was_stopped_or_cut() -> None:
-    assert answer_text(Answer("t", "Whole.")) == "Whole."
-    assert answer_text(Answer("t", "Half", stopped=True)) == "Half\n\n-# ⏹ Stopped."
-    assert answer_text(Answer("t", "Half", cut=True)).startswith("Half\n\n-# ✂ ")
+    assert answer_note(Answer("t", "Whole.")) == ""
+    assert answer_note(Answer("t", "Half", stopped=True)) == "-# ⏹ Stopped."
+    assert answer_note(Answer("t", "Half", cut=True)).startswith("-# ✂ ")
 
 
-def test_a_failure_keeps_what_was_written() -> None:
+def test_a_failure_is_a_sentence() -> None:
     failure = TurnFailed("t", "overloaded", "The model is {busy}. Try again.", "The rabbit")
-    assert failure_text(failure) == "The rabbit\n\n⚠️ The model is {busy}. Try again."
-    assert failure_text(failure, "Das Modell ist überlastet.").endswith("⚠️ Das Modell ist überlastet.")
-    assert failure_text(TurnFailed("t", "x", "Sorry.")) == "⚠️ Sorry."
-
-
-def test_a_note_stands_outside_a_block_of_code() -> None:
-    assert answer_text(Answer("t", "```py\nx = 1", stopped=True)) == "```py\nx = 1\n```\n\n-# ⏹ Stopped."
+    assert failure_note(failure) == "⚠️ The model is {busy}. Try again."
+    assert failure_note(failure, "Das Modell ist überlastet.") == "⚠️ Das Modell ist überlastet."
 
 
 def test_sources_show_page_chapter_and_quote() -> None:

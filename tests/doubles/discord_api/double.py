@@ -100,6 +100,15 @@ class DiscordDouble:
         """For DISCORD_GATEWAY_URL and `DiscordWebSocket.DEFAULT_GATEWAY`."""
         return self.base_url.replace("http", "ws", 1) + "/gateway"
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings that point a bot in another process here."""
+        return {
+            "DISCORD_TOKEN": self.token,
+            "DISCORD_API_URL": self.api_url,
+            "DISCORD_GATEWAY_URL": self.gateway_url,
+        }
+
     # Time
 
     def now(self) -> float:

@@ -1,0 +1,53 @@
+"""The messages of an answer, by one path from the first draft to the final text."""
+
+from collections.abc import Hashable, Sequence
+
+from cogs.delivery.body import Body, Delivery
+from cogs.delivery.posting import Posted, Posting
+from cogs.delivery.pump import Pump
+from cogs.rendering.answers import with_note
+from cogs.rendering.inline import LinkRule, no_links
+from cogs.rendering.markdown import render
+from cogs.rendering.splitting import split
+
+FIRST_WORDS = 40
+"""Characters before a draft is shown at all: what is sent first is what a phone notifies with."""
+
+
+class AnswerMessage:
+    """An answer in a channel: as many messages as it needs, the buttons under the last.
+
+    `standing` are messages of this turn that are known to stand, and are made into the answer; `posted` is told of
+    every message that is added.
+    """
+
+    def __init__(
+        self,
+        pump: Pump,
+        turn_id: str,
+        *,
+        standing: Sequence[str] = (),
+        posted: Posted | None = None,
+        allow_link: LinkRule = no_links,
+    ) -> None:
+        self._pump = pump
+        self._posting = Posting(turn_id, "a", standing=standing, posted=posted)
+        self._allow_link = allow_link
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        return self._posting.message_ids
+
+    def show(self, text: str, note: str = "", view: Hashable | None = None) -> None:
+        """Let this draft be seen when the channel's pace allows. Returns at once."""
+        if note or len(text) >= FIRST_WORDS or self._posting.stands:
+            self._pump.show(self._posting, lambda: self._bodies(text, note, view))
+
+    async def settle(self, text: str, note: str = "", view: Hashable | None = None) -> Delivery:
+        """Let this be the answer; returns when all of it stands, or never will."""
+        return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view))
+
+    def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
+        messages = split(with_note(render(text, self._allow_link), note))
+        *others, last = [Body(message) for message in messages] or [Body("…")]
+        return [*others, Body(last.content, view=view)]

@@ -1,0 +1,136 @@
+"""A Discord channel as delivery knows it: discord.py's calls and exceptions on one side, the port on the other."""
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import aiohttp
+import discord
+
+from cogs.delivery.body import (
+    ArchivedThreadError,
+    Body,
+    ChannelGoneError,
+    MessageGoneError,
+    NotAllowedError,
+    RefusedError,
+    Sent,
+    TryLaterError,
+)
+from cogs.rendering.tool_calls import EmbedData
+
+MakeView = Callable[[Hashable], discord.ui.View]
+"""Makes the buttons that a body's `view` stands for."""
+
+Place = discord.Thread | discord.TextChannel | discord.DMChannel
+
+UNKNOWN_CHANNEL, TOO_MANY_OLD_EDITS, ARCHIVED, LOCKED = 10003, 30046, 50083, 160005
+BANNED_FOR_S = 60.0
+"""How long to keep quiet when a 429 does not say: it comes from Cloudflare, for too many invalid requests."""
+
+
+class DiscordChannel:
+    """Sends what Discord shows; never anything that notifies, whatever the client's own setting."""
+
+    def __init__(self, channel: Place, make_view: MakeView) -> None:
+        self._channel = channel
+        self._make_view = make_view
+
+    @property
+    def id(self) -> int:
+        return self._channel.id
+
+    async def send(self, body: Body, nonce: str) -> Sent:
+        with _translated():
+            message = await self._channel.send(
+                body.content or None,
+                nonce=nonce,
+                silent=body.silent,
+                suppress_embeds=not body.embeds,
+                allowed_mentions=discord.AllowedMentions.none(),
+                **self._parts(body),
+            )
+        return Sent(str(message.id), _shows(message, body, self._custom_ids(body)))
+
+    async def edit(self, message_id: str, body: Body) -> None:
+        """By way of a partial message: a whole one would send flags along, and bring link previews back."""
+        with _translated():
+            message = self._partial(message_id)
+            view = None if body.view is None else self._make_view(body.view)
+            if body.embeds:
+                await message.edit(embeds=embeds_of(body), view=view)
+            else:
+                await message.edit(content=body.content, view=view, allowed_mentions=discord.AllowedMentions.none())
+
+    async def delete(self, message_id: str) -> None:
+        with _translated():
+            await self._partial(message_id).delete()
+
+    async def unarchive(self) -> None:
+        if isinstance(self._channel, discord.Thread):
+            with _translated():
+                await self._channel.edit(archived=False)
+
+    async def typing(self) -> None:
+        with _translated():
+            await self._channel.typing()
+
+    def _partial(self, message_id: str) -> discord.PartialMessage:
+        return self._channel.get_partial_message(int(message_id))
+
+    def _parts(self, body: Body) -> dict[str, Any]:
+        parts: dict[str, Any] = {"embeds": embeds_of(body)} if body.embeds else {}
+        return parts | {"view": self._make_view(body.view)} if body.view is not None else parts
+
+    def _custom_ids(self, body: Body) -> list[str]:
+        view = None if body.view is None else self._make_view(body.view)
+        return [part["custom_id"] for row in view.to_components() for part in row["components"]] if view else []
+
+
+def embeds_of(body: Body) -> list[discord.Embed]:
+    return [_embed(embed) for embed in body.embeds]
+
+
+def _embed(embed: EmbedData) -> discord.Embed:
+    return discord.Embed(description=embed.description, colour=embed.colour)
+
+
+def _shows(message: discord.Message, body: Body, custom_ids: list[str]) -> bool:
+    """Whether the message is the one that was sent, not an earlier one of the same nonce; spaces do not count."""
+    rows = [row.children for row in message.components if isinstance(row, discord.ActionRow)]
+    shown = [message.content, *(embed.description or "" for embed in message.embeds)]
+    wanted = [body.content, *(embed.description for embed in body.embeds)]
+    pressable = [part.custom_id for row in rows for part in row]
+    return pressable == custom_ids and [text.split() for text in shown] == [text.split() for text in wanted]
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """discord.py's exceptions as delivery's own.
+
+    It repeats neither requests that met a 503 nor those whose connection broke; delivery does.
+    """
+    try:
+        yield
+    except discord.RateLimited as error:
+        raise TryLaterError(str(error), error.retry_after) from error
+    except discord.DiscordServerError as error:
+        raise TryLaterError(str(error)) from error
+    except discord.HTTPException as error:
+        raise _fault(error) from error
+    except (aiohttp.ClientError, OSError, TimeoutError) as error:
+        raise TryLaterError(f"{type(error).__name__}: {error}") from error
+
+
+def _fault(error: discord.HTTPException) -> Exception:
+    if error.status == 429:
+        return TryLaterError(str(error), BANNED_FOR_S)
+    if error.code == ARCHIVED:
+        return ArchivedThreadError(str(error))
+    if error.code == UNKNOWN_CHANNEL:
+        return ChannelGoneError(str(error))
+    if error.status == 404 or error.code == TOO_MANY_OLD_EDITS:
+        return MessageGoneError(str(error))
+    if error.status in (401, 403) or error.code == LOCKED:
+        return NotAllowedError(str(error))
+    return RefusedError(str(error))

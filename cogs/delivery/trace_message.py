@@ -1,0 +1,68 @@
+"""The message of a turn's tool calls, while they happen and after."""
+
+from cogs.delivery.body import Body, Delivery
+from cogs.delivery.posting import Posted, Posting
+from cogs.delivery.pump import Pump
+from cogs.rendering.calls import CallState, ShownCall
+from cogs.rendering.card_state import CardState, Press, first_state
+from cogs.rendering.tool_calls import render_card
+from cogs.rendering.words import Say, in_english
+from domain.event import ToolCallFinished, ToolCallStarted
+
+
+class TraceMessage:
+    """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it."""
+
+    def __init__(
+        self,
+        pump: Pump,
+        turn_id: str,
+        *,
+        say: Say = in_english,
+        standing: str | None = None,
+        posted: Posted | None = None,
+    ) -> None:
+        self._pump = pump
+        self._turn_id = turn_id
+        self._say = say
+        self._calls: dict[str, ShownCall] = {}
+        self._chosen: CardState | None = None
+        self._posting = Posting(turn_id, "t", standing=[standing] if standing else [], posted=posted)
+
+    @property
+    def calls(self) -> list[ShownCall]:
+        return sorted(self._calls.values(), key=lambda call: call.number)
+
+    def started(self, event: ToolCallStarted) -> None:
+        self._calls[event.call_id] = ShownCall.started(event)
+        self._show()
+
+    def finished(self, event: ToolCallFinished) -> None:
+        call = self._calls[event.call_id] = self._calls[event.call_id].finished(event)
+        if call.state is CallState.FAILED and self._chosen is not None:
+            self._chosen = self._chosen.with_open([call.number])
+        self._show()
+
+    def pressed(self, press: Press) -> Body:
+        """What to show in answer to a press while the turn runs; later calls keep to it."""
+        self._chosen = press.after(self.calls)
+        body = self._body()
+        self._posting.shown(body)
+        return body
+
+    async def settle(self) -> Delivery | None:
+        """Return when the card stands as it should; None where there were no calls."""
+        return await self._pump.settle(self._posting, lambda: [self._body()]) if self._calls else None
+
+    def _show(self) -> None:
+        self._pump.show(self._posting, lambda: [self._body()])
+
+    def _body(self) -> Body:
+        state = self._chosen or first_state(self.calls)
+        return card_body(self._turn_id, self.calls, state, self._say)
+
+
+def card_body(turn_id: str, calls: list[ShownCall], state: CardState, say: Say = in_english) -> Body:
+    """The card as a message; its view is its buttons."""
+    card = render_card(turn_id, calls, state, say)
+    return Body(embeds=card.embeds, view=card.buttons, silent=True)
