@@ -9,11 +9,15 @@ from tests.doubles.mcp_server import answer
 
 
 class McpHttpDouble:
-    """Keeps sessions; `restart` forgets them, `down` makes every request fail. `methods` are those it was asked for."""
+    """Keeps sessions. `methods` are those it was asked for.
+
+    `restart` forgets all sessions; one that is `forgetful` knows none in a call; one that is `down` refuses everything.
+    """
 
     def __init__(self) -> None:
         self.sessions: set[str] = set()
         self.down = False
+        self.forgetful = False
         self.methods: list[str] = []
         self.base_url = ""
         self._runner: web.AppRunner | None = None
@@ -44,10 +48,14 @@ class McpHttpDouble:
         if message.get("method") == "initialize":
             headers["mcp-session-id"] = uuid.uuid4().hex
             self.sessions.add(headers["mcp-session-id"])
-        elif request.headers.get("mcp-session-id") not in self.sessions:
+        elif not self._knows(request, message["method"]):
             return web.Response(status=404)
         reply = answer(message)
         return web.json_response(reply, headers=headers) if reply else web.Response(status=202, headers=headers)
+
+    def _knows(self, request: web.Request, method: str) -> bool:
+        forgotten = self.forgetful and method == "tools/call"
+        return request.headers.get("mcp-session-id") in self.sessions and not forgotten
 
     async def _delete(self, request: web.Request) -> web.Response:
         self.sessions.discard(request.headers.get("mcp-session-id", ""))

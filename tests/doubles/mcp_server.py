@@ -2,7 +2,7 @@
 
 It speaks the handshake of 2025-06-18. Its tools: `echo` gives back its text, `add` adds, `fail` reports an error,
 `blank` returns nothing, `picture` returns no text, `sleep` takes its time, `die` ends the process in the middle of
-the call, and `env` tells an environment variable.
+the call, `env` tells an environment variable, `count` has a result without text, and `attach` one with attachments.
 """
 
 import json
@@ -25,6 +25,8 @@ TOOLS: list[Json] = [
     {"name": "sleep", "description": "Take a while.", "inputSchema": _SECONDS},
     {"name": "die", "description": "End the server.", "inputSchema": {"type": "object"}},
     {"name": "env", "description": "Tell a variable.", "inputSchema": _TEXT},
+    {"name": "count", "description": "Return numbers alone.", "inputSchema": {"type": "object"}},
+    {"name": "attach", "description": "Return a note and a link.", "inputSchema": {"type": "object"}},
     {"name": "name.with/odd characters", "description": "Oddly named.", "inputSchema": {"type": "object"}},
 ]
 
@@ -68,6 +70,11 @@ def _call(tool: str, arguments: Json) -> Json:
             return {"content": []}
         case "picture":
             return {"content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}]}
+        case "count":
+            return {"content": [], "structuredContent": {"total": 3}}
+        case "attach":
+            note = {"type": "resource", "resource": {"uri": "note://1", "mimeType": "text/plain", "text": "a note"}}
+            return {"content": [note, {"type": "resource_link", "uri": "note://2", "name": "another"}]}
         case "sleep":
             time.sleep(arguments["seconds"])
             return _text("awake")

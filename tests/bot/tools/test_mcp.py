@@ -117,6 +117,8 @@ class TestCalling:
             ("fail", {}, "it failed", True),
             ("blank", {}, "The tool returned nothing.", False),
             ("picture", {}, "[image, which cannot be shown here]", False),
+            ("count", {}, '{"total": 3}', False),
+            ("attach", {}, "a note\n\n[another: note://2]", False),
             ("name_with_odd_characters", {}, "called name.with/odd characters", False),
         ],
     )
@@ -240,6 +242,13 @@ class TestHttp:
         server.restart()
         assert (await call(http, "web_echo", text="new session")).content == "new session"
         assert server.methods.count("initialize") == 2
+
+    async def test_a_server_that_forgets_at_once_is_not_asked_for_ever(
+        self, http: McpTools, server: McpHttpDouble
+    ) -> None:
+        server.forgetful = True
+        assert "it does not keep its sessions" in error_of(await call(http, "web_echo", text="x"))
+        assert server.methods.count("tools/call") == 2
 
     async def test_a_server_that_is_down_is_an_error_until_it_is_up(
         self, http: McpTools, server: McpHttpDouble
