@@ -16,6 +16,7 @@ from rich.text import Text
 from bot.event_json import event_to_json
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.conversation import Conversation
+from domain.errors import MarginaliaError
 from domain.event import Answer, DraftDiscarded, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnFailed
 
 TERMINAL_READER = Reader("terminal", "")
@@ -43,7 +44,15 @@ class ConsoleChat:
             if question.casefold() in ("quit", "exit"):
                 return
             if question:
-                await self.ask(question)
+                await self._ask_and_survive(question)
+
+    async def _ask_and_survive(self, question: str) -> None:
+        """Answer, or say why it cannot be done: a full disk ends no chat."""
+        try:
+            await self.ask(question)
+        except MarginaliaError as error:
+            self.failures += 1
+            self._console.print(error.message, style="red", markup=False, soft_wrap=True)
 
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""

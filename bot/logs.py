@@ -13,7 +13,7 @@ LIBRARIES = {"aiosqlite": logging.WARNING, "httpx": logging.WARNING, "httpx2": l
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: at, level, logger, message and, where there is one, the traceback as `error`."""
+    """One object a line: at, level, logger, message, the fields of a turn, and a `traceback`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -21,9 +21,10 @@ class JsonLines(logging.Formatter):
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
+            **getattr(record, "fields", {}),
         }
         if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
+            line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False)
 
 

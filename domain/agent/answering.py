@@ -24,6 +24,7 @@ from domain.event import (
     Answer,
     StrategyOutcome,
     TextDelta,
+    TurnEvent,
     TurnFailed,
     TurnStarted,
     UsageReported,
@@ -109,26 +110,34 @@ class AnswerMaker:
         turn = await self._turns.begin(conversation.id, [m.id for m in waiting], self._clock())
         turn = replace(turn, model=self._provider.model_name)
         draft = Draft(turn, [replace(message, turn_id=turn.id) for message in waiting])
-        emit(TurnStarted(turn.id, tuple(message.id for message in waiting)))
+        log = draft.log
+
+        def tell(event: TurnEvent) -> None:
+            log.follow(event)
+            emit(event)
+
+        tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
         try:
             async with asyncio.timeout(self._turn_timeout):
-                outcome = await self._work(conversation, history, draft, emit)
-            await self._keep(draft, outcome, emit)
+                outcome = await self._work(conversation, history, draft, tell)
+            await self._keep(draft, outcome, tell)
         except TimeoutError:
             message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
-            await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, emit)
+            await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, tell)
         except MarginaliaError as error:
-            await self._fail(draft, running, error.code, error.message, emit, getattr(error, "retry_after", None))
+            await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
         except asyncio.CancelledError:
             if running.ending is Ending.STOPPED:
-                await self._keep_stopped(draft, running, emit)
+                await self._keep_stopped(draft, running, tell)
             else:
                 await self._turns.reopen(turn.id)
                 raise
         except Exception:
             logger.exception("turn %s failed unexpectedly", turn.id)
             message = "Something went wrong on my side; it has been logged. Please try again."
-            await self._fail(draft, running, "internal", message, emit)
+            await self._fail(draft, running, "internal", message, tell)
+        finally:
+            log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
 
     async def _work(
         self, conversation: Conversation, history: Sequence[ChatMessage], draft: Draft, emit: Emit
@@ -153,6 +162,7 @@ class AnswerMaker:
         ]
         dispatch = self._toolbox(view).build_dispatcher(timeout=self._tool_timeout)
         strategy = self._strategy(self._provider)
+        draft.log.reach("prepared_ms")
         async with aclosing(strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
@@ -170,6 +180,8 @@ class AnswerMaker:
     async def _record(self, event: UsageReported, conversation: Conversation, draft: Draft) -> None:
         """Book the tokens on the reader who wrote last, at once: they are spent even if no answer comes of it."""
         draft.usage += event.usage
+        cost = self._price(self._provider.name, event.model, event.usage)
+        draft.log.add_cost(cost)
         await self._usage.record(
             UsageRecord(
                 at=self._clock(),
@@ -178,7 +190,7 @@ class AnswerMaker:
                 reader_id=draft.asked[-1].author_id,
                 guild_id=conversation.guild_id,
                 conversation_id=conversation.id,
-                cost_microdollars=self._price(self._provider.name, event.model, event.usage),
+                cost_microdollars=cost,
             )
         )
 
@@ -239,7 +251,10 @@ class AnswerMaker:
         retry_after: float | None = None,
     ) -> None:
         draft.turn = replace(draft.turn, error=code)
-        await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
+        try:
+            await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
+        except MarginaliaError as error:  # the disk, mostly: the next start finds the turn running and takes it back
+            message = error.message
         emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after))
 
     async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from domain.agent.composition import Composition
 from domain.agent.running_turn import RunningTurn
+from domain.agent.turn_log import TurnLog
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn
@@ -28,6 +29,7 @@ class Draft:
     usage: TokenUsage = field(default_factory=TokenUsage)
     read_to: int | None = None
     depends_to: int | None = None
+    log: TurnLog = field(default_factory=TurnLog)
 
     @property
     def text(self) -> str:

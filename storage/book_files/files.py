@@ -20,6 +20,8 @@ class SQLiteBookFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._open_files = OpenFiles()
+        self._indexer = asyncio.Semaphore(1)
+        """Indexing is work for the processor: one thread of it leaves the event loop its share, several do not."""
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
         """Index a book; a book that is there already is left alone.
@@ -27,7 +29,8 @@ class SQLiteBookFiles:
         Raises:
             StorageError: WRITE_FAILED, the disk refused.
         """
-        await asyncio.to_thread(self._write, sha256, text, progress or _nobody)
+        async with self._indexer:
+            await asyncio.to_thread(self._write, sha256, text, progress or _nobody)
 
     async def open(self, book: Book) -> BookFile:
         opened = OpenedBook(book, self._path(book.sha256), self._open_files)

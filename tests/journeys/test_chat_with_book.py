@@ -348,6 +348,23 @@ async def test_tokens_are_booked_on_the_reader_who_asked(tmp_path: Path) -> None
         assert turn.usage == usage
 
 
+async def test_every_turn_is_one_line_in_the_log_without_a_word_of_what_was_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "marginalia.turns")
+    reply = ChatResponse(text="Hobb did.", usage=TokenUsage(90, 20))
+    async with reading_room(tmp_path, ScriptedChat(SEARCH, reply)) as room:
+        talk = await room.talk()
+        await room.answer(talk, "Who put out the lamp?")
+    [line] = [record for record in caplog.records if record.name == "marginalia.turns"]
+    fields = line.__dict__["fields"]
+    assert (fields["conversation"], fields["state"], fields["reader"]) == (talk.id, "answered", "ann")
+    assert (fields["tokens_in"], fields["tokens_out"], fields["calls"], fields["cost_microdollars"]) == (90, 20, 1, 1)
+    assert fields["prepared_ms"] <= fields["first_text_ms"] <= fields["total_ms"]
+    assert "lamp" not in line.getMessage()
+    assert "Hobb" not in line.getMessage()
+
+
 async def test_a_reader_who_has_used_up_the_day_is_told_kindly_and_others_go_on(tmp_path: Path) -> None:
     reply = ChatResponse(text="Hi.", usage=TokenUsage(90, 20))
     async with reading_room(tmp_path, ScriptedChat(reply), daily_tokens=100) as room:
