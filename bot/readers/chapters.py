@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from bot.readers.heading_words import Rank
 from bot.readers.headings import is_not_the_book, parse_label, parse_numeral
+from bot.readers.measures import middle
 from bot.readers.titles import chapter_title, with_subtitle
 from domain.book import Chapter
 
@@ -14,6 +15,9 @@ MOST_CHAPTERS = 5_000
 _FRONT_MATTER_CHARACTERS = 6_000
 _TITLE_PAGE_CHARACTERS = 400
 _LINES_OF_CONTENTS = 3
+_LONGEST_CONTENTS = 20_000
+_LONGEST_LINE = 200
+_LIKE_A_CHAPTER = 4
 _WORD = re.compile(r"\w")
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
 
@@ -49,8 +53,25 @@ def is_bare_label(title: str) -> bool:
     return label is not None and label.rank is not None and not label.title
 
 
-def _has_words(text: str, start: int, end: int) -> bool:
+def has_words(text: str, start: int, end: int) -> bool:
+    """Whether any word stands in `text[start:end]`."""
     return bool(_WORD.search(text, start, end))
+
+
+def _has_content(text: str, start: int, end: int) -> bool:
+    """Whether more stands there than lines of a table of contents."""
+    first = _WORD.search(text, start, end)
+    if first is None:
+        return False
+    if not is_label(_line_at(text, first.start())):
+        return True
+    lines = text[first.start() : min(end, start + _LONGEST_CONTENTS)].split("\n")
+    return not all(is_label(line) for line in lines if _WORD.search(line))
+
+
+def _line_at(text: str, offset: int) -> str:
+    end = text.find("\n", offset, offset + _LONGEST_LINE)
+    return text[offset : end if end >= 0 else offset + _LONGEST_LINE]
 
 
 def _key(title: str) -> str:
@@ -71,7 +92,10 @@ def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
 def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
     if below.level < above.level or not is_bare_label(above.title) or is_not_the_book(below.title):
         return False
-    return not (_stands_for_itself(above.title, below.title) or _has_words(text, above.end, below.start))
+    label = parse_label(above.title)
+    if below.level > above.level and label and label.rank and label.rank < Rank.CHAPTER:
+        return False  # the first chapter of "Part One" does not name it
+    return not (_stands_for_itself(above.title, below.title) or has_words(text, above.end, below.start))
 
 
 def _stands_for_itself(above: str, below: str) -> bool:
@@ -85,31 +109,36 @@ def _stands_for_itself(above: str, below: str) -> bool:
 
 def _without_title_page(text: str, headings: Sequence[Heading], book_title: str) -> Sequence[Heading]:
     """Headings before the book's first chapter that only say what it is called and who wrote it, left out."""
-    start = 1 if headings and _is_book_title(headings, _key(book_title)) else 0
-    first_label = next((at for at, heading in enumerate(headings) if is_label(heading.title)), start)
-    ends = [heading.start for heading in headings[1:]] + [len(text)]
+    if headings and _is_book_title(text, headings, _key(book_title)):
+        headings = headings[1:]
+    first_label = next((at for at, heading in enumerate(headings) if is_label(heading.title)), 0)
     front = [
         heading
-        for heading, end in zip(headings[start:first_label], ends[start:first_label], strict=True)
+        for heading, below in pairwise(headings[: first_label + 1])
         if is_not_the_book(heading.title)
-        or (end - heading.end > _TITLE_PAGE_CHARACTERS and not _BYLINE.fullmatch(heading.title))
+        or (below.start - heading.end > _TITLE_PAGE_CHARACTERS and not _BYLINE.fullmatch(heading.title))
     ]
-    return [*front, *headings[max(start, first_label) :]]
+    return [*front, *headings[first_label:]]
 
 
-def _is_book_title(headings: Sequence[Heading], book_key: str) -> bool:
+def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:
+    """Whether the first heading is the book's title: by name, as the only one of its level, or with little under it."""
     first, *others = headings
-    if is_label(first.title) or first.start > _FRONT_MATTER_CHARACTERS:
+    if not others or is_label(first.title) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
     key = _key(first.title)
-    named = bool(book_key) and (key in book_key or book_key in key)
-    return bool(others) and (named or all(heading.level > first.level for heading in others))
+    if (book_key and (key in book_key or book_key in key)) or all(heading.level > first.level for heading in others):
+        return True
+    usual = middle(
+        below.start - above.end for above, below in pairwise([*others, Heading(len(text), len(text), "", 0)])
+    )
+    return first.start == 0 and others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
 
 
 def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     """Headings that have text under them or deeper ones; so the lines of a table of contents fall out."""
     ends = [*(heading.start for heading in headings[1:]), len(text)]
-    full = [_has_words(text, heading.end, end) for heading, end in zip(headings, ends, strict=False)]
+    full = [_has_content(text, heading.end, end) for heading, end in zip(headings, ends, strict=False)]
     kept: list[Heading] = []
     later: set[str] = set()
     for at in range(len(headings) - 1, -1, -1):
@@ -135,13 +164,14 @@ def _without_subdivisions(text: str, headings: Sequence[Heading]) -> list[Headin
     deepest = levels[0] if levels else 0
     for level in levels[1:]:
         parents = [
-            _has_words(text, above.end, below.start)
+            has_words(text, above.end, below.start)
             for above, below in pairwise(headings)
             if above.level <= deepest and below.level == level
         ]
-        children = sum(heading.level == level for heading in headings)
+        children = [heading for heading in headings if heading.level == level]
+        are_subtitles = len(children) <= len(parents) and not all(is_label(child.title) for child in children)
         outer = sum(heading.level <= deepest for heading in headings)
-        if outer > 1 and (parents.count(True) * 2 > len(parents) or children <= len(parents)):
+        if outer > 1 and (are_subtitles or parents.count(True) * 2 > len(parents)):
             break
         deepest = level
     return [heading for heading in headings if heading.level <= deepest or is_not_the_book(heading.title)]

@@ -31,7 +31,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
     """
     text, warnings = _decoded(data)
-    if len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
+    if _CONTROL.search(text) and len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
         raise BookError(
             BookErrorCode.UNSUPPORTED_FORMAT,
             "This file does not look like text. I read EPUB, PDF, DOCX, HTML, Markdown and plain text.",

@@ -125,11 +125,16 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
         if block.page != page:
             break
         said = _letters_of(block.text[:_LONGEST_HEADING])
-        if said and (title.startswith(said) or said.startswith(title)):
+        if said and (title.startswith(said) or said.startswith(title) or _ends(title, said)):
             return number
         if below is None and bookmark.top is not None and block.top <= bookmark.top + block.size:
             below = number
     return first if below is None else below
+
+
+def _ends(title: str, said: str) -> bool:
+    """ "1. Dusk" may stand on the page as "Dusk"."""
+    return title.endswith(said) and len(said) * 2 >= len(title)
 
 
 def _letters_of(text: str) -> str:

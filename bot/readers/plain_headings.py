@@ -3,15 +3,16 @@
 A heading is known by three things together: what it says, the white space around it, and the others of its kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from bot.readers.chapters import Heading, chapters_from, is_bare_label, is_label
+from bot.readers.chapters import Heading, chapters_from, has_words, is_bare_label, is_label
 from bot.readers.heading_words import Rank
 from bot.readers.headings import is_not_the_book, numeral_value, parse_label, parse_numeral
 from bot.readers.measures import middle
 from bot.readers.plain_blocks import Block, blocks_of, usual_gap
+from bot.readers.titles import with_subtitle
 
 _LONGEST_TITLE = 90
 _LONGEST_BARE_LABEL = 40
@@ -28,25 +29,30 @@ def find_headings(text: str) -> list[Heading]:
     labelled = _labelled(text, blocks)
     ranked = [heading for heading in labelled if heading.level]
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
-        return _levelled(labelled)
-    inner = _numbered(text, blocks) or _capitals(text, blocks)
-    if _divide(text, ranked) and len(inner) <= len(ranked):
-        return _levelled(labelled)
+        return _levelled(text, labelled)
+    inner = _numbered(text, blocks, labelled)
+    if not inner and len(capitals := _capitals(text, blocks)) > len(ranked):
+        inner = capitals
     taken = {heading.start for heading in labelled}
-    return sorted(
-        [*_levelled(labelled), *(heading for heading in inner if heading.start not in taken)],
-        key=lambda heading: heading.start,
-    )
+    found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
+    return _levelled(text, sorted(found, key=lambda heading: heading.start))
 
 
 def _divide(text: str, headings: Sequence[Heading]) -> bool:
     return len(headings) >= _FEWEST and len(chapters_from(text, headings)) >= _FEWEST
 
 
-def _levelled(headings: Sequence[Heading]) -> list[Heading]:
-    """Named parts (level 0 so far) stand beside the outermost division there is."""
+def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """Named parts (level 0 so far) stand inside the part they open, or else beside the outermost division there is."""
     outermost = min((heading.level for heading in headings if heading.level), default=Rank.NUMERAL)
-    return [heading if heading.level else replace(heading, level=outermost) for heading in headings]
+    result: list[Heading] = []
+    for heading in headings:
+        above = result[-1] if result else None
+        if not heading.level:
+            opens_part = above and above.level < Rank.CHAPTER and not has_words(text, above.end, heading.start)
+            heading = replace(heading, level=above.level + 1 if above and opens_part else outermost)
+        result.append(heading)
+    return result
 
 
 def _labelled(text: str, blocks: Sequence[Block]) -> list[Heading]:
@@ -61,8 +67,13 @@ def _label_of(text: str, block: Block) -> Heading | None:
     label = parse_label(first)
     if label is None or any(map(is_label, others)) or (others and others[0][:1].islower()):
         return None
-    joined = f"{first} {' '.join(others)}" if label.title or not others else f"{first}\n{' '.join(others)}"
-    return Heading(block.start, block.end, joined, label.rank or 0)
+    return Heading(block.start, block.end, _one_line(block, is_bare=not label.title), label.rank or 0)
+
+
+def _one_line(block: Block, *, is_bare: bool) -> str:
+    """A label and the lines under it: its title, or the rest of it."""
+    first, *others = block.lines
+    return with_subtitle(first, " ".join(others)) if others and is_bare else block.text
 
 
 def _label_above_prose(text: str, block: Block) -> Heading | None:
@@ -87,7 +98,7 @@ def _with_title_lines(headings: Sequence[Heading], blocks: Sequence[Block]) -> l
     bare = sum(is_bare_label(heading.title) for heading in headings)
     usual = len(titles) * 10 >= bare * 6
     return [
-        Heading(heading.start, title.end, f"{heading.title}\n{title.text}", heading.level)
+        Heading(heading.start, title.end, with_subtitle(heading.title, title.text), heading.level)
         if (title := titles.get(heading.start)) and (usual or _in_capitals(title.text))
         else heading
         for heading in headings
@@ -108,21 +119,32 @@ def _in_capitals(text: str) -> bool:
     return text == text.upper() and sum(map(str.isalpha, text)) > 1
 
 
-def _numbered(text: str, blocks: Sequence[Block]) -> list[Heading]:
+def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
     """Bare numerals that count 1, 2, 3 and stand between whole sentences, which page numbers do not."""
+    ends_of_headings = {heading.end for heading in labelled}
     found: list[Heading] = []
     last = whole = 0
-    for block in blocks:
-        label = parse_numeral(block.lines[0]) if len(block.lines) == 1 else None
-        if label and (value := numeral_value(label.name)) in (1, last + 1):
+    for above, block in zip([None, *blocks], blocks, strict=False):
+        label = parse_numeral(block.lines[0]) if block.is_short else None
+        if (
+            label
+            and len(block.lines) <= 1 + (not label.title)
+            and (value := numeral_value(label.name)) in (1, last + 1)
+        ):
             last = value
-            whole += not (before := text[: block.start].rstrip()) or before[-1] in _ENDS_OF_SENTENCES
-            found.append(Heading(block.start, block.end, block.text, Rank.NUMERAL))
+            whole += above is None or value == 1 or _may_end_before_heading(text, above, ends_of_headings)
+            title = _one_line(block, is_bare=not label.title)
+            found.append(Heading(block.start, block.end, title, Rank.NUMERAL))
+    found = _with_title_lines(found, blocks)
     chapters = chapters_from(text, found)
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
         return []
     usual = middle(chapter.end - chapter.start for chapter in chapters)
     return found if usual >= _SHORTEST_NUMBERED_SECTION else []
+
+
+def _may_end_before_heading(text: str, block: Block, ends_of_headings: Container[int]) -> bool:
+    return block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
 
 
 def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:

@@ -12,7 +12,7 @@ _MOST_TITLE_BLOCKS = 4
 _CREDITS = re.compile(
     r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
 )
-_BY_NAME = re.compile(r"(?:written )?by:?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
+_BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
 
 
@@ -37,12 +37,19 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
     for at, block in enumerate(blocks[1 : _MOST_TITLE_BLOCKS + 1], start=1):
         if not _fits_a_title_page(block):
             return None
-        title = calm(" ".join(above.text for above in blocks[:at]))
+        title = _title(blocks[:at])
         if match := _BY_NAME.fullmatch(block.text):
-            return title, match["name"]
+            return title, calm(match["name"])
         if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
-            return title, blocks[at + 1].text
+            return title, calm(blocks[at + 1].text)
     return None
+
+
+def _title(blocks: Sequence[Block]) -> str:
+    """The first block, and the next where it goes on: "Frankenstein; / or, the Modern Prometheus"."""
+    first, *others = (block.text for block in blocks)
+    goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
+    return calm(f"{first} {others[0]}" if goes_on else first)
 
 
 def _fits_a_title_page(block: Block) -> bool:

@@ -27,10 +27,10 @@ def chapter_title(heading: str) -> str:
     """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
     line = " ".join(_NOTE.sub("", heading).split()).strip(" .:;,—–-")
     if label := parse_label(line):
-        name, mark = calm(label.name), label.mark if label.mark.strip() else ". "
+        name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name
-    elif (numeral := parse_numeral(line)) and not numeral.title:
-        line = f"Chapter {numeral.name}"
+    elif numeral := parse_numeral(line):
+        line = f"{numeral.name}{numeral.mark}{calm(numeral.title)}" if numeral.title else f"Chapter {numeral.name}"
     else:
         line = calm(line)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
@@ -48,7 +48,7 @@ def calm(text: str) -> str:
     last = max(word.start() for word in _WORD.finditer(text))
 
     def written(word: re.Match[str]) -> str:
-        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":.?!—"
+        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":?!—"
         return _calm_word(word.group(), may_be_small=not opens and word.start() != last)
 
     return _WORD.sub(written, text)
@@ -92,11 +92,7 @@ def title_from_filename(filename: str) -> str:
     if words != words.lower():
         return words
     spaced = words if " " in words else words.replace("-", " ")
-    return " ".join(map(_capitalized, spaced.split())) or "Untitled"
-
-
-def _capitalized(word: str) -> str:
-    return word[:1].upper() + word[1:]
+    return calm(spaced.upper()) or "Untitled"
 
 
 def _one_line(text: str) -> str:

@@ -19,7 +19,7 @@ from domain.protocols import Progress
 
 _LOG = logging.getLogger(__name__)
 _PROJECT = str(Path(__file__).resolve().parents[2])
-_BOOT = "import sys; sys.path[:0] = {paths!r}; from bot.readers.worker import main; main()"
+_BOOT = "import sys; sys.path[:0] = PATHS; from bot.readers.worker import main; main()"
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _BYTES_PER_CHARACTER = 4
 _STAGE = "reading"
@@ -75,7 +75,7 @@ class WorkerProcess:
                 raise BookError(BookErrorCode.TIMED_OUT, "Reading was stopped before it began. Please try again.")
             paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
             self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.format(paths=paths)],
+                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.replace("PATHS", repr(paths))],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

@@ -103,3 +103,88 @@ def _file(objects: Mapping[int, bytes]) -> bytes:
         out.write(entry)
     out.write(b"trailer\n<< /Size %d /Root 1 0 R /Info 5 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, start))
     return out.getvalue()
+
+
+_CONTAINER = """<?xml version="1.0"?>
+<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container">
+<rootfiles><rootfile full-path="OPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
+
+
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
+    """A ZIP file of these parts, in order."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as target:
+        for path, part in parts.items():
+            target.writestr(path, part)
+    return out.getvalue()
+
+
+def xhtml(body: str) -> str:
+    return (
+        '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE html>'
+        '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops">'
+        f"<head><title/></head><body>{body}</body></html>"
+    )
+
+
+def epub(
+    documents: Mapping[str, str],
+    *,
+    nav: str = "",
+    ncx: str = "",
+    metadata: str = "<dc:title>A Test</dc:title><dc:creator>Ann Author</dc:creator><dc:language>en</dc:language>",
+    not_linear: Sequence[str] = (),
+    guide: str = "",
+    parts: Mapping[str, str | bytes] | None = None,
+    hrefs: Mapping[str, str] | None = None,
+) -> bytes:
+    """An EPUB of these documents (file name to body) in this order.
+
+    `nav` and `ncx` are the inner markup of the tables; `hrefs` changes how the manifest writes a file's name; `parts`
+    adds files to the archive or, if empty strings, takes them away.
+    """
+    items, references = "", ""
+    for number, name in enumerate(documents):
+        href = (hrefs or {}).get(name, name)
+        items += f'<item id="i{number}" href="{href}" media-type="application/xhtml+xml"/>'
+        references += (
+            f'<itemref idref="i{number}"{" linear=" + chr(34) + "no" + chr(34) if name in not_linear else ""}/>'
+        )
+    if nav:
+        items += '<item id="nav" href="nav.xhtml" properties="nav" media-type="application/xhtml+xml"/>'
+    if ncx:
+        items += '<item id="ncx" href="toc.ncx" media-type="application/x-dtbncx+xml"/>'
+    package = (
+        '<package xmlns="http://www.idpf.org/2007/opf" version="3.0">'
+        f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/">{metadata}</metadata><manifest>{items}</manifest>'
+        f"<spine{' toc=' + chr(34) + 'ncx' + chr(34) if ncx else ''}>{references}</spine>{guide}</package>"
+    )
+    contents: dict[str, str | bytes] = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": _CONTAINER,
+        "OPS/book.opf": package,
+        **{f"OPS/{name}": xhtml(body) for name, body in documents.items()},
+        "OPS/nav.xhtml": xhtml(nav) if nav else "",
+        "OPS/toc.ncx": f'<ncx xmlns="http://www.daisy.org/z3986/2005/ncx/">{ncx}</ncx>' if ncx else "",
+    }
+    contents.update(parts or {})
+    return archive({path: part for path, part in contents.items() if part})
+
+
+_WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def docx(body: str, *, parts: Mapping[str, str] | None = None) -> bytes:
+    """A DOCX with this inner markup of its body; `parts` adds files such as word/styles.xml."""
+    return archive({"word/document.xml": f"<w:document {_WORD}><w:body>{body}</w:body></w:document>", **(parts or {})})
+
+
+def docx_part(name: str, inner: str) -> str:
+    """A part of a DOCX with this root element."""
+    return f"<w:{name} {_WORD}>{inner}</w:{name}>"
+
+
+def docx_paragraph(text: str, style: str = "", *, before: str = "") -> str:
+    """A paragraph of one run; `before` is markup that comes first in the run."""
+    properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{properties}<w:r>{before}<w:t>{text}</w:t></w:r></w:p>"

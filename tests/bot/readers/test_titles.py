@@ -1,0 +1,56 @@
+"""Titles as a person would write them."""
+
+import pytest
+
+from bot.readers.titles import book_title, chapter_title, title_from_filename
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("CHAPTER I. Down the Rabbit-Hole", "Chapter I. Down the Rabbit-Hole"),
+        ("CHAPTER IV.", "Chapter IV"),
+        ("BOOK ONE: 1805", "Book One: 1805"),
+        ("THE EARTH UNDER THE MARTIANS", "The Earth Under the Martians"),
+        ("DR. JEKYLL WAS QUITE AT EASE", "Dr. Jekyll Was Quite at Ease"),
+        ("HENRY IV. AND THE O’BRIEN GIRL", "Henry IV. and the O’Brien Girl"),
+        ("U.S.S. NAUTILUS: THE END", "U.S.S. Nautilus: The End"),
+        ("I. A SCANDAL IN BOHEMIA", "I. A Scandal in Bohemia"),
+        ("XII", "Chapter XII"),
+        ("12.", "Chapter 12"),
+        ("3. The Lantern Room", "3. The Lantern Room"),
+        ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
+        ("The eBay Years", "The eBay Years"),
+    ],
+)
+def test_chapter_titles(heading: str, title: str) -> None:
+    assert chapter_title(heading) == title
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("The Project Gutenberg eBook of Emma, by Jane Austen", ("Emma", "Jane Austen")),
+        ("Stand by Me", ("Stand by Me", "")),
+        ("Microsoft Word - final.docx", ("", "")),
+        ("untitled", ("", "")),
+    ],
+)
+def test_declared_titles_are_believed_if_a_person_wrote_them(declared: str, expected: tuple[str, str]) -> None:
+    assert book_title(declared) == expected
+
+
+@pytest.mark.parametrize(
+    ("filename", "title"),
+    [
+        ("war_peace.txt", "War Peace"),
+        ("return-on-the-ebb.md", "Return on the Ebb"),
+        ("Moby-Dick.epub", "Moby-Dick"),
+        ("../../etc/The Long Night.pdf", "The Long Night"),
+        ("C:\\Books\\emma.v2.epub", "Emma.V2"),
+        ("...", "Untitled"),
+        ("lone\ud800.txt", "Lone\ufffd"),
+    ],
+)
+def test_file_names_as_titles(filename: str, title: str) -> None:
+    assert title_from_filename(filename) == title
