@@ -33,9 +33,7 @@ def backup(
                     if not await asyncio.to_thread(_copy, source, target, f"{book.sha256}.book")
                 ]
             except OSError as error:
-                fail(
-                    f"The copy could not be written to {path}: {error.strerror}. Check that there is room and try again."
-                )
+                fail(f"The copy could not be written to {path}: {error.strerror}. Make room there and try again.")
         for title in missing:
             errors.print(f"The file of “{title}” is gone, so it is not in the copy.", style="yellow", markup=False)
         console.print(f"Copied the database and the books to {path}.", markup=False)
