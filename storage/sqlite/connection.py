@@ -3,12 +3,13 @@
 import asyncio
 import re
 import sqlite3
-from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+import time
+from collections.abc import Awaitable, Iterable, Sequence
+from typing import TypeVar
 
 import aiosqlite
 
-from storage.sqlite.errors import translated
+from storage.sqlite.errors import is_busy, translated
 
 Row = sqlite3.Row
 Value = str | int | float | bytes | None
@@ -16,6 +17,8 @@ Result = TypeVar("Result")
 
 BUSY_TIMEOUT_S = 5.0
 """How long a statement waits for another process (the bot and the command line may share a database)."""
+
+_BUSY_PAUSE_S = 0.02
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -33,8 +36,15 @@ class Connection:
     @classmethod
     async def open(cls, path: str) -> "Connection":
         with translated(path):
+            # Tried first: when aiosqlite fails to connect, its thread outlives the call and may meet a closed loop.
+            await asyncio.to_thread(_try_to_connect, path)
             # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
-            connection = await aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            connection = aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            try:
+                await to_the_end(connection)
+            except asyncio.CancelledError:
+                await to_the_end(connection.close())
+                raise
             connection.row_factory = sqlite3.Row
         return cls(path, connection)
 
@@ -42,6 +52,19 @@ class Connection:
         """Carry out a statement; the rows it gives back (those of RETURNING as well)."""
         with translated(self._path):
             return list(await self._connection.execute_fetchall(sql, _bindable(parameters)))
+
+    async def run_when_free(self, sql: str) -> None:
+        """Carry out a statement that SQLite refuses at once, instead of waiting, while another process is at work."""
+        deadline = time.monotonic() + BUSY_TIMEOUT_S
+        with translated(self._path):
+            while True:
+                try:
+                    await self._connection.execute_fetchall(sql)
+                    return
+                except sqlite3.OperationalError as error:
+                    if not is_busy(error) or time.monotonic() > deadline:
+                        raise
+                await asyncio.sleep(_BUSY_PAUSE_S)
 
     async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
         """Carry out a statement once for each of the rows."""
@@ -56,15 +79,18 @@ class Connection:
     async def copy_to(self, path: str) -> None:
         """Copy the database as it is now; writers need not wait."""
         with translated(path):
-            async with aiosqlite.connect(path) as target:
+            target = await asyncio.to_thread(sqlite3.connect, path, check_same_thread=False)
+            try:
                 await self._connection.backup(target)
+            finally:
+                await asyncio.to_thread(target.close)
 
     async def close(self) -> None:
         with translated(self._path):
             await self._connection.close()
 
 
-async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+async def to_the_end(work: Awaitable[Result]) -> Result:
     """Await something that must not be left half done: a cancellation is passed on, but only when it is done."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
@@ -78,6 +104,10 @@ async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
             task.exception()  # counts as seen: the cancellation is what the caller asked for
         raise cancelled
     return task.result()
+
+
+def _try_to_connect(path: str) -> None:
+    sqlite3.connect(path).close()
 
 
 def _bindable(parameters: Iterable[Value]) -> Sequence[Value]:

@@ -57,7 +57,7 @@ class Database:
 
     async def _prepare(self, migrations: Sequence[Migration]) -> None:
         for pragma in _PRAGMAS:
-            await self._writer.run(pragma)
+            await self._writer.run_when_free(pragma)
         # Off while tables are rebuilt: with it on, dropping the old one would delete what refers to it.
         await self._writer.run("PRAGMA foreign_keys = OFF")
         await migrate(self, migrations)
@@ -134,7 +134,7 @@ class Database:
         if self.path == MEMORY:
             async with self._turn:
                 return await to_the_end(self._writer.copy_to(path))
-        source = await Connection.open(self.path)  # its own thread, so that nobody's reading waits for the copy
+        source = await Connection.open(self.path)  # with a thread of its own, so that nobody's reading waits for it
         try:
             return await to_the_end(source.copy_to(path))
         finally:

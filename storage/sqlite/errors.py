@@ -65,6 +65,11 @@ def storage_error(error: Exception, path: str) -> StorageError:
     return StorageError(code, sentence.format(path=path, reason=str(error).rstrip(".")))
 
 
+def is_busy(error: sqlite3.Error) -> bool:
+    """Another connection is in the way; it may be gone in a moment."""
+    return error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
+
+
 @contextmanager
 def translated(path: str) -> Iterator[None]:
     """Let nothing but StorageError out of calls to SQLite.

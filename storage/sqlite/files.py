@@ -31,6 +31,7 @@ async def replacing(target: Path) -> AsyncIterator[Path]:
     """
     partial = target.with_name(f"{target.name}.partial")
     try:
+        await asyncio.to_thread(partial.unlink, missing_ok=True)  # what an earlier attempt left when it was killed
         yield partial
         await asyncio.to_thread(partial.replace, target)
     except OSError as error:

@@ -87,6 +87,13 @@ class TestBackup:
         async with await open_storage(f"sqlite:///{tmp_path}/kept.db") as copy:
             assert await copy.books.list() == [a_book()]
 
+    async def test_what_a_killed_backup_left_behind_is_no_obstacle(self, tmp_path: Path) -> None:
+        (tmp_path / "kept.db.partial").write_text("half of a page")
+        async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db") as storage:
+            await storage.backup(tmp_path / "kept.db")
+        async with await open_storage(f"sqlite:///{tmp_path}/kept.db") as copy:
+            assert await copy.integrity_check() == []
+
     async def test_the_database_is_never_its_own_backup(self, tmp_path: Path) -> None:
         async with await open_storage(f"sqlite:///{tmp_path}/marginalia.db") as storage:
             await furnish(storage)

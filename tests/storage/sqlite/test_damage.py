@@ -1,5 +1,6 @@
 """Whatever is wrong with the disk or the file: one sentence that says what to do, and no damage done."""
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from storage import Storage, open_storage
 from storage.sqlite import connection
 from storage.sqlite.database import Database
 from tests.storage.sqlite.conftest import OpenStorage
+from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import a_conversation, a_question, furnish, hold_turn, ids_of
 
 
@@ -173,6 +175,13 @@ class TestCorrupt:
 
     async def test_a_folder_is_no_database(self, tmp_path: Path, opened: OpenStorage) -> None:
         assert (await _refused(opened, tmp_path)).code is StorageErrorCode.NOT_FOUND
+
+    def test_a_program_that_ends_because_of_it_leaves_no_thread_to_complain(self, tmp_path: Path) -> None:
+        """A thread that fails after its loop is closed would make this test, or the next, fail with a warning."""
+        for _ in range(30):
+            with pytest.raises(StorageError):
+                asyncio.run(open_storage(f"sqlite:///{tmp_path}"))
+            assert threads_of_connections() == []
 
     async def test_a_file_is_no_folder(self, path: Path, opened: OpenStorage) -> None:
         assert (await _refused(opened, path / "marginalia.db")).code is StorageErrorCode.NOT_FOUND

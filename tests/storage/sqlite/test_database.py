@@ -195,12 +195,14 @@ class TestManyTasks:
             many = await asyncio.gather(*(lines_of(database) for _ in range(50)))
         assert many == [["before a", "before b"]] * 50
 
-    async def test_two_programs_may_share_a_file(self, tmp_path: Path, open_notes: OpenNotes) -> None:
-        bot, command_line = await asyncio.gather(*(open_notes(tmp_path / "new" / "notes.db") for _ in range(2)))
-        await asyncio.gather(
-            *(_write_pair(database, f"{n}") for n in range(30) for database in (bot, command_line)),
-        )
-        assert len(await lines_of(bot)) == 120
+    async def test_several_programs_may_share_a_file(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        programs = await asyncio.gather(*(open_notes(tmp_path / "new" / "notes.db") for _ in range(4)))
+        await asyncio.gather(*(_write_pair(program, f"{n}") for n in range(15) for program in programs))
+        assert len(await lines_of(programs[0])) == 120
+
+    async def test_several_programs_may_make_it_at_once(self, tmp_path: Path, open_notes: OpenNotes) -> None:
+        for attempt in range(15):
+            await asyncio.gather(*(open_notes(tmp_path / f"{attempt}.db") for _ in range(4)))
 
 
 class TestClosing:
