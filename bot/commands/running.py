@@ -1,6 +1,7 @@
 """What every command shares: running async work, and turning failures into one sentence and an exit code."""
 
 import asyncio
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -10,9 +11,12 @@ import typer
 from rich.console import Console
 
 from bot.app import App, open_app
-from bot.settings import load_settings
+from bot.logs import set_up_logs
+from bot.settings import Settings, load_settings
 from bot.toolbox import open_toolbox
 from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
 
 console = Console(highlight=False)
 errors = Console(stderr=True, highlight=False)
@@ -32,6 +36,9 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; say no more
         raise typer.Exit(0) from None
+    except Exception as error:
+        logger.exception("%s", error)
+        fail("Something went wrong inside the program. LOG_LEVEL=DEBUG shows more; please report it.")
     if code:
         raise typer.Exit(code)
 
@@ -45,13 +52,20 @@ def fail(sentence: str) -> NoReturn:
 @asynccontextmanager
 async def opened() -> AsyncIterator[App]:
     """The program, opened with the settings of the environment, for work on books."""
-    async with open_app(load_settings()) as app:
+    async with open_app(_settings()) as app:
         yield app
 
 
 @asynccontextmanager
 async def opened_for_talk() -> AsyncIterator[App]:
     """As `opened`, with all the tools that the settings name; their servers take a moment to start."""
-    settings = load_settings()
+    settings = _settings()
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
         yield app
+
+
+def _settings() -> Settings:
+    """The settings, with the log as quiet as a person at a terminal wants it unless they ask for more."""
+    settings = load_settings()
+    set_up_logs(settings.log_level if settings.log_level in ("DEBUG", "INFO") else "CRITICAL", settings.log_format)
+    return settings

@@ -26,7 +26,9 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
     LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
     LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
-    LLMErrorCode.CONNECTION_LOST: "The line to the model broke off. Please try again.",
+    LLMErrorCode.CONNECTION_LOST: (
+        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
+    ),
     LLMErrorCode.CONTEXT_EXCEEDED: (
         "This conversation has become too long for the model. Please start a new one on the same book."
     ),
