@@ -29,6 +29,8 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """
     try:
         code = asyncio.run(work())
+    except typer.Exit:
+        raise
     except MarginaliaError as error:
         fail(error.message)
     except KeyboardInterrupt:
