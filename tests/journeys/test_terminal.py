@@ -144,7 +144,7 @@ async def test_a_reader_on_a_page_is_shown_nothing_beyond_it(terminal: Terminal)
 )
 async def test_bad_input_is_a_sentence_and_an_exit_code(terminal: Terminal, arguments: list[str], says: str) -> None:
     terminal.write("empty.txt", "")
-    terminal.write("novel.mobi", b"BOOKMOBI" * 20)
+    terminal.write("novel.mobi", b"\0" * 60 + b"BOOKMOBI" * 20)
     terminal.write("broken.pdf", b"%PDF-1.7\nnothing of a PDF follows")
     assert_refused(await terminal.run(*arguments), says)
 
