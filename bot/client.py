@@ -117,6 +117,11 @@ class Marginalia(ServingBot):
         self._identified.append(now)
         await super().before_identify_hook(shard_id, initial=initial)
 
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Hand an event to those who listen; once the bot is closing nobody does, though the library goes on."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
     async def on_message(self, message: discord.Message) -> None:
         """There are no commands by message: a mention is a question."""
 

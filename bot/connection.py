@@ -98,7 +98,7 @@ async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -
 
 async def _may_read_messages(token: str) -> bool:
     """Whether the application's switch for the Message Content intent is on (small bots have the limited one)."""
-    async with discord.Client(intents=discord.Intents.none()) as client:
+    async with discord.Client(intents=discord.Intents(guilds=True)) as client:
         await client.login(token)
         flags = client.application_flags
     allowed = flags.gateway_message_content or flags.gateway_message_content_limited
