@@ -22,7 +22,7 @@ from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.shelf import Bookshelf
 from domain.protocols import ChatProvider, Clock, RetrievalStrategy
 from storage import Storage, open_storage
-from storage.book_files import SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
 

@@ -17,15 +17,6 @@ from domain.protocols import (
     TurnRepository,
     UsageRepository,
 )
-from storage.sqlite.books import SQLiteBooks
-from storage.sqlite.conversations import SQLiteConversations
-from storage.sqlite.database import Database
-from storage.sqlite.derived_texts import SQLiteDerivedTexts
-from storage.sqlite.messages import SQLiteMessages
-from storage.sqlite.privacy import SQLitePrivacy
-from storage.sqlite.readers import SQLiteReaders
-from storage.sqlite.turns import SQLiteTurns
-from storage.sqlite.usage import SQLiteUsage
 
 
 class Engine(Protocol):
@@ -103,18 +94,9 @@ async def _open_sqlite(rest: str) -> Storage:
         raise SettingsError(
             "DATABASE_URL needs three slashes and the path of a file, as in sqlite:///data/marginalia.db."
         )
-    database = await Database.open(path)
-    return Storage(
-        engine=database,
-        books=SQLiteBooks(database),
-        conversations=SQLiteConversations(database),
-        messages=SQLiteMessages(database),
-        turns=SQLiteTurns(database),
-        readers=SQLiteReaders(database),
-        usage=SQLiteUsage(database),
-        derived_texts=SQLiteDerivedTexts(database),
-        privacy=SQLitePrivacy(database),
-    )
+    from storage.sqlite.opening import open_sqlite  # the process that indexes a book has no use for it
+
+    return await open_sqlite(path)
 
 
 _OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {"sqlite": _open_sqlite}

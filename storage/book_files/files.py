@@ -2,16 +2,23 @@
 
 import asyncio
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from domain.book import Book, BookText
-from domain.errors import BookError, BookErrorCode, StorageError, StorageErrorCode
-from domain.library.index import index_book
+from domain.errors import BookError, BookErrorCode
 from domain.protocols import BookFile, Progress
+from storage.book_files.indexer_process import index_in_process
 from storage.book_files.open_files import OpenFiles
 from storage.book_files.views import OpenedBook
-from storage.book_files.writer import book_bytes, sweep, write_whole
+from storage.book_files.writer import sweep, write_book, write_failed
+
+WORTH_A_PROCESS = 100_000
+"""Characters. A shorter book is indexed in a thread in less time than a process takes to start."""
+
+INDEXING = "indexing"
 
 
 class SQLiteBookFiles:
@@ -21,7 +28,7 @@ class SQLiteBookFiles:
         self._folder = folder
         self._open_files = OpenFiles()
         self._indexer = asyncio.Semaphore(1)
-        """Indexing is work for the processor: one thread of it leaves the event loop its share, several do not."""
+        """Indexing is work for the processor: one book at a time leaves some of it to those who wait for answers."""
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
         """Index a book; a book that is there already is left alone.
@@ -29,8 +36,16 @@ class SQLiteBookFiles:
         Raises:
             StorageError: WRITE_FAILED, the disk refused.
         """
+        path, report = self._path(sha256), partial(progress or _nobody, INDEXING)
         async with self._indexer:
-            await asyncio.to_thread(self._write, sha256, text, progress or _nobody)
+            if await asyncio.to_thread(self._is_in_place, path):
+                return
+            if len(text.text) < WORTH_A_PROCESS:
+                await asyncio.to_thread(_write_here, path, text, report)
+            else:
+                await self._write_elsewhere(path, text, report)
+        self._open_files.drop(path)
+        report(1.0)
 
     async def open(self, book: Book) -> BookFile:
         opened = OpenedBook(book, self._path(book.sha256), self._open_files)
@@ -51,30 +66,39 @@ class SQLiteBookFiles:
             raise BookError(BookErrorCode.NOT_FOUND, "There is no such book.")
         return self._folder / f"{sha256}.book"
 
-    def _write(self, sha256: str, text: BookText, progress: Progress) -> None:
-        path = self._path(sha256)
-        try:
+    async def _write_elsewhere(self, path: Path, text: BookText, report: partial[None]) -> None:
+        with _refusals_translated():
+            try:
+                await index_in_process(path, text, report)
+            except BaseException:
+                await asyncio.to_thread(sweep, self._folder)
+                raise
+
+    def _is_in_place(self, path: Path) -> bool:
+        """Whether the book is there and can be read; one of an older version is written anew."""
+        with _refusals_translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             sweep(self._folder)
-            if self._is_current(path):
-                return
-            index = index_book(text, partial(progress, "indexing"))
-            write_whole(path, book_bytes(text, index))
-        except (OSError, sqlite3.Error) as error:
-            message = f"The book could not be written to the disk ({error}); check that there is room and try again."
-            raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
-        self._open_files.drop(path)
-        progress("indexing", 1.0)
-
-    def _is_current(self, path: Path) -> bool:
-        """Whether the book is there and can be read; one of an older version is written anew."""
-        if not path.exists():
-            return False
+            if not path.exists():
+                return False
         try:
             with self._open_files.use(path):
                 return True
         except BookError:
             return False
+
+
+def _write_here(path: Path, text: BookText, report: partial[None]) -> None:
+    with _refusals_translated():
+        write_book(path, text, report)
+
+
+@contextmanager
+def _refusals_translated() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise write_failed(str(error)) from error
 
 
 def _nobody(stage: str, share: float) -> None:

@@ -4,15 +4,21 @@ import fcntl
 import os
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from domain.book import BookText
-from domain.library.index import MemoryIndex, WordForm
+from domain.errors import StorageError, StorageErrorCode
+from domain.library.index import MemoryIndex, WordForm, index_book
 from storage.book_files.format import CHUNK, LAYOUT_COLUMNS, SCHEMA, WORDS_INDEX, encode_numbers, encode_text
 
 _UNFINISHED = ".part"
+
+
+def write_book(path: Path, book: BookText, report: Callable[[float], None]) -> None:
+    """Index a book and write its file; `report` is told the done share of the indexing, 0..1."""
+    write_whole(path, book_bytes(book, index_book(book, report)))
 
 
 def book_bytes(book: BookText, index: MemoryIndex) -> bytes:
@@ -39,6 +45,12 @@ def write_whole(path: Path, content: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def write_failed(reason: str) -> StorageError:
+    """What to tell whoever added the book when the disk has refused it."""
+    message = f"The book could not be written to the disk ({reason}); check that there is room and try again."
+    return StorageError(StorageErrorCode.WRITE_FAILED, message)
 
 
 def sweep(folder: Path) -> None:

@@ -18,7 +18,7 @@ from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPos
 from domain.library.shelf import Bookshelf
 from domain.protocols import Progress
 from storage import Storage, open_storage
-from storage.book_files import SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 from tests.storage.values import MIDNIGHT
 
 PAGES = (

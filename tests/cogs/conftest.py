@@ -10,7 +10,7 @@ from simcord.env import Env
 from bot.app import App, open_app
 from bot.client import Marginalia
 from bot.settings import Settings
-from storage.book_files import SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 from tests.cogs.stage import Stage, unexpected_errors
 from tests.doubles.scripted_chat import ScriptedChat
 

@@ -14,7 +14,7 @@ from bot.app import App
 from bot.client import Marginalia
 from domain.book import Book
 from domain.conversation import Conversation
-from storage.book_files import SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import tale
 

@@ -21,7 +21,7 @@ from domain.conversation import Conversation
 from domain.event import Answer, TurnEvent
 from domain.protocols import BookFile, ChatProvider
 from storage import Storage, open_storage
-from storage.book_files import SQLiteBookFiles
+from storage.book_files.files import SQLiteBookFiles
 
 ANN = Reader("ann", "Ann")
 BEN = Reader("ben", "Ben")

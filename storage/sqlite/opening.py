@@ -1,0 +1,32 @@
+"""All repositories over one SQLite database."""
+
+from storage import Storage
+from storage.sqlite.books import SQLiteBooks
+from storage.sqlite.conversations import SQLiteConversations
+from storage.sqlite.database import Database
+from storage.sqlite.derived_texts import SQLiteDerivedTexts
+from storage.sqlite.messages import SQLiteMessages
+from storage.sqlite.privacy import SQLitePrivacy
+from storage.sqlite.readers import SQLiteReaders
+from storage.sqlite.turns import SQLiteTurns
+from storage.sqlite.usage import SQLiteUsage
+
+
+async def open_sqlite(path: str) -> Storage:
+    """Open the database at a path.
+
+    Raises:
+        StorageError: it cannot be opened.
+    """
+    database = await Database.open(path)
+    return Storage(
+        engine=database,
+        books=SQLiteBooks(database),
+        conversations=SQLiteConversations(database),
+        messages=SQLiteMessages(database),
+        turns=SQLiteTurns(database),
+        readers=SQLiteReaders(database),
+        usage=SQLiteUsage(database),
+        derived_texts=SQLiteDerivedTexts(database),
+        privacy=SQLitePrivacy(database),
+    )
