@@ -74,4 +74,5 @@ def _queries(name: str) -> list[str]:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     except OSError as error:
         fail(f"The queries in {name} cannot be read: {error.strerror}.")
-    return data.decode(errors="replace").splitlines()
+    lines = data.decode(errors="replace").split("\n")  # and at nothing else that `splitlines` takes for an end
+    return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]

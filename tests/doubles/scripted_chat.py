@@ -75,6 +75,7 @@ def _events(reply: object) -> list[ProviderEvent]:
         return [*map(TextChunk, words), TextBlockEnd(), ChatResponse(text=reply)]
     if isinstance(reply, ChatResponse):
         text = reply.text or reply.preamble
-        return [*([TextChunk(text), TextBlockEnd()] if text else []), reply]
+        said: list[ProviderEvent] = [TextChunk(text), TextBlockEnd()] if text else []
+        return [*said, reply]
     assert isinstance(reply, Sequence)
     return list(reply)
