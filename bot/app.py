@@ -17,6 +17,7 @@ from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
+from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.shelf import Bookshelf
@@ -75,6 +76,7 @@ async def open_app(
             usage=storage.usage,
             price=cost_in_microdollars,
             allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
+            leaks=LeakChecks(book_files),
             clock=_now,
             tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,

@@ -73,6 +73,7 @@ class AnswerMaker:
         usage: UsageRepository,
         price: Price,
         allowance: Allowance,
+        leaks: LeakChecks,
         clock: Clock,
         tool_timeout: float,
         turn_timeout: float,
@@ -90,7 +91,7 @@ class AnswerMaker:
         self._usage = usage
         self._price = price
         self._allowance = allowance
-        self._leaks = LeakChecks()
+        self._leaks = leaks
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -153,7 +154,7 @@ class AnswerMaker:
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         answer = draft.answer = Composition(
             AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages]),
-            LeakGate(self._leaks.check(file, view, [m.content for m in (*past, *draft.asked) if _is_readers(m)])),
+            LeakGate(self._leaks.check(book, view.read_to, _known(book, [*past, *draft.asked]))),
         )
         draft.depends_to = max((m.depends_to for m in past if m.depends_to is not None), default=None)
         messages = [
@@ -267,8 +268,10 @@ def _emit_text(text: str, emit: Emit) -> None:
         emit(TextDelta(text))
 
 
-def _is_readers(message: ChatMessage) -> bool:
-    return message.role is MessageRole.USER
+def _known(book: Book, messages: Sequence[ChatMessage]) -> str:
+    """What is no secret to the readers: the book's title and author, their own names and words."""
+    readers = [m for m in messages if m.role is MessageRole.USER]
+    return "\n".join([book.title, book.author, *(f"{m.author_name}\n{m.content}" for m in readers)])
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:

@@ -10,8 +10,13 @@ HIDDEN_NOTE = (
     "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
 )
 
-_SENTENCE_END = re.compile(r"(?<!\bp)(?<!\bpp)[.!?…]['”’\")\]]*\s+|\n+")
-"""The end of a sentence or of a line, but not of the "p." in a page reference."""
+_SENTENCE_END = re.compile(
+    r"(?<!\bp)(?<!\bpp)(?<!\bM[rs])(?<!\bMrs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])[.!?…]['”’»“\")\]*_]*\s+|[。！？]['”’」』)）]*|\n+"
+)
+"""The end of a sentence or of a line, but not of the "p." in a page reference, of a title or an initial."""
+
+_LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
+"""What makes a line an item, a heading or a quotation: it stays outside, or it would not be one any more."""
 
 
 class LeakGate:
@@ -45,12 +50,13 @@ class LeakGate:
         return self._show(checked + (HIDDEN_NOTE if self._has_hidden else ""))
 
     async def _checked(self, sentence: str) -> str:
-        body = sentence.strip()
+        lead = _LEAD.match(sentence)
+        start = lead.end() if lead else 0
+        body = sentence[start:].rstrip()
         if not body or self._tells is None or not await self._tells(body):
             return sentence
         self._has_hidden = True
-        lead, tail = sentence[: sentence.index(body)], sentence[sentence.index(body) + len(body) :]
-        return f"{lead}||{body.replace('|', '/')}||{tail}"
+        return f"{sentence[:start]}||{body.replace('|', '/')}||{sentence[start + len(body) :]}"
 
     def _show(self, text: str) -> str:
         self.text += text

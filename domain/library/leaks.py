@@ -1,62 +1,163 @@
 """Finding what a text gives away: names and runs of words that stand in the book only beyond the bound.
 
 A model may know a famous book by heart, so that it tells what no tool has shown it. What it tells in the book's own
-words or names can be found without a model: the unread text is here, only nobody is shown it.
+words or names can be found without a model: the unread text is here, only nobody is shown it. What it tells in words of
+its own cannot be found this way.
 """
 
 import re
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import log10
+
+from domain.library.names import NameCensus, names_in
+from domain.library.word_lists import STOP_WORDS
+from domain.library.words import is_dense, word_spans, words_of
 
 RUN = 4
-"""Words in a row that are the book's own and no accident. Of three-word runs every page has some that recur."""
+"""Words in a row that tell something if they are telling words. Of three-word runs every page has some that recur."""
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-_SHORTEST_NAME = 3
+LONG_RUN = 6
+"""Words in a row that are the book's own and no accident, whatever words they are."""
+
+DENSE_RUN = 8
+"""The same in scripts without spaces, in characters."""
+
+CHANCE = 4.5
+"""How improbable a short run must be: minus the decimal logarithm of how often it would stand in the book if its words
+fell at random. "at the end of the" is expected, "put the lamp out" is not."""
+
+TELLING_WORDS = 2
+"""Words of a short run that must carry meaning: "did not know what" is improbable, and yet anybody's. These numbers
+were chosen with benchmarks/leaks.py; docs/spoilers.md has what others bring."""
+
+SLICE = 50_000
+"""Characters taken in at once: a few milliseconds, in which no other thread can run."""
+
+_ENDINGS = ("", "s", "'s", "'d", "'ll")
+_REFERENCE = re.compile(r"\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
+_NUMBER = re.compile(r"\d{3,}")
+"""Years and amounts; smaller numbers are counts, dates and lists, and stand in every book."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """Knows both sides of a bound. Making one takes about 0.1 s per million characters: not on the event loop."""
+    """Where the words, names and numbers of one book first stand.
 
-    _read: str
-    _unread: str
-    _read_names: frozenset[str]
-    _unread_names: frozenset[str]
+    `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and ends
+    at `_ends[i]` of the book. Making one takes about half a second per million characters, so do it in a thread: it
+    goes slice by slice, to let others run in between.
+    """
+
+    _folded: str
+    _places: "array[int]"
+    _ends: "array[int]"
+    _shares: dict[str, float]
+    _names: frozenset[str]
 
     @classmethod
-    def beyond(cls, text: str, read_to: int) -> "Leaks":
-        """What of the text lies beyond `read_to`, against what lies before it."""
-        read, unread = text[:read_to], text[read_to:]
-        return cls(_folded(read), _folded(unread), frozenset(_folded(read).split()), _names(unread))
+    def of(cls, text: str) -> "Leaks":
+        words: list[str] = []
+        ends, counts, names = array("I"), Counter[str](), NameCensus()
+        for start, end in _slices(text):
+            piece = text[start:end]
+            folded = [_fold(word) for word in words_of(piece)]
+            words += folded
+            counts.update(folded)
+            ends.extend(start + last for _, last in word_spans(piece))
+            names.add(piece)
+        places = array("I", accumulate((len(word) + 1 for word in words), initial=1))
+        shares = {word: log10(len(words) / count) for word, count in counts.items()}
+        return cls(f" {' '.join(words)} ", places, ends, shares, names.names())
 
-    def found_in(self, sentence: str, known: str = "") -> bool:
-        """Whether a sentence tells what only unread text holds; what is in `known` (the question) tells nothing."""
-        known_folded = _folded(known)
-        return self._has_run(_folded(sentence), known_folded) or self._has_name(sentence, known_folded)
+    def found_in(self, sentence: str, read_to: int, known: str = "") -> bool:
+        """Whether a sentence tells what stands only beyond `read_to`.
 
-    def _has_run(self, sentence: str, known: str) -> bool:
-        words = sentence.split()
-        runs = {f" {' '.join(words[at : at + RUN])} " for at in range(len(words) - RUN + 1)}
-        return any(run in self._unread and run not in self._read and run not in known for run in runs)
-
-    def _has_name(self, sentence: str, known: str) -> bool:
-        names = {word.casefold() for word in _bare_words(sentence) if word[0].isupper()}
-        return any(
-            name in self._unread_names and name not in self._read_names and f" {name} " not in known for name in names
+        What is in `known` (the reader's own words, the title) tells nothing.
+        """
+        said = _REFERENCE.sub("", sentence)
+        bound = self._bound(read_to)
+        return (
+            self._tells_name(said, bound, known)
+            or self._tells_run(said, bound, known)
+            or self._tells_number(said, bound, known)
         )
 
+    def names_beyond(self, read_to: int) -> list[str]:
+        """The names that stand only beyond `read_to`."""
+        bound = self._bound(read_to)
+        return [name for name in self._names if self._is_name_beyond(name, bound)]
 
-def _folded(text: str) -> str:
-    """The words alone, in lower case, each with one space on both sides."""
-    return f" {' '.join(_WORD.findall(text.replace('’', chr(39)).casefold()))} "
+    def _tells_name(self, said: str, bound: int, known: str) -> bool:
+        known_words = set(_words(known))
+        return any(
+            name in self._names and not known_words.issuperset(_words(name)) and self._is_name_beyond(name, bound)
+            for name in names_in(said)
+        )
+
+    def _is_name_beyond(self, name: str, bound: int) -> bool:
+        """As `_is_beyond`; who has read of Hobb has read of Hobb's and of the Hobbs."""
+        words = " ".join(_words(name))
+        forms = (words.removesuffix("s"), *(f"{words}{ending}" for ending in _ENDINGS))
+        return bound < min(self._first(f" {form} ") for form in forms) < len(self._folded)
+
+    def _tells_run(self, said: str, bound: int, known: str) -> bool:
+        known_words = f" {' '.join(_words(known))} "
+        return any(
+            run not in known_words and self._is_beyond(run, bound) and self._is_telling(run)
+            for run in _runs(_words(said))
+        )
+
+    def _tells_number(self, said: str, bound: int, known: str) -> bool:
+        return any(self._is_beyond(f" {number} ", bound) and number not in known for number in _NUMBER.findall(said))
+
+    def _is_beyond(self, run: str, bound: int) -> bool:
+        """Whether the words stand in the book, but not before the bound."""
+        return bound < self._first(run) < len(self._folded)
+
+    def _first(self, run: str) -> int:
+        """Where the words first end in the folded text; its length where they do not stand in it."""
+        at = self._folded.find(run)
+        return at + len(run) - 1 if at >= 0 else len(self._folded)
+
+    def _bound(self, read_to: int) -> int:
+        """Where the words that have been read end in the folded text."""
+        return self._places[bisect_right(self._ends, read_to)] - 1
+
+    def _is_telling(self, run: str) -> bool:
+        words = run.split()
+        if len(words) > RUN:
+            return True
+        rarity = sum(self._shares[word] for word in words) - log10(len(self._places))
+        return rarity >= CHANCE and sum(word not in STOP_WORDS for word in words) >= TELLING_WORDS
 
 
-def _names(text: str) -> frozenset[str]:
-    """Words that are written with a capital wherever they stand, and somewhere inside a sentence."""
-    inside = set(re.findall(r"(?<=[^\W\d_] )[A-Z][^\W\d_]+|(?<=, )[A-Z][^\W\d_]+", text))
-    lower = set(re.findall(r"\b[^\W\d_A-Z][^\W\d_]*", text))
-    return frozenset(name.casefold() for name in inside if len(name) >= _SHORTEST_NAME and name.casefold() not in lower)
+def _slices(text: str) -> Iterator[tuple[int, int]]:
+    """The text in slices of about SLICE characters, cut at white space."""
+    start = 0
+    while start < len(text):
+        stop = min(start + SLICE, len(text))
+        cut = max(text.rfind(" ", start, stop), text.rfind("\n", start, stop)) if stop < len(text) else stop
+        yield start, cut if cut > start else stop
+        start = cut if cut > start else stop
 
 
-def _bare_words(text: str) -> list[str]:
-    return [re.split("['’]", word)[0] for word in _WORD.findall(text)]
+def _fold(word: str) -> str:
+    return word.replace("’", "'").casefold()
+
+
+def _words(text: str) -> list[str]:
+    return [_fold(word) for word in words_of(text)]
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces."""
+    for length, dense in ((RUN, False), (LONG_RUN, False), (DENSE_RUN, True)):
+        for at in range(len(words) - length + 1):
+            run = words[at : at + length]
+            if all(is_dense(word) == dense for word in run):
+                yield f" {' '.join(run)} "

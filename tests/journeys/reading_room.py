@@ -14,6 +14,7 @@ from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
+from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, BookText, Chapter, Page
@@ -115,6 +116,7 @@ async def reading_room(
             usage=storage.usage,
             price=lambda provider_name, model, usage: 1,
             allowance=Allowance(storage.usage, daily_tokens),
+            leaks=LeakChecks(book_files),
             clock=now,
             tool_timeout=tool_timeout,
             turn_timeout=turn_timeout,

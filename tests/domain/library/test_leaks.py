@@ -1,19 +1,23 @@
 """What a model knows by heart is found before it is shown."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import domain.library.leaks as leaks_module
 from domain.agent.leak_gate import HIDDEN_NOTE, LeakGate
 from domain.library.leaks import Leaks
 
 READ = (
     "Marta came to the island on a Tuesday. The ferryman Hobb would not take her money, and Hobb was a poor man. "
-    "It was a long way up to the light. "
+    "It was a long way up to the light. There was nobody else to be seen, for the sun had gone behind the hill, and "
+    "what there was of the road went on without a bend between two walls until she thought that it would never end. "
 )
 UNREAD = (
     "She learned that Lucian Orchard had put the lamp out for his drowned brother. The Light was dark. "
     "It was a long way home."
 )
-LEAKS = Leaks.beyond(READ + UNREAD, len(READ))
+LEAKS, BOUND = Leaks.of(READ + UNREAD), len(READ)
 
 
 @pytest.mark.parametrize(
@@ -27,7 +31,7 @@ LEAKS = Leaks.beyond(READ + UNREAD, len(READ))
     ],
 )
 def test_names_and_runs_of_unread_text_are_found(sentence: str) -> None:
-    assert LEAKS.found_in(sentence)
+    assert LEAKS.found_in(sentence, BOUND)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +46,73 @@ def test_names_and_runs_of_unread_text_are_found(sentence: str) -> None:
     ],
 )
 def test_what_was_read_or_is_anybodys_gives_nothing_away(sentence: str) -> None:
-    assert not LEAKS.found_in(sentence)
+    assert not LEAKS.found_in(sentence, BOUND)
+
+
+def test_names_inside_a_word_with_an_ending_are_found_on_both_sides() -> None:
+    text = "Then Mr. Gant’ll come. It rained on the O’Hara farm. They said that Gant had seen Ann and the Aldous boys."
+    leaks, bound = Leaks.of(text), text.index("It rained")
+    assert leaks.found_in("The O’Haras did it.", bound)
+    assert leaks.found_in("Aldous’s boys did it.", bound)
+    assert not leaks.found_in("Gant’s coming.", bound)
+    assert not leaks.found_in("O’Hara’s farm.", text.index("They"))
+
+
+def test_two_known_names_side_by_side_can_be_news() -> None:
+    text = (
+        "They saw that Jane Nunn and old Mr. Orchard had gone. In the end she was called Jane Orchard by all of them."
+    )
+    leaks, bound = Leaks.of(text), text.index("In the end")
+    assert leaks.found_in("So she is Jane Orchard now.", bound)
+    assert not leaks.found_in("There are Jane and Orchard, Nunn and Jane.", bound)
+    assert not leaks.found_in("Is she Jane Orchard?", bound, known="Will Jane marry Orchard?")
+
+
+def test_a_year_that_comes_later_gives_it_away_and_a_page_number_does_not() -> None:
+    text = "They met in 1890 by the sea. It was in 1912 that the ship was lost, and 14 men were drowned."
+    leaks, bound = Leaks.of(text), text.index("It was")
+    assert leaks.found_in("That was in 1912.", bound)
+    assert not leaks.found_in("They met in 1890, 14 times (pp. 1912-1913).", bound)
+
+
+def test_where_nouns_have_capitals_only_names_are_names() -> None:
+    read = "Es war einmal ein Müller, der hieß Hobb, und Hobb wohnte in der Mühle am Bach. Da sagte Hobb kein Wort. "
+    unread = (
+        "Später kam Lucian mit dem Brot, und Lucian lachte, und der Bruder von Lucian aß, was ihm Lucian brachte. "
+        "Das Korn war reif, und mit Korn füllte man die Säcke. Niemand wußte, was aus dem Korn und aus der Mühle wurde."
+    )
+    leaks = Leaks.of(read + unread)
+    assert leaks.found_in("Es war Lucian.", len(read))
+    assert not leaks.found_in("Hobb mahlt wohl Korn für Brot.", len(read))
+
+
+def test_scripts_without_spaces_are_compared_by_characters() -> None:
+    read = "昔々あるところに爺さんと婆さんが住んでいました。ある日マリーさんが来ました。"
+    unread = "桃が川を流れて来て婆さんは桃を拾いました。そしてルシアンさんが鬼を退治しました。"
+    leaks = Leaks.of(read + unread)
+    assert leaks.found_in("婆さんは桃を拾いました。", len(read))
+    assert leaks.found_in("ルシアンが犯人です。", len(read))
+    assert not leaks.found_in("爺さんは山へ行き、マリーが来ました。", len(read))
+
+
+@given(st.text(alphabet="ab AB.\n’", max_size=60), st.integers(0, 60))
+def test_what_has_been_read_word_for_word_is_never_a_leak(text: str, cut: int) -> None:
+    words = text[:cut].rstrip()
+    assert not Leaks.of(text).found_in(words, len(words))
+
+
+def test_a_book_in_slices_is_the_same_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Leaks.of(READ + UNREAD)
+    monkeypatch.setattr(leaks_module, "SLICE", 40)
+    assert Leaks.of(READ + UNREAD) == whole
 
 
 def test_what_the_reader_brought_up_is_no_secret() -> None:
-    assert not LEAKS.found_in("I find nothing about Lucian Orchard.", known="Who is Lucian Orchard?")
+    assert not LEAKS.found_in("I find nothing about Lucian Orchard.", BOUND, known="Who is Lucian Orchard?")
 
 
 async def tells(sentence: str) -> bool:
-    return LEAKS.found_in(sentence)
+    return LEAKS.found_in(sentence, BOUND)
 
 
 async def gated(*pieces: str) -> str:
@@ -80,3 +142,23 @@ async def test_without_a_bound_all_passes_at_once() -> None:
 
 async def test_a_spoiler_mark_inside_cannot_open_what_is_hidden() -> None:
     assert "||It was // Lucian.||" in await gated("It was || Lucian.")
+
+
+async def test_a_title_or_an_initial_does_not_end_a_sentence() -> None:
+    assert (
+        await gated("It was Mr. Orchard, J. Orchard. Well.")
+        == "||It was Mr. Orchard, J. Orchard.|| Well." + HIDDEN_NOTE
+    )
+
+
+async def test_an_item_stays_an_item() -> None:
+    assert await gated("- It was Lucian.\n1. She paid.\n") == "- ||It was Lucian.||\n1. She paid.\n" + HIDDEN_NOTE
+
+
+@given(
+    st.lists(
+        st.sampled_from(["It was ", "Lucian", ". ", "Mr. ", "\n", "- ", "She paid", "!”", " ", "1. "]), max_size=12
+    )
+)
+async def test_a_gate_shows_the_same_however_the_text_arrives(pieces: list[str]) -> None:
+    assert await gated(*pieces) == await gated("".join(pieces))
