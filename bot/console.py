@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import json
 import signal
+import textwrap
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from typing import Self
@@ -14,6 +16,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.event_json import event_to_json
+from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -59,7 +62,7 @@ class ConsoleChat:
         await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
         screen = _Rendering(self._console, verbose=self._verbose)
         with (
-            _interrupts(lambda: self._chat.stop(self._conversation.id)),
+            interrupts(lambda: self._chat.stop(self._conversation.id)),
             contextlib.nullcontext(_print_json) if self._as_json else screen as show,
         ):
             async with aclosing(self._chat.answer(self._conversation.id)) as events:
@@ -82,6 +85,7 @@ class _Rendering:
         self._console = console
         self._verbose = verbose
         self._status = console.status("[dim]reading …")
+        self._wrap = WordWrap(console.width if console.is_terminal else None)
 
     def __enter__(self) -> Self:
         self._status.start()
@@ -98,16 +102,28 @@ class _Rendering:
                 self._show_call(event)
             case TextDelta(text):
                 self._status.stop()
-                self._console.print(Text(text), end="", soft_wrap=True)
+                self._write(self._wrap.feed(text))
             case DraftDiscarded():
-                self._console.print()
+                self._write(self._wrap.finish() + "\n")
                 self._status.start()
             case Answer():
                 self._status.stop()
+                self._write(self._wrap.finish())
                 self._show_sources(event)
             case TurnFailed(message=message):
                 self._status.stop()
+                self._write(self._wrap.finish())
                 self._console.print(f"\n[red]{escape(message)}[/]\n", soft_wrap=True)
+
+    def _indented(self, text: str) -> None:
+        """Small print: wrapped in a terminal, left as it is in a pipe."""
+        if self._console.is_terminal:
+            self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2)))
+        else:
+            self._console.print(Text(textwrap.indent(text, "  ")), soft_wrap=True)
+
+    def _write(self, text: str) -> None:
+        self._console.print(Text(text), end="", soft_wrap=True)
 
     def _show_call(self, call: ToolCallFinished) -> None:
         mark = "[red]✗[/]" if call.is_error else "[cyan]▸[/]"
@@ -115,7 +131,7 @@ class _Rendering:
         self._console.print(f"{mark} {line}", style="dim", soft_wrap=True)
         lines = call.content.splitlines()
         shown = lines[:DETAIL_LINES] + ([f"… {len(lines) - DETAIL_LINES} more lines"] if lines[DETAIL_LINES:] else [])
-        self._console.print(Padding(Text("\n".join(shown), style="dim"), (0, 0, 1, 4)))
+        self._indented("\n".join(shown) + "\n")
 
     def _show_sources(self, answer: Answer) -> None:
         self._console.print("\n[dim](stopped)[/]" if answer.stopped else "")
@@ -124,7 +140,7 @@ class _Rendering:
         for citation in answer.citations:
             place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
             quote = " ".join(citation.quote.split())
-            self._console.print(Text(f"  {place}: {quote}", style="dim"), soft_wrap=True)
+            self._indented(f"{place}: {quote}")
         self._console.print()
 
 
@@ -143,7 +159,7 @@ def conversation_json(conversation: Conversation, book_title: str) -> str:
 
 
 @contextlib.contextmanager
-def _interrupts(handler: Callable[[], object]) -> Iterator[None]:
+def interrupts(handler: Callable[[], object]) -> Iterator[None]:
     """Send Ctrl-C to `handler` for a while, where the platform lets a loop have signals."""
     loop = asyncio.get_running_loop()
     try:
@@ -155,3 +171,25 @@ def _interrupts(handler: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         loop.remove_signal_handler(signal.SIGINT)
+
+
+async def in_daemon_thread(read: Callable[[], str]) -> str:
+    """What `read` returns, without its thread keeping the program alive when nobody types any more."""
+    loop = asyncio.get_running_loop()
+    line: asyncio.Future[str] = loop.create_future()
+
+    def settle(set_it: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for the line any more
+            loop.call_soon_threadsafe(lambda: None if line.done() else set_it())
+
+    def run() -> None:
+        try:
+            text = read()
+        except Exception as error:  # noqa: BLE001 - raised again where it is awaited
+            failure = error
+            settle(lambda: line.set_exception(failure))
+        else:
+            settle(lambda: line.set_result(text))
+
+    threading.Thread(target=run, daemon=True).start()
+    return await line

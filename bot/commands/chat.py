@@ -12,7 +12,7 @@ from rich.table import Table
 from bot.app import SAMPLE, App
 from bot.commands.books import add_path
 from bot.commands.running import console, errors, opened_for_talk, run_async
-from bot.console import TERMINAL_READER, ConsoleChat, conversation_json
+from bot.console import TERMINAL_READER, ConsoleChat, conversation_json, in_daemon_thread, interrupts
 from domain.book import Book, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.library.positions import end_of_page
@@ -155,7 +155,7 @@ def _plain(text: str) -> str:
 async def _lines(*, echo: bool) -> AsyncIterator[str]:
     """Lines a person types, or lines of a pipe (echoed, so that a transcript makes sense), until they end."""
     interactive = sys.stdin.isatty()
-    while line := await (_input("› ") if interactive else asyncio.to_thread(sys.stdin.readline)):
+    while line := await (_input("› ") if interactive else in_daemon_thread(sys.stdin.readline)):
         if echo and not interactive and line.strip():
             _echo(line)
         yield line
@@ -172,9 +172,10 @@ def _echo(line: str) -> None:
 
 
 async def _input(prompt: str) -> str:
-    """A line a person types, or an empty string at Ctrl-D."""
-    try:
-        return await asyncio.to_thread(console.input, f"[bold cyan]{prompt}[/]") or "\n"
-    except EOFError:
-        errors.print()
-        return ""
+    """A line a person types, or an empty string at Ctrl-D. Ctrl-C only says how to leave."""
+    with interrupts(lambda: console.print(f"\n[dim]quit, exit or Ctrl-D to leave[/]\n[bold cyan]{prompt}[/]", end="")):
+        try:
+            return await in_daemon_thread(lambda: console.input(f"[bold cyan]{prompt}[/]")) or "\n"
+        except EOFError:
+            errors.print()
+            return ""
