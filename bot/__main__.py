@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands import books, chat, mcp, search
+from bot.commands import books, bot, chat, check, mcp, search
 from bot.commands.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -16,10 +16,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A bot that reads a book with you: it answers from the book's own pages, cites them, and never spoils.",
 )
+app.command()(bot.run)
 app.command()(chat.chat)
 app.command(hidden=True)(chat.start)
 app.add_typer(books.commands, name="books")
 app.command()(search.search)
+app.command()(check.check)
 app.command()(mcp.mcp)
 
 

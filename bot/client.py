@@ -152,7 +152,8 @@ def intents(*, reads_messages: bool) -> discord.Intents:
 
 
 def point_discord_at(settings: Settings) -> None:
-    """Send REST requests and gateway connections of this process where the settings say."""
+    """Send REST requests and gateway connections of this process where the settings say, and leave out voice."""
+    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
     discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
     if settings.discord_gateway_url:
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)

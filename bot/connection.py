@@ -17,6 +17,9 @@ from domain.errors import SettingsError
 logger = logging.getLogger(__name__)
 
 PORTAL = "Developer Portal (https://discord.com/developers/applications) → your application → Bot"
+TOKEN_REFUSED = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL} → Reset Token, and put it into .env."
+INTENT_REFUSED = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."
+AUTHENTICATION_FAILED = 4004
 RESERVED_SESSIONS = 20
 """Session starts that are left alone: Discord takes the token away from a bot that uses up its thousand a day."""
 
@@ -73,21 +76,21 @@ async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -
         SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
     """
     pace = pace or Pace()
-    waits, reads_messages = Waits(pace), True
+    waits, reading = Waits(pace), True
     while True:
         try:
-            reads_messages = reads_messages and await _may_read_messages(token)
-            async with make_bot(reads_messages=reads_messages) as bot:
+            reading = reading and await _may_read_messages(token)
+            async with make_bot(reads_messages=reading) as bot:
                 await bot.login(token)
                 await _stay_connected(bot, waits, pace)
                 return
         except discord.PrivilegedIntentsRequired as error:
-            if not reads_messages:
-                raise SettingsError(_INTENTS) from error
+            if not reading:
+                raise SettingsError(INTENT_REFUSED) from error
             _say_mentions_only()
-            reads_messages = False
+            reading = False
         except discord.LoginFailure as error:
-            raise SettingsError(_TOKEN) from error
+            raise SettingsError(TOKEN_REFUSED) from error
         except discord.ConnectionClosed as error:
             raise _final(error) from error
         except TROUBLE as error:
@@ -96,12 +99,16 @@ async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -
             await _wait_after(error, waits)
 
 
+def reads_messages(flags: discord.ApplicationFlags) -> bool:
+    """Whether the switch for the Message Content intent is on (small bots have the limited one)."""
+    return flags.gateway_message_content or flags.gateway_message_content_limited
+
+
 async def _may_read_messages(token: str) -> bool:
-    """Whether the application's switch for the Message Content intent is on (small bots have the limited one)."""
+    """Whether the application may; says so if it may not."""
     async with discord.Client(intents=discord.Intents(guilds=True)) as client:
         await client.login(token)
-        flags = client.application_flags
-    allowed = flags.gateway_message_content or flags.gateway_message_content_limited
+        allowed = reads_messages(client.application_flags)
     if not allowed:
         _say_mentions_only()
     return allowed
@@ -162,7 +169,7 @@ def _is_refusal(error: BaseException) -> bool:
 
 def _final(closed: discord.ConnectionClosed) -> SettingsError:
     if closed.code == AUTHENTICATION_FAILED:
-        return SettingsError(_TOKEN)
+        return SettingsError(TOKEN_REFUSED)
     return SettingsError(
         f"Discord closed the connection for good (code {closed.code}). A bot in more than 2,500 servers needs shards, "
         "which Marginalia does not do."
@@ -175,8 +182,3 @@ def _say_mentions_only() -> None:
         "thread, switch it on: %s → Privileged Gateway Intents → Message Content Intent.",
         PORTAL,
     )
-
-
-AUTHENTICATION_FAILED = 4004
-_TOKEN = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL} → Reset Token, and put it into .env."
-_INTENTS = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import signal
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any
 
@@ -42,19 +42,21 @@ async def _run() -> None:
 
 async def until_stopped(work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S) -> None:
     """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest."""
-    working = asyncio.create_task(work)
-    with _stop_signals(working.cancel):
-        try:
-            await asyncio.shield(working)
-        except asyncio.CancelledError:
-            working.cancel()
-            done, _ = await asyncio.wait([working], timeout=farewell_s)
-            if done and not working.cancelled():
-                working.result()
+    asked_to_stop = asyncio.Event()
+    working, stopping = asyncio.create_task(work), asyncio.create_task(asked_to_stop.wait())
+    try:
+        with _stop_signals(asked_to_stop.set):
+            await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        working.cancel()
+        await asyncio.wait([working], timeout=farewell_s)
+    if working.done() and not working.cancelled():
+        working.result()
 
 
 @contextlib.contextmanager
-def _stop_signals(stop: Any) -> Iterator[None]:
+def _stop_signals(stop: Callable[[], None]) -> Iterator[None]:
     """Have SIGTERM and SIGINT call `stop`, where the platform lets a loop have signals."""
     loop, names = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
     try:

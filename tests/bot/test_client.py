@@ -124,7 +124,7 @@ class TestStayingOnline:
             assert len(state.bots) == 1
 
     async def test_a_log_in_that_fails_at_first(self, double: DiscordDouble, tmp_path: Path) -> None:
-        double.drop("GET /users/{user}", times=2)
+        double.drop("GET /users/{user}", times=4)
         double.fail("GET /oauth2/applications/@me", status=503)
         async with online(double, tmp_path, wait=False) as state:
             await double.until(lambda: state.told, timeout=10)

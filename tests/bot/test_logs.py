@@ -1,0 +1,47 @@
+"""Logs, for people and for machines."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from bot.logs import set_up_logs
+
+
+@pytest.fixture(autouse=True)
+def root_as_it_was() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    root.handlers = []
+    yield
+    root.handlers, root.level = handlers, level
+
+
+def test_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("INFO", "text")
+    logging.getLogger("bot.client").info("online")
+    logging.getLogger("bot.client").debug("too much")
+    line = capsys.readouterr().err
+    assert "INFO    bot.client: online" in line
+    assert "too much" not in line
+
+
+def test_objects_for_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("WARNING", "json")
+    try:
+        raise ValueError("no such thing")
+    except ValueError:
+        logging.getLogger("bot").exception("it went “wrong”\nbadly")
+    [line] = capsys.readouterr().err.splitlines()
+    said = json.loads(line)
+    assert (said["level"], said["logger"], said["message"]) == ("ERROR", "bot", "it went “wrong”\nbadly")
+    assert "ValueError: no such thing" in said["traceback"]
+
+
+def test_loud_libraries_are_kept_down_but_not_woken(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logs("ERROR", "text")
+    logging.getLogger("httpx").warning("a request")
+    set_up_logs("DEBUG", "text")
+    logging.getLogger("httpx").info("a request")
+    assert capsys.readouterr().err == ""
