@@ -115,10 +115,15 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
     front = [
         heading
         for heading, below in pairwise(headings[: first_label + 1])
-        if is_not_the_book(heading.title)
-        or (below.start - heading.end > _TITLE_PAGE_CHARACTERS and not _BYLINE.fullmatch(heading.title))
+        if is_not_the_book(heading.title) or not _is_front_matter(heading, below)
     ]
     return [*front, *headings[first_label:]]
+
+
+def _is_front_matter(heading: Heading, below: Heading) -> bool:
+    if heading.start > _FRONT_MATTER_CHARACTERS:
+        return False
+    return below.start - heading.end <= _TITLE_PAGE_CHARACTERS or bool(_BYLINE.fullmatch(heading.title))
 
 
 def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:

@@ -30,6 +30,7 @@ _WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 _LONGEST_PAGE_MARK = 16
+_LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
 _SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*)([^<>]*)/>")
@@ -117,7 +118,7 @@ class _Walk:
     def _enter_marked(self, node: "LexborNode", tag: str, attributes: Mapping[str, str | None]) -> bool:
         if "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or ""):
             return False
-        kinds = (attributes.get("epub:type") or attributes.get("role") or "").replace("doc-", "").split()
+        kinds = f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".replace("doc-", "").split()
         if not _WRAPPING_TYPES.isdisjoint(kinds):
             return False
         identity = attributes.get("id") or (attributes.get("name") if tag == "a" else None)
@@ -202,7 +203,8 @@ class _Walk:
         text = "".join(self._pieces)
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
-        self._axis.add(text, self._marks, heading_level=self._heading)
+        is_heading = len(text) <= _LONGEST_HEADING  # one that nobody closed holds all the rest
+        self._axis.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks = [], []
         self._heading, self._cell_due, self._alternative = 0, False, ""
 

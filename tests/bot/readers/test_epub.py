@@ -119,6 +119,7 @@ def test_markup_that_is_not_well_formed_loses_no_text() -> None:
         build({"a.xhtml": f"<h1>One<p>{paragraph(1)}<p>More &nbsp; &eacute;t&eacute; & <i>end", "b.xhtml": TWO})
     )
     assert "More été & end" in book.text
+    assert titles(book) == ["Two"]
     assert paragraph(2) in book.text
 
 
