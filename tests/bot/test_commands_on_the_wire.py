@@ -1,0 +1,143 @@
+"""The commands over a wire: files fetched and sent, deadlines kept, limits obeyed, and the reader's language spoken."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bot.online import Online, online
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
+from tests.doubles.discord_api.pointing import pointed_at
+
+TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        double.world.grant(double.guild, double.bot, Permission.MANAGE_THREADS)
+        with pointed_at(double):
+            yield double
+        assert double.violations == []
+
+
+@pytest.fixture
+async def bot(double: DiscordDouble, tmp_path: Path) -> AsyncIterator[Online]:
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        yield state
+
+
+async def answered(double: DiscordDouble, interaction: Interaction) -> None:
+    await double.until(lambda: interaction.messages)
+
+
+async def add_book(double: DiscordDouble, who: str = "ann") -> Interaction:
+    added = await double.user(who).slash("books add", file=double.file("whistle.md", TALE))
+    await double.until(lambda: "Took" in added.text)
+    return added
+
+
+async def open_thread(double: DiscordDouble, **options: Any) -> Channel:
+    known = double.threads()
+    [book] = await double.user("ann").autocomplete("chat", "book", "whistle")
+    await double.user("ann").slash("chat", book=book["value"], **options)
+    await double.until(lambda: len(double.threads()) > len(known))
+    [thread] = [each for each in double.threads() if each not in known]
+    await double.until(lambda: any(message.embeds for message in double.messages(thread)))
+    return thread
+
+
+async def test_a_book_is_added_talked_about_and_removed(double: DiscordDouble, bot: Online) -> None:
+    ann = double.user("ann")
+    assert "The Tin Whistle" in (await add_book(double)).text
+    thread = await open_thread(double, message="Who came?")
+    await double.until(lambda: "I do not know." in double.said(thread))
+    exported = await ann.slash("conversations export", channel=thread)
+    await answered(double, exported)
+    assert b"Who came?" in exported.message.attachments[0].data
+    asked = await ann.slash("conversations delete", channel=thread)
+    await answered(double, asked)
+    await ann.click(asked.message, label="Delete it")
+    await double.until(lambda: double.threads() == [])
+    [book] = await ann.autocomplete("books remove", "book", "")
+    asked = await ann.slash("books remove", book=book["value"])
+    await ann.click(asked.message, label="Remove it")
+    await double.until(lambda: "off the shelf" in asked.text)
+
+
+async def test_progress_is_shown_while_a_book_is_read(double: DiscordDouble, bot: Online) -> None:
+    added = await double.user("ann").slash("books add", file=double.file("whistle.md", TALE))
+    await double.until(lambda: "Reading whistle.md" in added.text)
+    await double.until(lambda: "Took" in added.text)
+    assert added.message.content == ""
+
+
+async def test_a_third_rename_is_not_waited_for(double: DiscordDouble, bot: Online) -> None:
+    await add_book(double)
+    thread = await open_thread(double)
+    for number in (1, 2, 3):
+        renamed = await double.user("ann").slash("conversations rename", channel=thread, title=f"Title {number}")
+        await answered(double, renamed)
+    assert "It is called “Title 3” now." in renamed.text
+    assert "two renames of a thread in ten minutes" in renamed.text
+    assert thread.name == "Title 2"
+
+
+async def test_a_german_reader_is_spoken_to_in_german(double: DiscordDouble, bot: Online) -> None:
+    ann = double.user("ann")
+    ann.locale = "de"
+    told = await ann.slash("help")
+    assert "Lesen mit Marginalia" in told.text
+    refused = await ann.slash("books info", book="Moby Dick")
+    await answered(double, refused)
+    assert refused.text.startswith("Das gibt es hier nicht (mehr).")
+    assert "Moby Dick" in refused.text
+    assert "Das Regal ist leer" in (await double.user("ann").slash("books list")).text
+
+
+async def test_a_language_nobody_has_taught_it_is_answered_in_english(double: DiscordDouble, bot: Online) -> None:
+    double.user("ann").locale = "tlh"
+    assert "Reading with Marginalia" in (await double.user("ann").slash("help")).text
+
+
+async def test_a_file_that_discord_does_not_hand_out(double: DiscordDouble, bot: Online) -> None:
+    file = double.file("whistle.md", TALE)
+    double.world.attachments.pop(file.id)
+    refused = await double.user("ann").slash("books add", file=file)
+    await double.until(lambda: "did not hand out the file" in refused.text)
+
+
+async def test_a_command_that_a_resume_replays_is_done_once(double: DiscordDouble, bot: Online) -> None:
+    await add_book(double)
+    thread = await open_thread(double)
+    double.gateway.replay = 30
+    await double.gateway.drop()
+    await double.until(lambda: double.gateway.resumes == 1)
+    await double.user("ann").slash("help")
+    assert double.threads() == [thread]
+
+
+async def test_commands_are_acknowledged_in_time_far_from_discord(double: DiscordDouble, bot: Online) -> None:
+    double.round_trip = 0.2
+    await add_book(double)
+    thread = await open_thread(double)
+    for command in ("conversations list", "progress", "usage", "privacy", "help", "verbose", "books list"):
+        told = await double.user("ann").slash(command, channel=thread)
+        assert not told.failed, command
+        await answered(double, told)
+
+
+async def test_a_private_thread_is_no_ones_business(double: DiscordDouble, bot: Online) -> None:
+    await add_book(double)
+    thread = await open_thread(double, private=True, title="Secret")
+    assert not thread.invitable
+    for name, sees in (("ann", True), ("bob", False)):
+        listed = await double.user(name).slash("conversations list")
+        await answered(double, listed)
+        assert ("Secret" in listed.text) is sees
+    await double.user("ann").invite(thread, double.user("bob"))
+    listed = await double.user("bob").slash("conversations list")
+    await answered(double, listed)
+    assert "Secret" in listed.text

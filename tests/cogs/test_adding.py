@@ -1,0 +1,25 @@
+"""The line that says how far a book is."""
+
+import discord
+import pytest
+
+from cogs.adding import progress_line
+from cogs.translation import speech_for
+
+SAY = speech_for(discord.Locale.american_english)
+
+
+@pytest.mark.parametrize(
+    ("share", "bar"),
+    [(0.0, "░" * 12), (0.5, "█" * 6 + "░" * 6), (1.0, "█" * 12), (7.5, "█" * 12), (-1.0, "░" * 12)],
+)
+def test_a_bar_is_as_full_as_the_work_is_done(share: float, bar: str) -> None:
+    assert f"`{bar}`" in progress_line("alice.epub", "Reading", share, SAY)
+
+
+def test_a_file_name_cannot_format_the_line() -> None:
+    assert r"\*\*bold\*\*" in progress_line("**bold**.txt", "Reading", 0.1, SAY)
+
+
+def test_the_stage_is_said_in_the_readers_language() -> None:
+    assert progress_line("a.txt", "Reading", 0.1, speech_for(discord.Locale.german)).startswith("Lese")
