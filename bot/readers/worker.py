@@ -18,7 +18,7 @@ from bot.readers.frames import Kind, encode_book, write_frame
 from bot.readers.limits import MIB, ReadingLimits
 from domain.errors import BookError, BookErrorCode
 
-_NICENESS = 5
+_NICENESS = 10
 _OPEN_FILES = 64
 _SECONDS_BETWEEN_REPORTS = 0.1
 _DAMAGED = "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."

@@ -69,7 +69,10 @@ class WorkerProcess:
                 self._process.kill()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """A bare interpreter without site packages of its own, environment or secrets, in a session of its own."""
+        """A bare interpreter without site packages of its own, environment or secrets, in a process group of its own.
+
+        Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
+        """
         with self._starting:
             if self._killed:
                 raise BookError(BookErrorCode.TIMED_OUT, "Reading was stopped before it began. Please try again.")
@@ -81,7 +84,7 @@ class WorkerProcess:
                 stderr=subprocess.PIPE,
                 env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
                 cwd="/",
-                start_new_session=True,
+                process_group=0,
             )
             return self._process
 

@@ -40,14 +40,17 @@ async def index_in_process(path: Path, book: BookText, report: Callable[[float],
 
 
 async def _start() -> asyncio.subprocess.Process:
-    """In a session of its own, which Ctrl-C does not reach, and without the environment and its secrets."""
+    """In a process group of its own, which Ctrl-C does not reach, and without the environment and its secrets.
+
+    Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
+    """
     return await asyncio.create_subprocess_exec(
         *_command(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
-        start_new_session=True,
+        process_group=0,
     )
 
 
