@@ -9,10 +9,15 @@ INTERVAL_S = 0.005
 
 
 class Heartbeat:
-    """Beats every 5 ms while it is entered; `gaps_ms` are the delays beyond that."""
+    """Beats every 5 ms while it is entered; `gaps_ms` are the delays beyond that.
+
+    `busy_ms` is the processor time the loop's thread spent between two beats: what our own code is to blame for, however
+    busy the machine is.
+    """
 
     def __init__(self) -> None:
         self.gaps_ms: list[float] = []
+        self.busy_ms: list[float] = []
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._beat())
@@ -30,6 +35,7 @@ class Heartbeat:
 
     async def _beat(self) -> None:
         while True:
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.thread_time()
             await asyncio.sleep(INTERVAL_S)
             self.gaps_ms.append((time.perf_counter() - started - INTERVAL_S) * 1000)
+            self.busy_ms.append((time.thread_time() - worked) * 1000)

@@ -1,99 +1,92 @@
-"""200 conversations answering at once in one process, over the real SDK, against a double of the API on loopback.
+"""Many conversations answering at once in one process, over the real SDK, and books being added meanwhile.
 
-    python -m benchmarks.load [--conversations 200] [--rounds 2]
+    python -m benchmarks.load [--conversations 200] [--rounds 2] [--books 10]
 
-The double runs in a process of its own. Books are added meanwhile, to see what that costs the answers.
+Every answer takes two requests: one that calls search_book, one that cites. A gap is the delay of a task that
+wants to run every 5 ms; busy is the processor time that the event loop's thread spent in such a while.
 """
 
 import argparse
 import asyncio
-import contextlib
-import resource
-import sys
-import tempfile
 import time
-from collections.abc import AsyncIterator
-from pathlib import Path
-from statistics import median, quantiles
+from collections.abc import Sequence
+from statistics import median
 
 from benchmarks.heartbeat import Heartbeat
-from bot.app import SAMPLE, App, open_app
-from bot.settings import load_settings
-from domain.agent.chat_with_book import Reader
-from domain.event import Answer, TextDelta
+from benchmarks.model import ask, conversations, double, program
+from benchmarks.table import percentile, print_memory, print_table, summary
+from bot.app import App
 
-QUESTION = "Where does Kit Varley lift his hat, and why?"
-
-
-@contextlib.asynccontextmanager
-async def double() -> AsyncIterator[str]:
-    """The API's double in another process; yields its URL."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.doubles.anthropic_api", "--port", "0", stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout
-    try:
-        yield (await process.stdout.readline()).decode().strip()
-    finally:
-        process.terminate()
-        await process.wait()
+FEW = 10
+HEAD = ("", "answers", "lost", "median ms", "p95 ms", "worst gap ms", "p99 gap ms", "worst busy ms")
 
 
-async def measure(conversations: int, rounds: int) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        async with double() as url:
-            settings = load_settings(
-                _env_file=None, data_dir=Path(folder), anthropic_api_key="sk-ant-double", anthropic_base_url=url
-            )
-            async with open_app(settings) as app:
-                book = (await app.shelf.add(SAMPLE.read_bytes(), SAMPLE.name)).book
-                talks = [(await app.conversations.create(book.id)).id for _ in range(conversations)]
-                await ask(app, talks[0])  # loads the SDK and opens the connection
-                alone = [await ask(app, talks[0]) for _ in range(10)]
-                print(f"{'':26}{'answers':>8}{'lost':>6}{'median s':>10}{'p95 s':>8}{'worst gap ms':>14}{'p99 gap':>9}")
-                report("one at a time", 10, alone, None)
-                for number in range(rounds):
-                    async with Heartbeat() as heart:
-                        seconds = await asyncio.gather(*(ask(app, talk) for talk in talks))
-                    report(f"{conversations} at once, round {number + 1}", conversations, seconds, heart)
-                async with Heartbeat() as heart:
-                    adding = [asyncio.create_task(add(app, number)) for number in range(10)]
-                    seconds = await asyncio.gather(*(ask(app, talk) for talk in talks[:10]))
-                    await asyncio.gather(*adding)
-                report("10 while 10 books are added", 10, seconds, heart)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"\npeak memory {peak:.0f} MiB")
+class Load:
+    """Asks, and remembers how long the answers took."""
+
+    def __init__(self, app: App, talks: Sequence[str]) -> None:
+        self._app = app
+        self._talks = talks
+        self.rows: list[list[str]] = []
+
+    async def wave(self, count: int) -> list[float]:
+        """Ask in that many conversations at once; milliseconds to each answer, infinite where there was none."""
+        return list(await asyncio.gather(*(self._ask(talk) for talk in self._talks[:count])))
+
+    async def _ask(self, talk: str) -> float:
+        started = time.perf_counter()
+        return (time.perf_counter() - started) * 1000 if await ask(self._app, talk) else float("inf")
+
+    def report(self, name: str, milliseconds: Sequence[float], heart: Heartbeat) -> None:
+        answered = [each for each in milliseconds if each != float("inf")]
+        gaps = [f"{each:.1f}" for each in (heart.worst_ms, percentile(heart.gaps_ms, 0.99), max(heart.busy_ms))]
+        lost = len(milliseconds) - len(answered)
+        self.rows.append([name, str(len(answered)), str(lost), *summary(answered, 0), *gaps])
 
 
-async def ask(app: App, talk: str) -> float | None:
-    """Seconds from the message to its answer; None if there was none."""
-    started = time.perf_counter()
-    await app.chat.receive(talk, QUESTION, Reader("bench", "Bench"))
-    event: object = None
-    async for event in app.chat.answer(talk):
-        if isinstance(event, TextDelta):
-            pass
-    return time.perf_counter() - started if isinstance(event, Answer) else None
+async def measure(many: int, rounds: int, books: int) -> None:
+    async with double() as url, program(url) as app:
+        load = Load(app, await conversations(app, max(many, FEW)))
+        await load.wave(FEW)  # opens the connections
+        async with Heartbeat() as heart:
+            alone = [each for _ in range(20) for each in await load.wave(1)]
+        load.report("one at a time", alone, heart)
+        async with Heartbeat() as heart:
+            quiet = [each for _ in range(10) for each in await load.wave(FEW)]
+        load.report(f"{FEW} at once", quiet, heart)
+        async with Heartbeat() as heart:
+            busy = await _while_books_are_added(load, app, books)
+        load.report(f"{FEW} at once while {books} books are added", busy, heart)
+        for number in range(rounds):
+            async with Heartbeat() as heart:
+                crowd = await load.wave(many)
+            load.report(f"{many} at once, round {number + 1}", crowd, heart)
+    print_table(HEAD, load.rows)
+    print(f"\nadding books delays the median answer by {median(busy) - median(quiet):.0f} ms")
+    print_memory()
 
 
-async def add(app: App, number: int) -> None:
-    words = f"CHAPTER {number}\n\n" + f"It was the {number}th book of the evening, and nobody had read it. " * 5_000
+async def _while_books_are_added(load: Load, app: App, books: int) -> list[float]:
+    adding = asyncio.gather(*(_add(app, number) for number in range(books)))
+    milliseconds: list[float] = []
+    while not adding.done():
+        milliseconds += await load.wave(FEW)
+    await adding
+    return milliseconds
+
+
+async def _add(app: App, number: int) -> None:
+    words = f"CHAPTER {number}\n\n" + f"It was the {number}th book of the evening, and nobody had read it. " * 10_000
     await app.shelf.add(words.encode(), f"book-{number}.txt")
 
 
-def report(name: str, asked: int, seconds: list[float | None], heart: Heartbeat | None) -> None:
-    done = [each for each in seconds if each is not None]
-    p95 = quantiles(done, n=20)[-1] if len(done) > 1 else float("nan")
-    worst = f"{heart.worst_ms:14.1f}{quantiles(heart.gaps_ms, n=100)[-1]:9.1f}" if heart else ""
-    print(f"{name:26}{len(done):8}{asked - len(done):6}{median(done):10.3f}{p95:8.3f}{worst}")
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--conversations", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--books", type=int, default=10)
     arguments = parser.parse_args()
-    asyncio.run(measure(arguments.conversations, arguments.rounds))
+    asyncio.run(measure(arguments.conversations, arguments.rounds, arguments.books))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from bot.commands.running import console, run_async
 from bot.logs import set_up_logs
 from bot.settings import load_settings
 from bot.toolbox import open_toolbox
+from bot.warm_up import warm_up
 from domain.errors import SettingsError
 
 FAREWELL_S = 8.0
@@ -36,6 +37,7 @@ async def _run() -> None:
     set_up_logs(settings.log_level, settings.log_format)
     point_discord_at(settings)
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        await warm_up(app.provider)
         make_bot = partial(Marginalia, app, announce=lambda line: console.print(line, markup=False))
         await until_stopped(stay_online(make_bot, settings.discord_token))
 

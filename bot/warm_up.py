@@ -1,0 +1,25 @@
+"""What is done ahead of the first message, because it would hold up everybody's answers if it were done then."""
+
+import asyncio
+import gc
+from contextlib import suppress
+
+from bot.llm.wire import WireChat
+from bot.prices import cost_in_microdollars
+from domain.errors import LLMError
+from domain.protocols import ChatProvider
+from domain.tool_use import TokenUsage
+
+
+async def warm_up(provider: ChatProvider) -> None:
+    """Load the model's SDK and its prices, and spare the garbage collector what has come to stay.
+
+    A full collection stops the event loop for as long as it takes to look at every object there is: a tenth of a second
+    with an SDK in memory, most of it for objects that will never go.
+    """
+    if isinstance(provider, WireChat):
+        with suppress(LLMError):  # the first request will tell
+            await provider.warm_up()
+    await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
+    gc.collect()
+    gc.freeze()

@@ -1,0 +1,31 @@
+"""What would hold up the first answers is done before the first message."""
+
+import gc
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from bot.llm.anthropic import AnthropicChat
+from bot.warm_up import warm_up
+from tests.doubles.scripted_chat import ScriptedChat
+
+
+@pytest.fixture(autouse=True)
+def thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
+
+
+async def test_the_first_request_finds_the_sdk_and_the_prices_in_memory() -> None:
+    claude = AnthropicChat(api_key="sk", base_url="http://127.0.0.1:9")
+    await warm_up(claude)
+    assert {"anthropic.resources.messages", "genai_prices.data"} <= set(sys.modules)
+    await claude.aclose()
+
+
+async def test_what_has_come_to_stay_is_not_looked_at_by_every_collection() -> None:
+    before = gc.get_freeze_count()
+    await warm_up(ScriptedChat("x"))
+    assert gc.get_freeze_count() > before
+    assert gc.get_freeze_count() > 10 * len(gc.get_objects())
