@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from domain.book import Citation, Passage, Sentence
@@ -99,7 +100,9 @@ def briefing_to_text(briefing: Briefing) -> str:
     return _dumped({"system": briefing.system, "tools": [_plain(tool) for tool in briefing.tools]})
 
 
+@lru_cache(maxsize=64)
 def briefing_from_text(text: str) -> Briefing:
+    """Conversations about one book have the same briefing, and a list of them reads it for each."""
     values = json.loads(text)
     return Briefing(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
 
