@@ -15,7 +15,7 @@ from cogs.errors import Refusal
 from cogs.finding import meant_conversation, visible_conversations
 from cogs.opening import Opening
 from cogs.permissions import may_change
-from cogs.rendering.export import ExportFormat, export_conversation, export_name
+from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, thread_name, thread_of
 from cogs.translation import Speech, speech_of
@@ -78,7 +78,7 @@ class Conversations(
     async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
-        count = len(await self._services.messages.get_by_conversation(found.id))
+        count = sum(map(is_said, await self._services.messages.get_by_conversation(found.id)))
         goes = say.counted(
             count,
             "With it go {number} message and its thread, for good.",

@@ -13,9 +13,8 @@ from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
 
-TOO_LATE = 10062
-"""Discord's code for an interaction that was not acknowledged in time, or was answered before a resume replayed it."""
-ACKNOWLEDGED = 40060
+TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
+"""Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""
 
 
 class Refusal(Exception):  # noqa: N818
@@ -66,6 +65,10 @@ def sentence_for(error: BaseException, say: Speech) -> str:
             return say("You may not use this command here.")
         case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():
             return say("This command has changed. Please reload Discord (Ctrl+R) and try again in a minute.")
+        case discord.HTTPException() if error.code == TOO_MANY_THREADS:
+            return say(
+                "This server has as many open threads as Discord allows. Once some are archived, there is room again."
+            )
         case discord.Forbidden():
             return say(
                 "Discord does not let me do that here: a permission is missing. Somebody who manages this server can "

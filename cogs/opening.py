@@ -67,15 +67,14 @@ class Opening:
         """Lead the reader back to the thread of a conversation, or into a new one if that is gone.
 
         Raises:
-            Refusal: a new thread is needed, and none can be opened here.
-            discord.Forbidden: the thread is locked.
+            Refusal: the thread is locked; or a new one is needed, and none can be opened here.
         """
         assert interaction.guild is not None, "commands are for guilds only"
         if not interaction.response.is_done():
             await interaction.response.defer(ephemeral=True, thinking=interaction.message is None)
         thread = await thread_of(interaction.guild, conversation)
         if thread is not None:
-            await wake(thread, interaction.user)
+            await wake(thread, interaction.user, speech_of(interaction))
         else:
             thread, conversation = await self._reopen(interaction, conversation)
         text = speech_of(interaction)(

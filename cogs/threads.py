@@ -17,7 +17,6 @@ NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest there is."""
-THREAD_EXISTS, TOO_MANY_THREADS, ARCHIVED = 160004, 160006, 50083
 
 
 def thread_name(conversation: Conversation, book: Book | None = None) -> str:
@@ -75,14 +74,18 @@ async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord
     return channel if isinstance(channel, discord.Thread) else None
 
 
-async def wake(thread: discord.Thread, reader: discord.abc.User) -> None:
+async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) -> None:
     """Un-archive a thread, and let the reader find it.
 
     Raises:
-        discord.Forbidden: it is locked, and the bot may not manage threads.
+        Refusal: it is locked, and the bot may not manage threads.
     """
-    if thread.archived:
-        await thread.edit(archived=False)
+    try:
+        if thread.archived:
+            await thread.edit(archived=False)
+    except discord.Forbidden as error:
+        text = say("{thread} is locked. Somebody who manages threads can unlock it.", thread=thread.mention)
+        raise Refusal(text) from error
     if thread.is_private():
         await thread.add_user(reader)
 

@@ -105,6 +105,9 @@ GERMAN = {
     "I know no such conversation (any more). /conversations list shows those there are.": (
         "Ein solches Gespräch kenne ich nicht (mehr). /conversations list zeigt, welche es gibt."
     ),
+    "{thread} is locked. Somebody who manages threads can unlock it.": (
+        "{thread} ist gesperrt. Wer Threads verwaltet, kann die Sperre aufheben."
+    ),
     "Conversations": "Gespräche",
     "There is none yet that you can see. Open one with /chat.": (
         "Es gibt noch keines, das du sehen kannst. Beginne eines mit /chat."
@@ -263,6 +266,9 @@ GERMAN = {
     "give it under Server Settings → Roles, or in this channel's settings.": (
         "Discord lässt mich das hier nicht tun: Mir fehlt ein Recht. Wer diesen Server verwaltet, kann es mir unter "
         "Servereinstellungen → Rollen oder in den Einstellungen dieses Kanals geben."
+    ),
+    "This server has as many open threads as Discord allows. Once some are archived, there is room again.": (
+        "Auf diesem Server sind so viele Threads offen, wie Discord erlaubt. Sind einige archiviert, ist wieder Platz."
     ),
     "For this you need: {permissions}.": "Dazu brauchst du: {permissions}.",
     "Use this in a server: books and conversations belong to one.": (

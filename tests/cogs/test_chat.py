@@ -136,6 +136,17 @@ async def test_a_conversation_whose_thread_is_gone_goes_on_in_a_new_one(stage: S
     assert "It was Hobb." in text_of(anew.history()[-1])
 
 
+async def test_a_locked_thread_is_said_to_be_locked(stage: Stage) -> None:
+    book = await stage.book()
+    thread = await stage.chat(book)
+    conversation = await stage.conversation(thread)
+    await shown_thread(stage, thread).edit(archived=True)
+    await stage.env.settle()
+    stage.env.inject_error("PATCH", f"/channels/{thread.id}", status=403, code=50013)
+    refused = await stage.ann.slash(stage.channel, "chat", book=book.id, conversation=conversation.id)
+    assert f"{thread.mention} is locked" in text_of(refused)
+
+
 async def test_a_private_conversation_stays_private_in_a_new_thread(stage: Stage) -> None:
     book = await stage.book()
     thread = await stage.chat(book, private=True)
@@ -190,9 +201,9 @@ async def test_a_missing_permission_is_named_and_nothing_is_left_behind(stage: S
 
 async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: Stage) -> None:
     book = await stage.book()
-    stage.env.inject_error("POST", "/channels/*/messages/*/threads", status=403, code=160006)
+    stage.env.inject_error("POST", "/channels/*/messages/*/threads", status=400, code=160006)
     refused = await stage.ann.slash(stage.channel, "chat", book=book.id)
-    assert "Discord does not let me do that" in text_of(refused)
+    assert "as many open threads as Discord allows" in text_of(refused)
     assert await stage.conversations() == []
 
 
