@@ -8,22 +8,30 @@ from importlib.resources import files
 
 from bot.prices import cost_in_microdollars
 from bot.readers.sandbox import SandboxedReader
-from bot.settings import Settings
-from bot.toolbox import MakeToolbox
+from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
+from domain.agent.aids import MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
+from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
+from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.shelf import Bookshelf
 from domain.protocols import ChatProvider, Clock, RetrievalStrategy
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
+
+QUOTES_ONLY: Provider = "extractive"
+"""The provider that writes nothing of its own, and so no summaries."""
+
+SHARE_FOR_WRITING = 0.7
+"""Of a tool's time that may go into writing summaries; the rest is for looking up and for slow networks."""
 
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
 
@@ -61,6 +69,15 @@ async def open_app(
         model = provider or open_provider(settings)
         stack.push_async_callback(model.aclose)
         prompts = Prompts.load(files("prompts"))
+        leaks = LeakChecks(book_files)
+        summaries = ChapterSummaries(
+            texts=storage.derived_texts,
+            prompts=prompts,
+            leaks=leaks,
+            clock=_now,
+            model=model.model_name,
+            seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
+        )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         answers = AnswerMaker(
             provider=model,
@@ -73,10 +90,10 @@ async def open_app(
             conversations=storage.conversations,
             turns=storage.turns,
             readers=storage.readers,
-            usage=storage.usage,
-            price=cost_in_microdollars,
+            expenses=Expenses(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name),
             allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
-            leaks=LeakChecks(book_files),
+            leaks=leaks,
+            summaries=None if model.name == QUOTES_ONLY else summaries,
             clock=_now,
             tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,

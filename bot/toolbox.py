@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from bot.settings import Settings
 from bot.tools.book import book_toolbox
 from bot.tools.mcp_addresses import parse_servers
+from domain.agent.aids import NO_AIDS, Aids, MakeToolbox
 from domain.agent.cache import CachingDispatcher, ToolResultCache
 from domain.agent.registry import ToolRegistry
-from domain.protocols import BookView, Dispatcher, Toolbox
+from domain.protocols import BookView, Dispatcher
 from domain.tool_use import ToolDefinition
 
-MakeToolbox = Callable[[BookView], Toolbox]
 WEATHER_TTL_S = 600.0
 """Open-Meteo makes its current weather anew every quarter of an hour."""
 
@@ -38,7 +38,7 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
             tools = await stack.enter_async_context(open_mcp_tools(servers, timeout=settings.tool_timeout_s))
             extras.append(tools.register_in)
         cache = ToolResultCache(tool_ttls={"get_weather": WEATHER_TTL_S})
-        yield lambda view: _ExtendedToolbox(view, extras, cache)
+        yield lambda view, aids=NO_AIDS: _ExtendedToolbox(view, aids, extras, cache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,7 @@ class _ExtendedToolbox:
     """The book's own tools first. Of the others only the weather is cached: it is the same for everybody."""
 
     view: BookView
+    aids: Aids
     extras: Sequence[_Register]
     cache: ToolResultCache
 
@@ -57,7 +58,7 @@ class _ExtendedToolbox:
         return CachingDispatcher(inner, self.cache, cached_tools={"get_weather"})
 
     def _registry(self) -> ToolRegistry:
-        registry = book_toolbox(self.view)
+        registry = book_toolbox(self.view, self.aids)
         for register in self.extras:
             register(registry)
         return registry

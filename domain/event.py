@@ -55,6 +55,17 @@ class ToolCallFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class PositionProposed:
+    """The model suggests that a reader has read to the end of a page. Nothing has changed: only the reader can confirm.
+
+    `page` is a label as the model gave it; whether the book has it is found out when it is set.
+    """
+
+    page: str
+    reader_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Tokens of one request to the model."""
 
@@ -85,7 +96,15 @@ class TurnFailed:
 
 
 TurnEvent = (
-    TurnStarted | TextDelta | DraftDiscarded | ToolCallStarted | ToolCallFinished | UsageReported | Answer | TurnFailed
+    TurnStarted
+    | TextDelta
+    | DraftDiscarded
+    | ToolCallStarted
+    | ToolCallFinished
+    | PositionProposed
+    | UsageReported
+    | Answer
+    | TurnFailed
 )
 """A turn yields TurnStarted first and exactly one of Answer and TurnFailed last."""
 

@@ -5,23 +5,29 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 
+from domain.agent.aids import Aids, MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.citing import AnswerComposer
 from domain.agent.composition import Composition
 from domain.agent.context import presentable, within_bound
 from domain.agent.draft import Draft
+from domain.agent.expenses import Expenses, ask_aside
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.leak_gate import LeakGate
 from domain.agent.prompts import Prompts
 from domain.agent.quotations import Quotations
 from domain.agent.running_turn import Emit, Ending, RunningTurn
+from domain.agent.summaries import ChapterSummaries
+from domain.agent.to_the_end import heed_cancellation, to_the_end
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Briefing, Conversation, TurnState
 from domain.errors import BookError, BookErrorCode, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
+    PositionProposed,
     StrategyOutcome,
     TextDelta,
     TurnEvent,
@@ -43,15 +49,10 @@ from domain.protocols import (
     RetrievalStrategy,
     Toolbox,
     TurnRepository,
-    UsageRepository,
 )
-from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
-from domain.usage import UsageRecord
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 logger = logging.getLogger(__name__)
-
-Price = Callable[[str, str, TokenUsage], int | None]
-"""Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
 
 
 class AnswerMaker:
@@ -63,17 +64,17 @@ class AnswerMaker:
         provider: ChatProvider,
         strategy: Callable[[ChatProvider], RetrievalStrategy],
         context: ConversationContextStrategy,
-        toolbox: Callable[[BookView], Toolbox],
+        toolbox: MakeToolbox,
         prompts: Prompts,
         books: BookRepository,
         files: BookFiles,
         conversations: ConversationRepository,
         turns: TurnRepository,
         readers: ReaderRepository,
-        usage: UsageRepository,
-        price: Price,
+        expenses: Expenses,
         allowance: Allowance,
         leaks: LeakChecks,
+        summaries: ChapterSummaries | None,
         clock: Clock,
         tool_timeout: float,
         turn_timeout: float,
@@ -88,10 +89,10 @@ class AnswerMaker:
         self._conversations = conversations
         self._turns = turns
         self._readers = readers
-        self._usage = usage
-        self._price = price
+        self._expenses = expenses
         self._allowance = allowance
         self._leaks = leaks
+        self._summaries = summaries
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -108,7 +109,7 @@ class AnswerMaker:
 
         Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
         """
-        turn = await self._turns.begin(conversation.id, [m.id for m in waiting], self._clock())
+        turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
         turn = replace(turn, model=self._provider.model_name)
         draft = Draft(turn, [replace(message, turn_id=turn.id) for message in waiting])
         log = draft.log
@@ -119,9 +120,10 @@ class AnswerMaker:
 
         tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
         try:
+            heed_cancellation()
             async with asyncio.timeout(self._turn_timeout):
                 outcome = await self._work(conversation, history, draft, tell)
-            await self._keep(draft, outcome, tell)
+            await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:
             message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
             await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, tell)
@@ -147,21 +149,21 @@ class AnswerMaker:
         book = await self._book(conversation)
         file = await self._files.open(book)
         view, note = await self._view(conversation, book, file, history, draft.asked)
-        draft.read_to = view.read_to
-        draft.asked = [replace(message, note=note(message.author_name)) for message in draft.asked]
-        briefing = conversation.briefing or await self._brief(conversation, book, view)
+        draft.depends_to = view.read_to
+        draft.asked = [replace(m, note=note(m.author_name), depends_to=view.read_to) for m in draft.asked]
+        toolbox = self._toolbox(view, self._aids(view, conversation, draft, emit))
+        briefing = conversation.briefing or await self._brief(conversation, book, toolbox)
         turns = await self._turns.get_by_conversation(conversation.id)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         answer = draft.answer = Composition(
             AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages]),
             LeakGate(self._leaks.check(book, view.read_to, _known(book, [*past, *draft.asked]))),
         )
-        draft.depends_to = max((m.depends_to for m in past if m.depends_to is not None), default=None)
         messages = [
             PromptMessage("system", briefing.system),
             *(message.as_prompt() for message in (*past, *draft.asked)),
         ]
-        dispatch = self._toolbox(view).build_dispatcher(timeout=self._tool_timeout)
+        dispatch = toolbox.build_dispatcher(timeout=self._tool_timeout)
         strategy = self._strategy(self._provider)
         draft.log.reach("prepared_ms")
         async with aclosing(strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
@@ -170,29 +172,25 @@ class AnswerMaker:
                     outcome = event
                     continue
                 if isinstance(event, UsageReported):
-                    await self._record(event, conversation, draft)
+                    await self._expenses.record(event, conversation, draft)
                 _emit_text(await answer.follow(event), emit)
                 if not isinstance(event, TextChunk | CitationMark | TextBlockEnd):
                     emit(event)
         _emit_text(await answer.finish(), emit)
-        draft.depends_to = max((d for d in (draft.depends_to, outcome.depends_to) if d is not None), default=None)
         return outcome
 
-    async def _record(self, event: UsageReported, conversation: Conversation, draft: Draft) -> None:
-        """Book the tokens on the reader who wrote last, at once: they are spent even if no answer comes of it."""
-        draft.usage += event.usage
-        cost = self._price(self._provider.name, event.model, event.usage)
-        draft.log.add_cost(cost)
-        await self._usage.record(
-            UsageRecord(
-                at=self._clock(),
-                model=event.model,
-                usage=event.usage,
-                reader_id=draft.asked[-1].author_id,
-                guild_id=conversation.guild_id,
-                conversation_id=conversation.id,
-                cost_microdollars=cost,
-            )
+    def _aids(self, view: BookView, conversation: Conversation, draft: Draft, emit: Emit) -> Aids:
+        """What the tools of this turn may use: the model, on the reader's account, and a word to the reader."""
+        reader_id = draft.asked[-1].author_id
+
+        async def spent(event: UsageReported) -> None:
+            await self._expenses.record(event, conversation, draft)
+            emit(event)
+
+        ask = partial(ask_aside, self._provider, spent)
+        return Aids(
+            digests=self._summaries.of(view, ask).digests if self._summaries else None,
+            propose=lambda page: emit(PositionProposed(page, reader_id)),
         )
 
     async def _book(self, conversation: Conversation) -> Book:
@@ -216,11 +214,11 @@ class AnswerMaker:
         pages, now = await file.pages(), self._clock()
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 
-    async def _brief(self, conversation: Conversation, book: Book, view: BookView) -> Briefing:
+    async def _brief(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> Briefing:
         """Render system text and tools once for the whole life of the conversation."""
         name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
         system = self._prompts.conversation_system.substitute(book=name)
-        briefing = Briefing(system, tuple(self._toolbox(view).get_definitions()))
+        briefing = Briefing(system, tuple(toolbox.get_definitions()))
         current = await self._conversations.get(conversation.id) or conversation
         await self._conversations.save(replace(current, briefing=briefing))
         return briefing

@@ -19,15 +19,14 @@ from domain.tool_use import TokenUsage, ToolInvocation
 class Draft:
     """A turn in the making.
 
-    `read_to` is the bound of its view; `depends_to` the largest offset of the book that anything in its prompt and its
-    results depends on.
+    `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
+    to there, and so does whatever a model makes of them.
     """
 
     turn: Turn
     asked: list[ChatMessage]
     answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
-    read_to: int | None = None
     depends_to: int | None = None
     log: TurnLog = field(default_factory=TurnLog)
 
@@ -51,7 +50,6 @@ class Draft:
         finished = running.finished
         if not finished:
             return []
-        self.depends_to = self.read_to
         started = [running.started[call_id] for call_id in finished]
         calls = [ToolInvocation(call.tool_name, call.arguments, call.call_id) for call in started]
         asked = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=calls)

@@ -9,6 +9,7 @@ _PLACEHOLDERS = {
     "reformulation_prompt": {"history", "message"},
     "retrieved_passages_prompt": {"query", "passages", "message"},
     "title_prompt": {"question", "answer"},
+    "summary_prompt": {"words", "sentences"},
 }
 
 
@@ -20,6 +21,7 @@ class Prompts:
     reformulation: Template
     retrieved_passages: Template
     title: Template
+    summary: Template
 
     @classmethod
     def load(cls, folder: Traversable) -> "Prompts":

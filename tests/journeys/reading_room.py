@@ -14,8 +14,10 @@ from domain.agent.answering import AnswerMaker
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
+from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
+from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, BookText, Chapter, Page
 from domain.conversation import Conversation
@@ -99,6 +101,15 @@ async def reading_room(
         )
         await book_files.write(book.sha256, text)
         await storage.books.save(book)
+        leaks = LeakChecks(book_files)
+        summaries = ChapterSummaries(
+            texts=storage.derived_texts,
+            prompts=prompts,
+            leaks=leaks,
+            clock=now,
+            model=provider.model_name,
+            seconds=tool_timeout / 2,
+        )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
         answers = AnswerMaker(
             provider=provider,
@@ -113,10 +124,10 @@ async def reading_room(
             conversations=storage.conversations,
             turns=storage.turns,
             readers=storage.readers,
-            usage=storage.usage,
-            price=lambda provider_name, model, usage: 1,
+            expenses=Expenses(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name),
             allowance=Allowance(storage.usage, daily_tokens),
-            leaks=LeakChecks(book_files),
+            leaks=leaks,
+            summaries=summaries,
             clock=now,
             tool_timeout=tool_timeout,
             turn_timeout=turn_timeout,

@@ -1,0 +1,149 @@
+"""The tools for questions about a whole book: what has happened so far, and who is who."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from bot.tools.arguments import define, text_argument, whole_argument
+from bot.tools.showing import WordBudget, counted, labelled, passage_of
+from domain.agent.aids import Aids
+from domain.agent.summaries import Digest, extracts
+from domain.book import Mentions, Passage, Sentence
+from domain.library.portraits import forms_of, introductions, other_names
+from domain.library.sentences import split_sentences
+from domain.protocols import BookView
+from domain.tool_use import ToolResult
+
+STORY_SHARE = 0.5
+"""Of the reading budget that summaries may take, so that there is room to look things up."""
+
+FEWEST_SUMMARY_WORDS = 25
+TELLING_WORDS = 1_500
+"""Words of the book that go along with the summaries, for citing."""
+
+MOST_CHAPTERS = 10_000
+INTRODUCTIONS = 4
+DENSEST = 2
+FORMS = 8
+
+STORY_SO_FAR = define(
+    "story_so_far",
+    "Recall what has happened so far, chapter by chapter: short summaries, with telling sentences to cite. Use it for "
+    "questions about the whole (what has happened, who is who, themes, how somebody changes); search for details then.",
+    {
+        "chapter": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": MOST_CHAPTERS,
+            "description": "One chapter by its number in table_of_contents; left out, all that has been read.",
+        }
+    },
+)
+WHO_IS = define(
+    "who_is",
+    "Find out who a person is in what has been read: how often named, by which names, where first, how introduced, and "
+    "the passages that say most. Use it when somebody asks who or what a name is.",
+    {"name": {"type": "string", "description": "The name as the book writes it, without titles if possible."}},
+    "name",
+)
+
+
+class WholeBookTools:
+    """Handlers of the tools for whole books."""
+
+    def __init__(self, view: BookView, budget: WordBudget, aids: Aids) -> None:
+        self._view = view
+        self._budget = budget
+        self._digests = aids.digests or partial(extracts, view)
+
+    async def story_so_far(self, args: dict[str, Any]) -> ToolResult:
+        chapter = None
+        if args.get("chapter") not in (None, ""):
+            chapter = whole_argument(args, "chapter", 0, 0, MOST_CHAPTERS)
+        digests = await self._digests(chapter)
+        if not digests:
+            return self._result("Nothing has been read yet.", [], "nothing read yet")
+        note = _story_note(digests, round(self._budget.left * STORY_SHARE))
+        self._budget.spend(len(note.split()))
+        passages = self._budget.take(await self._telling(digests))
+        return self._result(note, passages, counted(len(digests), "part" if chapter else "chapter"))
+
+    async def who_is(self, args: dict[str, Any]) -> ToolResult:
+        name = text_argument(args, "name")
+        mentions = await self._view.count_mentions(name)
+        sentences = await self._sentences_about(name)
+        if not sentences or mentions.first is None:
+            return self._result(f"“{name}” does not occur in what has been read.", [], "not mentioned")
+        introduced = await asyncio.to_thread(introductions, name, sentences[name], INTRODUCTIONS)
+        note = await asyncio.to_thread(_portrait_note, mentions, sentences)
+        first = passage_of(mentions.first)
+        told = [await self._cited(sentence) for sentence in introduced if sentence.start != first.start]
+        densest = await self._view.search([name], DENSEST)
+        passages = self._budget.take([first, *told, *densest])
+        return self._result(note, passages, counted(mentions.total, "mention"))
+
+    async def _sentences_about(self, name: str) -> dict[str, list[Sentence]]:
+        """The sentences with the name, and those with each word of it that has a capital."""
+        parts = [word for word in name.split() if word[0].isupper() and len(word) > 2]
+        terms = dict.fromkeys([name, *parts])
+        found = {term: await self._view.mentions(term) for term in terms}
+        return {term: sentences for term, sentences in found.items() if sentences}
+
+    async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
+        """Telling sentences of all chapters, fewer of each where there are many; and what no summary covers yet."""
+        words = sum(len(sentence.text.split()) for digest in digests for sentence in digest.telling)
+        each = 1 if words > TELLING_WORDS else None
+        chosen = [s for digest in digests for s in (*digest.telling[:each], *digest.uncovered)]
+        return [await self._cited(sentence) for sentence in chosen]
+
+    async def _cited(self, sentence: Sentence) -> Passage:
+        return passage_of(await self._view.cite(sentence.start, sentence.end))
+
+    def _result(self, note: str, passages: Sequence[Passage], summary: str) -> ToolResult:
+        content = "\n\n".join([note, *map(labelled, passages)])
+        return ToolResult(content, tuple(passages), depends_to=self._view.read_to, summary=summary, note=note)
+
+
+def _story_note(digests: Sequence[Digest], words: int) -> str:
+    each = max(words // len(digests), FEWEST_SUMMARY_WORDS)
+    lines = [f"{_heading(digest)}: {_shortened(digest.summary, each)}" for digest in digests if digest.summary]
+    without = [_heading(digest) for digest in digests if not digest.summary]
+    parts = []
+    if lines:
+        parts += ["Summaries of what has been read; cite the sentences below for what they say.", *lines]
+    if without:
+        parts.append(f"Without a summary so far, with sentences of their own instead: {'; '.join(without)}.")
+    return "\n".join(parts)
+
+
+def _heading(digest: Digest) -> str:
+    piece = digest.piece
+    part = f", part {piece.number}" if piece.number > 1 or not piece.last else ""
+    return f"{piece.chapter}. {piece.title}{part}" if piece.chapter else f"Beginning{part}"
+
+
+def _shortened(summary: str, words: int) -> str:
+    """The summary's first sentences, at least one: the first says the most important."""
+    kept: list[str] = []
+    for start, end in split_sentences(summary):
+        if kept and sum(len(each.split()) for each in (*kept, summary[start:end])) > words:
+            break
+        kept.append(summary[start:end])
+    return " ".join(kept)
+
+
+def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:
+    name = mentions.term
+    chapters = ", ".join(f"{title or 'before the first chapter'} {count}" for title, count in mentions.by_chapter)
+    parts = [f"“{name}” is named {counted(mentions.total, 'time')} in what has been read ({chapters})."]
+    forms: Counter[str] = Counter()
+    for found in sentences.values():
+        forms |= forms_of(name, found)
+    if listed := ", ".join(f"{form} ({count})" for form, count in forms.most_common(FORMS)):
+        parts.append(f"Forms of the name that stand in the text, though not all need be the same person: {listed}.")
+    if others := other_names(name, sentences.get(name, [])):
+        parts.append(f"Names given along with it: {', '.join(others[:FORMS])}.")
+    parts.append("The first mention, sentences that introduce the name, and the passages that have it most:")
+    return "\n".join(parts)

@@ -1,0 +1,82 @@
+"""Portraits: what sentences that mention a name say of who it is, found by how names are introduced."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from domain.book import Sentence
+from domain.library.word_lists import STOP_WORDS
+
+_WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
+_ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
+_INTRODUCTIONS = (
+    r"{name},? (?:who|whose)\b",
+    rf"{{name}}, {_ONE_OF_A_KIND} \w+",
+    rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
+    r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
+    rf"\b{_ONE_OF_A_KIND} (?:\w+ ){{{{1,3}}}},?(?:\w+ )?{{name}}",
+    r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
+    r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
+    r"(?:hieß|heißt|namens|genannt) {name}",
+    r"{name},? (?:qui|le|la|un|une|son|sa|était|est) \w+",
+    r"(?:nommée?|appelée?|s['’]appelait) {name}",
+    r"{name},? (?:el|la|un|una|su|era|es|que) \w+",
+    r"(?:llamad[oa]|se llamaba) {name}",
+)
+_ANOTHER_NAME = re.compile(
+    r"(?:called|known as|nicknamed|alias|named|name (?:is|was)|genannt|surnommée?|llamad[oa]) [“‘\"']?"
+    rf"((?:(?:the|der|die|le|la|el) )?(?:{_WORD} ){{0,2}}{_WORD})"
+)
+_WORDS = re.compile(_WORD)
+_JOINT = re.compile(r"\s+|\.\s+")
+_ENDING = re.compile(r"['’]s?$")
+_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
+_MOST_WORDS = 4
+
+
+def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+    """The sentences that best say who somebody is, in order; those that come first go before equals."""
+    named = re.escape(name).replace(r"\ ", r"\s+")
+    patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
+    scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
+    ranked = sorted((sentence for sentence in sentences if scores[sentence]), key=lambda each: -scores[each])
+    return sorted(ranked[:count], key=lambda sentence: sentence.start)
+
+
+def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
+    """The names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), and how often each."""
+    words = {_bare(word) for word in name.split()}
+    phrases = (phrase for sentence in sentences for phrase in _name_phrases(sentence.text))
+    return Counter(" ".join(phrase) for phrase in phrases if words & {_bare(word) for word in phrase})
+
+
+def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
+    """Names that a sentence with the name gives in so many words: "called", "known as"."""
+    words = {_bare(word) for word in name.split()}
+    found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
+    phrases = (phrase for given in found for phrase in _name_phrases(given))
+    return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if not words & {_bare(word) for word in phrase}))
+
+
+def _name_phrases(text: str) -> Iterator[list[str]]:
+    """Runs of words with a capital, without the little word that opens a sentence and without possessive endings."""
+    run: list[str] = []
+    end = 0
+    for match in _WORDS.finditer(text):
+        gap = text[end : match.start()]
+        joined = _JOINT.fullmatch(gap) and ("." not in gap or (run and _bare(run[-1]) in _TITLES))
+        if run and not (joined and match[0][0].isupper() and len(run) < _MOST_WORDS):
+            yield run
+            run = []
+        if match[0][0].isupper() and not (not run and match[0].casefold() in STOP_WORDS):
+            run.append(_ENDING.sub("", match[0]))
+            if run[-1] != match[0]:  # a possessive ends the name: "Crake’s Bindery"
+                yield run
+                run = []
+        end = match.end()
+    if run:
+        yield run
+
+
+def _bare(word: str) -> str:
+    return _ENDING.sub("", word.strip(".,")).casefold()

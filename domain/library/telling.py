@@ -1,0 +1,45 @@
+"""Telling sentences: those that say most of what a stretch of text is about, chosen without a model."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
+
+from domain.book import Sentence
+from domain.library.word_lists import STOP_WORDS
+from domain.library.words import stem_of, words_of
+
+FEWEST_WORDS, MOST_WORDS = 7, 45
+"""Shorter sentences are headings and exclamations, longer ones no excerpt."""
+
+_SHORTEST_STEM = 3
+
+
+def opening_of(sentences: Sequence[Sentence]) -> Sentence | None:
+    """The first sentence that is more than a heading."""
+    return next((sentence for sentence in sentences if _is_fit(words_of(sentence.text))), None)
+
+
+def telling_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+    """The opening and the sentences whose words come up most in the whole, in order."""
+    opening = opening_of(sentences)
+    if opening is None or count < 1:
+        return []
+    stems = {sentence: _stems(sentence) for sentence in sentences}
+    weights = Counter(stem for each in stems.values() for stem in set(each))
+    candidates = [sentence for sentence in sentences if sentence != opening and _is_fit(words_of(sentence.text))]
+    ranked = sorted(candidates, key=lambda sentence: -_weight(stems[sentence], weights))
+    return sorted([opening, *ranked[: count - 1]], key=lambda sentence: sentence.start)
+
+
+def _weight(stems: Sequence[str], weights: Counter[str]) -> float:
+    """Long sentences have more of everything: the root evens it out."""
+    return sum(weights[stem] for stem in set(stems)) / sqrt(len(stems) or 1)
+
+
+def _stems(sentence: Sentence) -> list[str]:
+    words = (word for word in words_of(sentence.text) if word.casefold() not in STOP_WORDS)
+    return [stem for word in words if len(stem := stem_of(word)) >= _SHORTEST_STEM or not stem.isascii()]
+
+
+def _is_fit(words: Sequence[str]) -> bool:
+    return FEWEST_WORDS <= len(words) <= MOST_WORDS
