@@ -33,6 +33,8 @@ class Briefing:
 class Conversation:
     """Bound to one book for good. `verbose` None means the reader's own default.
 
+    `shared`: several people write in its thread, and the bot has left talk that was not addressed to it alone.
+
     Raises:
         ConversationError: INVALID_STATE, the title is blank.
     """
@@ -47,6 +49,7 @@ class Conversation:
     channel_id: str | None = None
     thread_id: str | None = None
     private: bool = False
+    shared: bool = False
     verbose: bool | None = None
     briefing: Briefing | None = field(default=None, repr=False)
     updated_at: datetime | None = None
@@ -93,6 +96,7 @@ class Turn:
     """One answer being made to one or more readers' messages. `number` orders the turns of a conversation.
 
     `reply_ids` are the Discord messages that carry the answer; `trace_id` the one that carries the tool calls.
+    `told`: the readers of a failed turn know that it failed.
     """
 
     id: str
@@ -107,3 +111,4 @@ class Turn:
     reply_ids: tuple[str, ...] = ()
     trace_id: str | None = None
     stopped: bool = False
+    told: bool = False

@@ -19,7 +19,7 @@ from domain.book import (
     Sentence,
 )
 from domain.chat import ChatMessage, PromptMessage
-from domain.conversation import Conversation, Turn
+from domain.conversation import Conversation, TitleSource, Turn
 from domain.event import StrategyEvent
 from domain.privacy import Erasure
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
@@ -270,8 +270,11 @@ class ConversationRepository(Protocol):
         """With its messages and turns. Unknown ids are fine."""
         ...
 
-    async def update_title(self, conversation_id: str, title: str) -> None:
-        """Rename, as a person does; nothing else of the conversation is written. Unknown ids are fine.
+    async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
+        """Rename; nothing else of the conversation is written. Unknown ids are fine.
+
+        False, and nothing changed, where the title it has comes from a stronger source: only a person replaces what a
+        person or a model chose.
 
         Raises:
             ConversationError: INVALID_STATE, the title is blank.
@@ -296,6 +299,18 @@ class ChatMessageRepository(Protocol):
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None: ...
+    async def get_newest_external_id(self, conversation_id: str) -> str | None:
+        """The largest number among the ids of messages that are known there, erased ones included."""
+        ...
+
+    async def list_authors(self, conversation_id: str) -> Sequence[str]:
+        """Who has written there, the bot and its tools left out."""
+        ...
+
+    async def list_waiting(self) -> Sequence[str]:
+        """The conversations in which a reader's message waits for its turn."""
+        ...
+
     async def delete(self, message_id: str) -> None: ...
     async def delete_by_conversation(self, conversation_id: str) -> None: ...
 
@@ -339,7 +354,10 @@ class TurnRepository(Protocol):
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
     async def list_undelivered(self) -> Sequence[Turn]:
-        """Turns that are RUNNING or ANSWERED, oldest first: at start-up, those that were interrupted."""
+        """Turns that are RUNNING or ANSWERED, and FAILED ones of which nobody was told, oldest first.
+
+        At start-up these are the ones that were interrupted.
+        """
         ...
 
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakValueDictionary
@@ -24,6 +25,14 @@ class Reader:
 
     id: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A reader's message that no turn holds any more. `undone` is the failed turn it was taken from, if it was."""
+
+    message: ChatMessage
+    undone: Turn | None = None
 
 
 class ChatWithBook:
@@ -48,6 +57,7 @@ class ChatWithBook:
         self._clock = clock
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._running: dict[str, RunningTurn] = {}
+        self._called_back: Counter[str] = Counter()
 
     async def execute(self, conversation_id: str, user_message: str, reader: Reader | None = None) -> str:
         """Answer one message and return the answer's text: the stream of `answer`, drained.
@@ -98,15 +108,15 @@ class ChatWithBook:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        lock = self._locks.setdefault(conversation_id, asyncio.Lock())
-        async with lock:
+        async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
             history = await self._messages.get_by_conversation(conversation_id)
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
+            waiting = [m for m in waiting if not self._called_back[m.id]]
             if not waiting:
                 return
             answered = [m for m in history if m.turn_id is not None]
-            running = self._running[conversation_id] = RunningTurn()
+            running = self._running[conversation_id] = RunningTurn(message.id for message in waiting)
             try:
                 play = partial(self._answers.play, conversation, answered, waiting, running)
                 async with aclosing(running.events(play)) as events:
@@ -129,28 +139,92 @@ class ChatWithBook:
 
     async def settle(self, conversation_id: str) -> None:
         """Return once no turn runs in the conversation."""
-        async with self._locks.setdefault(conversation_id, asyncio.Lock()):
+        async with self._lock(conversation_id):
             return
 
-    async def recover(self) -> Sequence[Turn]:
-        """At start-up: take back the turns a crash interrupted; return those answered but not delivered."""
-        undelivered = []
-        for turn in await self._turns.list_undelivered():
-            if turn.state is TurnState.RUNNING:
+    async def revise(self, external_id: str, text: str) -> Taken | None:
+        """Take in that a reader has changed a message: it waits with its new words, even if it was being answered.
+
+        None, and nothing is changed: it has its answer, is not known, or says the same.
+        """
+        known = await self._messages.get_by_external_id(external_id)
+        if known is None or not text.strip() or known.content == text.strip():
+            return None
+        async with self._call_back(known) as message:
+            if message is None:
+                return None
+            await self._messages.save(replace(message.message, content=text.strip()))
+            return message
+
+    async def take_back(self, external_id: str) -> Taken | None:
+        """Forget a message that its reader has deleted, even if it was being answered; others of its turn wait again.
+
+        None, and nothing is changed: it has its answer, or is not known.
+        """
+        known = await self._messages.get_by_external_id(external_id)
+        if known is None:
+            return None
+        async with self._call_back(known) as message:
+            if message is not None:
+                await self._messages.delete(message.message.id)
+            return message
+
+    async def recover(self, conversation_id: str) -> Sequence[Turn]:
+        """After a crash: let the messages of turns that came to no end there, or to one nobody was told of, wait again.
+
+        Returns these turns, which are gone now; what they have shown of themselves still stands where they say.
+        """
+        async with self._lock(conversation_id):
+            turns = await self._turns.get_by_conversation(conversation_id)
+            interrupted = [turn for turn in turns if _came_to_nothing(turn)]
+            for turn in interrupted:
                 await self._turns.reopen(turn.id)
-            else:
-                undelivered.append(turn)
-        return undelivered
+            return interrupted
 
     async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
-        """Note that the readers have the answer, and in which messages."""
+        """Note that the readers have the answer, or know that there is none, and in which messages."""
         turn = await self._turns.get(turn_id)
-        if turn is not None and turn.state is TurnState.ANSWERED:
-            done = replace(turn, state=TurnState.DELIVERED, reply_ids=tuple(reply_ids), trace_id=trace_id)
-            await self._turns.finish(done)
+        if turn is None or turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
+            return
+        noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
+        if turn.state is TurnState.ANSWERED:
+            await self._turns.finish(replace(noted, state=TurnState.DELIVERED))
+        else:
+            await self._turns.finish(replace(noted, told=True))
+
+    @asynccontextmanager
+    async def _call_back(self, known: ChatMessage) -> AsyncIterator[Taken | None]:
+        """Hold a message so that no turn takes it, and give it; None if it has its answer meanwhile or is gone."""
+        self._called_back[known.id] += 1
+        running = self._running.get(known.conversation_id)
+        if running is not None and known.id in running.asked:
+            running.end(Ending.WITHDRAWN)
+        try:
+            async with self._lock(known.conversation_id):
+                yield await self._taken(known)
+        finally:
+            self._called_back[known.id] -= 1
+            self._called_back += Counter()  # drops those nobody calls back any more
+
+    async def _taken(self, known: ChatMessage) -> Taken | None:
+        message = await self._messages.get_by_external_id(known.external_id or "")
+        if message is None or message.turn_id is None:
+            return None if message is None else Taken(message)
+        turn = await self._turns.get(message.turn_id)
+        if turn is None or turn.state is not TurnState.FAILED:
+            return None
+        await self._turns.reopen(turn.id)
+        return Taken(replace(message, turn_id=None), undone=turn)
+
+    def _lock(self, conversation_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(conversation_id, asyncio.Lock())
 
     def _end(self, conversation_id: str, ending: Ending) -> bool:
         running = self._running.get(conversation_id)
         if running is not None:
             running.end(ending)
         return running is not None
+
+
+def _came_to_nothing(turn: Turn) -> bool:
+    return turn.state is TurnState.RUNNING or (turn.state is TurnState.FAILED and not turn.told)

@@ -1,7 +1,7 @@
 """A turn while it runs: its events as a stream, and the handle to end it from outside."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from enum import StrEnum
 
 from domain.event import ToolCallFinished, ToolCallStarted, TurnEvent
@@ -17,9 +17,13 @@ class Ending(StrEnum):
 
 
 class RunningTurn:
-    """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow."""
+    """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow.
 
-    def __init__(self) -> None:
+    `asked` are the ids of the messages it answers.
+    """
+
+    def __init__(self, asked: Iterable[str] = ()) -> None:
+        self.asked = frozenset(asked)
         self.ending: Ending | None = None
         self.started: dict[str, ToolCallStarted] = {}
         self.finished: dict[str, ToolCallFinished] = {}
@@ -30,16 +34,16 @@ class RunningTurn:
         """Start the turn and yield what it emits. Closing the iterator early cancels the turn."""
 
         async def run() -> None:
-            try:
-                await play(self._emit)
-            finally:
-                self._queue.put_nowait(None)
+            await play(self._emit)
 
         self._task = asyncio.create_task(run())
+        self._task.add_done_callback(lambda _: self._queue.put_nowait(None))  # even if it never came to run
         try:
             while (event := await self._queue.get()) is not None:
                 yield event
-            await self._task
+            await asyncio.wait({self._task})
+            if not self._task.cancelled():  # a turn that was withdrawn ends without a last event
+                self._task.result()
         finally:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

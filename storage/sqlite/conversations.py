@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from domain.conversation import Conversation, TitleSource, checked_title
 from storage.sqlite.connection import Row
 from storage.sqlite.database import Database
-from storage.sqlite.rows import entities, entity, upsert
+from storage.sqlite.rows import entities, entity, marks, upsert
 from storage.sqlite.serialisation import (
     briefing_from_text,
     briefing_to_text,
@@ -17,7 +17,7 @@ from storage.sqlite.serialisation import (
 
 _COLUMNS = (
     "id", "book_id", "title", "created_at", "title_source", "owner_id", "guild_id", "channel_id", "thread_id",
-    "private", "verbose", "briefing", "updated_at",
+    "private", "shared", "verbose", "briefing", "updated_at",
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
@@ -54,18 +54,21 @@ class SQLiteConversations:
     async def delete(self, conversation_id: str) -> None:
         await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
 
-    async def update_title(self, conversation_id: str, title: str) -> None:
-        await self._database.write(
-            "UPDATE conversations SET title = ?, title_source = ? WHERE id = ?",
-            [checked_title(title), TitleSource.PERSON, conversation_id],
+    async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
+        weaker = list(TitleSource) if source is TitleSource.PERSON else [TitleSource.AUTOMATIC]
+        written = await self._database.write(
+            f"UPDATE conversations SET title = ?, title_source = ? WHERE id = ? "  # noqa: S608
+            f"AND title_source IN ({marks(weaker)}) RETURNING id",
+            [checked_title(title), source, conversation_id, *weaker],
         )
+        return bool(written)
 
 
 def _row(conversation: Conversation) -> tuple[str | int | None, ...]:
     return (
         conversation.id, conversation.book_id, conversation.title, time_to_text(conversation.created_at),
         conversation.title_source, conversation.owner_id, conversation.guild_id, conversation.channel_id,
-        conversation.thread_id, conversation.private, conversation.verbose,
+        conversation.thread_id, conversation.private, conversation.shared, conversation.verbose,
         None if conversation.briefing is None else briefing_to_text(conversation.briefing),
         optional_time_to_text(conversation.updated_at),
     )  # fmt: skip
@@ -79,6 +82,7 @@ def _conversation(row: Row) -> Conversation:
             "created_at": time_from_text(values["created_at"]),
             "title_source": TitleSource(values["title_source"]),
             "private": bool(values["private"]),
+            "shared": bool(values["shared"]),
             "verbose": None if values["verbose"] is None else bool(values["verbose"]),
             "briefing": None if values["briefing"] is None else briefing_from_text(values["briefing"]),
             "updated_at": optional_time_from_text(values["updated_at"]),

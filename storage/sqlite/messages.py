@@ -41,6 +41,13 @@ SELECT 1 FROM chat_messages WHERE external_id = ?1
 UNION ALL SELECT 1 FROM forgotten_messages WHERE external_id = ?1
 """
 
+_NEWEST = """
+SELECT max(number) AS newest FROM (
+  SELECT max(CAST(external_id AS INTEGER)) AS number FROM chat_messages WHERE conversation_id = ?1
+  UNION ALL SELECT max(CAST(external_id AS INTEGER)) FROM forgotten_messages WHERE conversation_id = ?1
+)
+"""
+
 
 async def write_messages(transaction: Connection, messages: Iterable[ChatMessage]) -> None:
     """Insert or update messages as part of a transaction; those that are known keep their place."""
@@ -76,6 +83,23 @@ class SQLiteMessages:
             [external_id],
         )
         return entity(_message, row)
+
+    async def get_newest_external_id(self, conversation_id: str) -> str | None:
+        row = await self._database.read_one(_NEWEST, [conversation_id])
+        return None if row is None or row["newest"] is None else str(row["newest"])
+
+    async def list_authors(self, conversation_id: str) -> Sequence[str]:
+        rows = await self._database.read(
+            "SELECT DISTINCT author_id FROM chat_messages WHERE conversation_id = ? AND author_id != ''",
+            [conversation_id],
+        )
+        return [row["author_id"] for row in rows]
+
+    async def list_waiting(self) -> Sequence[str]:
+        rows = await self._database.read(
+            "SELECT DISTINCT conversation_id FROM chat_messages WHERE turn_id IS NULL AND role = 'user'"
+        )
+        return [row["conversation_id"] for row in rows]
 
     async def delete(self, message_id: str) -> None:
         await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])

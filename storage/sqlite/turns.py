@@ -30,8 +30,16 @@ _OPEN = "INSERT INTO turns (id, conversation_id, number, state, started_at) VALU
 # Delivery is written by whoever delivers, while the turn is made elsewhere: what is not given here is left as it is.
 _FINISH = """
 UPDATE turns SET state = ?, finished_at = ?, error = ?, model = ?, usage = ?, stopped = ?,
-  reply_ids = CASE ?7 WHEN '[]' THEN reply_ids ELSE ?7 END, trace_id = coalesce(?, trace_id)
+  reply_ids = CASE ?7 WHEN '[]' THEN reply_ids ELSE ?7 END, trace_id = coalesce(?, trace_id), told = ?
 WHERE id = ? RETURNING id
+"""
+
+_UNDELIVERED = """
+SELECT * FROM turns WHERE id IN (
+  SELECT id FROM turns WHERE state IN ('running', 'answered')
+  UNION ALL SELECT id FROM turns WHERE state = 'failed' AND told = 0
+)
+ORDER BY started_at, rowid
 """
 
 
@@ -57,7 +65,8 @@ class SQLiteTurns:
                 _FINISH,
                 [
                     turn.state, optional_time_to_text(turn.finished_at), turn.error, turn.model,
-                    usage_to_text(turn.usage), turn.stopped, strings_to_text(turn.reply_ids), turn.trace_id, turn.id,
+                    usage_to_text(turn.usage), turn.stopped, strings_to_text(turn.reply_ids), turn.trace_id, turn.told,
+                    turn.id,
                 ],
             )  # fmt: skip
             if not known:
@@ -94,10 +103,7 @@ class SQLiteTurns:
         )
 
     async def list_undelivered(self) -> Sequence[Turn]:
-        rows = await self._database.read(
-            "SELECT * FROM turns WHERE state IN ('running', 'answered') ORDER BY started_at, rowid"
-        )
-        return await entities(_turn, rows)
+        return await entities(_turn, await self._database.read(_UNDELIVERED))
 
 
 async def _take(transaction: Connection, turn: Turn, message_ids: Sequence[str]) -> None:
@@ -125,5 +131,6 @@ def _turn(row: Row) -> Turn:
             "usage": usage_from_text(values["usage"]),
             "reply_ids": strings_from_text(values["reply_ids"]),
             "stopped": bool(values["stopped"]),
+            "told": bool(values["told"]),
         }
     )

@@ -66,6 +66,31 @@ class TestMessages:
         assert await storage.messages.add_incoming(a_question("one"))
         assert await storage.messages.add_incoming(a_question("two"))
 
+    async def test_the_newest_of_the_known_messages_is_the_one_with_the_largest_number(self, storage: Storage) -> None:
+        assert await storage.messages.get_newest_external_id("tea") is None
+        for number in ("900", "1001", "99"):
+            await storage.messages.add_incoming(a_question(number, external_id=number, author_id="hatter"))
+        await storage.messages.add_incoming(a_question("from elsewhere"))
+        assert await storage.messages.get_newest_external_id("tea") == "1001"
+        await storage.privacy.erase("hatter")
+        assert await storage.messages.get_newest_external_id("tea") == "1001"
+
+    async def test_authors_are_those_who_have_written(self, storage: Storage) -> None:
+        await hold_turn(storage, "first")
+        await storage.messages.add_incoming(a_question("another", author_id="alice"))
+        await storage.messages.add_incoming(a_question("and more", author_id="hatter"))
+        assert set(await storage.messages.list_authors("tea")) == {"hatter", "alice"}
+        assert await storage.messages.list_authors("croquet") == []
+
+    async def test_a_conversation_is_listed_while_a_message_waits_in_it(self, storage: Storage) -> None:
+        await hold_turn(storage, "first")
+        assert await storage.messages.list_waiting() == []
+        await storage.messages.add_incoming(a_question("one"))
+        await storage.messages.add_incoming(a_question("two"))
+        assert await storage.messages.list_waiting() == ["tea"]
+        await storage.turns.begin("tea", ["one", "two"], MIDNIGHT)
+        assert await storage.messages.list_waiting() == []
+
     async def test_deleting_leaves_the_others_in_order(self, storage: Storage) -> None:
         await storage.messages.save_batch([a_question(name) for name in "abcd"])
         await storage.messages.delete("b")
@@ -211,16 +236,24 @@ class TestTurns:
         delivered = replace(turn, state=TurnState.DELIVERED, reply_ids=("901", "902"), trace_id="903")
         assert await storage.turns.get(turn.id) == delivered
 
-    async def test_undelivered_turns_are_those_that_run_or_are_answered(self, storage: Storage) -> None:
+    async def test_undelivered_turns_are_those_whose_readers_do_not_know_how_they_ended(self, storage: Storage) -> None:
         turns = {}
         for minutes, state in [(4, "running"), (3, "failed"), (2, "answered"), (1, "delivered")]:
             await storage.messages.add_incoming(a_question(state))
             turns[state] = await storage.turns.begin("tea", [state], at(minutes))
             await storage.turns.finish(replace(turns[state], state=TurnState(state)))
         listed = await storage.turns.list_undelivered()
-        assert [turn.id for turn in listed] == [turns["answered"].id, turns["running"].id]
+        assert [turn.id for turn in listed] == [turns["answered"].id, turns["failed"].id, turns["running"].id]
         ordered = await storage.turns.get_by_conversation("tea")
         assert [turn.number for turn in ordered] == [1, 2, 3, 4]
+
+    async def test_a_failure_that_was_told_is_done_with(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        turn = await storage.turns.begin("tea", ["question"], MIDNIGHT)
+        told = replace(turn, state=TurnState.FAILED, told=True)
+        await storage.turns.finish(told)
+        assert await storage.turns.list_undelivered() == []
+        assert await storage.turns.get(turn.id) == told
 
     async def test_a_message_cannot_be_in_a_turn_of_another_conversation(self, storage: Storage) -> None:
         await storage.conversations.save(a_conversation("croquet"))

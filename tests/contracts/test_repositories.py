@@ -139,6 +139,19 @@ class TestConversations:
         with pytest.raises(ConversationError):
             await storage.conversations.update_title("tea", "   ")
 
+    async def test_a_title_gives_way_only_to_one_of_a_stronger_source(self, storage: Storage) -> None:
+        await furnish(storage)
+        update = storage.conversations.update_title
+        assert await update("tea", "By the model", TitleSource.MODEL)
+        assert not await update("tea", "Again by the model", TitleSource.MODEL)
+        assert await update("tea", "By a person")
+        assert not await update("tea", "By the model", TitleSource.MODEL)
+        assert await update("tea", "By a person again")
+        assert not await update("nobody", "fine")
+        kept = await storage.conversations.get("tea")
+        assert kept is not None
+        assert (kept.title, kept.title_source) == ("By a person again", TitleSource.PERSON)
+
     async def test_half_an_emoji_in_a_title_does_no_harm(self, storage: Storage) -> None:
         await furnish(storage)
         await storage.conversations.update_title("tea", "Tea \ud83c")

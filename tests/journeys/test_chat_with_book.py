@@ -377,7 +377,9 @@ async def test_a_reader_who_has_used_up_the_day_is_told_kindly_and_others_go_on(
         assert (await room.answer(other, "Mine", BEN)).text == "Hi."
 
 
-async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_are_named(tmp_path: Path) -> None:
+async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_stay_to_be_delivered(
+    tmp_path: Path,
+) -> None:
     async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
         done, cut_off = await room.talk(), await room.talk()
         await room.answer(done, "Who?")
@@ -385,10 +387,14 @@ async def test_after_a_crash_interrupted_turns_wait_again_and_finished_ones_are_
         assert message
         await room.storage.turns.begin(cut_off.id, [message.id], message.created_at)
     async with reading_room(tmp_path, ScriptedChat("Hobb.")) as room:
-        undelivered = await room.chat.recover()
-        assert [turn.conversation_id for turn in undelivered] == [done.id]
-        await room.chat.delivered(undelivered[0].id, ["1"])
-        assert await room.chat.recover() == []
+        assert await room.chat.recover(done.id) == []
+        [interrupted] = await room.chat.recover(cut_off.id)
+        assert await room.chat.recover(cut_off.id) == []
+        assert await room.storage.turns.get(interrupted.id) is None
+        [undelivered] = await room.storage.turns.list_undelivered()
+        assert undelivered.conversation_id == done.id
+        await room.chat.delivered(undelivered.id, ["1"])
+        assert await room.storage.turns.list_undelivered() == []
         events = await drained(room, cut_off.id)
         assert isinstance(events[-1], Answer)
         states = [t.state for t in await room.storage.turns.get_by_conversation(done.id)]

@@ -92,6 +92,7 @@ def everything_about_a_conversation() -> Conversation:
         channel_id="2",
         thread_id="3",
         private=True,
+        shared=True,
         verbose=False,
         briefing=Briefing("You read with people.", (ToolDefinition("search_book", "Search", {"type": "object"}),)),
         updated_at=at(5),
