@@ -70,7 +70,7 @@ class ConsoleChat:
                     show(event)
                     if isinstance(event, TurnFailed):
                         self.failures += 1
-                    if isinstance(event, Answer):
+                    if isinstance(event, Answer | TurnFailed):
                         await self._chat.delivered(event.turn_id)
 
 
