@@ -109,19 +109,19 @@ class WholeBookTools:
 def _story_note(digests: Sequence[Digest], words: int) -> str:
     each = max(words // len(digests), FEWEST_SUMMARY_WORDS)
     lines = [f"{_heading(digest)}: {_shortened(digest.summary, each)}" for digest in digests if digest.summary]
+    if not lines:
+        return "Telling sentences of what has been read, chapter by chapter:"
     without = [_heading(digest) for digest in digests if not digest.summary]
-    parts = []
-    if lines:
-        parts += ["Summaries of what has been read; cite the sentences below for what they say.", *lines]
-    if without:
-        parts.append(f"Without a summary so far, with sentences of their own instead: {'; '.join(without)}.")
-    return "\n".join(parts)
+    missing = f"There is no summary yet of {'; '.join(without)}: of these only sentences." if without else ""
+    return "\n".join(
+        ["Summaries of what has been read; the sentences below are there to be cited.", *lines, missing]
+    ).strip()
 
 
 def _heading(digest: Digest) -> str:
     piece = digest.piece
     part = f", part {piece.number}" if piece.number > 1 or not piece.last else ""
-    return f"{piece.chapter}. {piece.title}{part}" if piece.chapter else f"Beginning{part}"
+    return f"Chapter {piece.chapter} ({piece.title}){part}" if piece.chapter else f"Beginning{part}"
 
 
 def _shortened(summary: str, words: int) -> str:

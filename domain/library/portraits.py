@@ -14,7 +14,7 @@ _INTRODUCTIONS = (
     rf"{{name}}, {_ONE_OF_A_KIND} \w+",
     rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
     r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
-    rf"\b{_ONE_OF_A_KIND} (?:\w+ ){{{{1,3}}}},?(?:\w+ )?{{name}}",
+    rf"\b{_ONE_OF_A_KIND} \w+(?: \w+)?,? (?:\w+ )?{{name}}\b",
     r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
     r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
     r"(?:hieß|heißt|namens|genannt) {name}",

@@ -1,8 +1,8 @@
 """Telling sentences: those that say most of what a stretch of text is about, chosen without a model."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from math import sqrt
 
 from domain.book import Sentence
 from domain.library.word_lists import STOP_WORDS
@@ -11,7 +11,14 @@ from domain.library.words import stem_of, words_of
 FEWEST_WORDS, MOST_WORDS = 7, 45
 """Shorter sentences are headings and exclamations, longer ones no excerpt."""
 
+SPEECH = 0.5
+"""What a sentence of speech weighs against one that narrates: talk is seldom what happens."""
+
+LENGTH_POWER = 0.3
+"""Long sentences have more of everything; divided by this power of their length they are on a level with short ones."""
+
 _SHORTEST_STEM = 3
+_SPEECH_MARKS = frozenset('"“”«»„「」')
 
 
 def opening_of(sentences: Sequence[Sentence]) -> Sentence | None:
@@ -27,18 +34,21 @@ def telling_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentenc
     stems = {sentence: _stems(sentence) for sentence in sentences}
     weights = Counter(stem for each in stems.values() for stem in set(each))
     candidates = [sentence for sentence in sentences if sentence != opening and _is_fit(words_of(sentence.text))]
-    ranked = sorted(candidates, key=lambda sentence: -_weight(stems[sentence], weights))
+    ranked = sorted(candidates, key=lambda each: -_weight(stems[each], weights) * (SPEECH if _is_speech(each) else 1))
     return sorted([opening, *ranked[: count - 1]], key=lambda sentence: sentence.start)
 
 
 def _weight(stems: Sequence[str], weights: Counter[str]) -> float:
-    """Long sentences have more of everything: the root evens it out."""
-    return sum(weights[stem] for stem in set(stems)) / sqrt(len(stems) or 1)
+    return sum(weights[stem] for stem in set(stems)) / math.pow(len(stems) or 1, LENGTH_POWER)
 
 
 def _stems(sentence: Sentence) -> list[str]:
     words = (word for word in words_of(sentence.text) if word.casefold() not in STOP_WORDS)
     return [stem for word in words if len(stem := stem_of(word)) >= _SHORTEST_STEM or not stem.isascii()]
+
+
+def _is_speech(sentence: Sentence) -> bool:
+    return not _SPEECH_MARKS.isdisjoint(sentence.text)
 
 
 def _is_fit(words: Sequence[str]) -> bool:

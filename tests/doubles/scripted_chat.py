@@ -60,7 +60,7 @@ class ScriptedChat:
         return None
 
 
-def call(name: str, tool_use_id: str = "", **arguments: object) -> ToolInvocation:
+def call(name: str, /, tool_use_id: str = "", **arguments: object) -> ToolInvocation:
     return ToolInvocation(name, dict(arguments), tool_use_id)
 
 

@@ -80,12 +80,13 @@ async def reading_room(
     turn_timeout: float = 30.0,
     tool_timeout: float = 5.0,
     daily_tokens: int = 0,
+    text: BookText | None = None,
 ) -> AsyncIterator[ReadingRoom]:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
     prompts = Prompts.load(files("prompts"))
     async with await open_storage(f"sqlite:///{folder / 'room.db'}") as storage:
         book_files = SQLiteBookFiles(folder / "books")
-        text = tale()
+        text = text or tale()
         book = Book(
             "tale",
             "local",
@@ -93,8 +94,8 @@ async def reading_room(
             text.title,
             text.author,
             "txt",
-            3,
-            3,
+            len(text.pages),
+            len(text.chapters),
             len(text.text.split()),
             len(text.text),
             now(),

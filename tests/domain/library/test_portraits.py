@@ -1,0 +1,56 @@
+"""Who somebody is, from the sentences that name them."""
+
+import pytest
+
+from domain.book import Sentence
+from domain.library.portraits import forms_of, introductions, other_names
+
+
+def sentences(*texts: str) -> list[Sentence]:
+    return [Sentence(100 * at, 100 * at + len(text), text) for at, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hobb was the ferryman of the island.",
+        "Hobb, who rowed us over, took no money.",
+        "Hobb, a man of few words, shook his head.",
+        "My name is Hobb.",
+        "He was called old Hobb.",
+        "The ferryman, old Hobb, would not take it.",
+        "I met her brother Hobb on the quay.",
+        "Es lebte dort ein Fährmann namens Hobb.",
+        "Hobb war der Fährmann.",
+        "Un passeur nommé Hobb attendait.",
+        "Un barquero llamado Hobb esperaba.",
+    ],
+)
+def test_a_sentence_that_introduces_somebody_is_known_by_its_form(text: str) -> None:
+    plain = "And then Hobb looked at the sea again."
+    assert [sentence.text for sentence in introductions("Hobb", sentences(plain, text, plain), 3)] == [text]
+
+
+def test_the_best_introductions_are_chosen_and_stand_in_order() -> None:
+    told = sentences(
+        "Hobb was a poor man.",
+        "Then Hobb left.",
+        "This is Hobb, the ferryman.",
+        "Hobb, who was called Hobb, was the one.",
+    )
+    assert introductions("Hobb", told, 2) == [told[2], told[3]]
+    assert introductions("Hobb", told, 0) == []
+
+
+def test_names_that_share_a_word_are_counted_without_endings_and_small_words() -> None:
+    told = sentences(
+        "Then Miss Crake rang.", "It was Hilda Crake’s Bindery.", "Mr. Crake had died.", "Miss Crake paid, Ann."
+    )
+    forms = forms_of("Hilda Crake", told)
+    assert forms == {"Miss Crake": 2, "Hilda Crake": 1, "Mr Crake": 1}
+
+
+def test_another_name_is_one_that_is_given_in_so_many_words() -> None:
+    told = sentences("Tom Rudd, who was called the Wren by all, came.", "They said Tom Rudd was known as Liddiard.")
+    assert other_names("Tom Rudd", told) == ["Wren", "Liddiard"]
+    assert other_names("Liddiard", told) == ["Wren"]
