@@ -2,13 +2,15 @@
 
 Each file gets a process of its own that is told nothing but the file: no environment, no settings, no open files. It
 bounds its own memory and processor time, answers in checked frames, and is killed when its time is up or its reader
-gives up waiting. A process is started for each file because that takes 0.1 s and leaves nothing behind to clean.
+gives up waiting. Nothing of it is used for the next file.
 """
 
 import asyncio
+import weakref
 
 from bot.readers.limits import DEFAULT_LIMITS
 from bot.readers.worker_process import WorkerBounds, WorkerProcess, out_of_time
+from bot.readers.worker_start import SpareWorker
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import Progress
@@ -32,6 +34,8 @@ class SandboxedReader:
         self._bounds = WorkerBounds(seconds, memory_mb, max_characters)
         self._max_file_mb = max_file_mb
         self._free_worker = asyncio.Semaphore(workers)
+        self._spare = SpareWorker()
+        weakref.finalize(self, self._spare.discard)
 
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
         """Read a file of any supported format, without blocking, within the bounds.
@@ -41,7 +45,7 @@ class SandboxedReader:
         """
         self._check_size(data)
         async with self._free_worker:
-            worker = WorkerProcess(self._bounds)
+            worker = WorkerProcess(self._bounds, self._spare)
             reading = asyncio.ensure_future(asyncio.to_thread(worker.run, data, filename, progress))
             try:
                 async with asyncio.timeout(self._bounds.seconds):

@@ -2,25 +2,20 @@
 
 import json
 import logging
-import os
 import signal
 import subprocess
-import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from bot.readers.frames import BrokenFrameError, Kind, decode_book, read_frame
 from bot.readers.titles import last_component
+from bot.readers.worker_start import SpareWorker
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import Progress
 
 _LOG = logging.getLogger(__name__)
-_PROJECT = str(Path(__file__).resolve().parents[2])
-_BOOT = "import sys; sys.path[:0] = PATHS; from bot.readers.worker import main; main()"
-_KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _BYTES_PER_CHARACTER = 4
 _STAGE = "reading"
 _SECONDS_TO_END = 1.0
@@ -40,8 +35,9 @@ class WorkerBounds:
 class WorkerProcess:
     """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other."""
 
-    def __init__(self, bounds: WorkerBounds) -> None:
+    def __init__(self, bounds: WorkerBounds, spare: SpareWorker) -> None:
         self._bounds = bounds
+        self._spare = spare
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = False
         self._starting = threading.Lock()
@@ -55,11 +51,13 @@ class WorkerProcess:
         with self._start() as process:
             try:
                 self._send(process, data, filename)
-                return self._hear(process, progress)
+                book = self._hear(process, progress)
             except BrokenFrameError as broken:
                 raise out_of_time() if self._killed else _explained(process, broken) from broken
             finally:
                 process.kill()
+        self._spare.refill(book.format)
+        return book
 
     def kill(self) -> None:
         """End the worker, or keep it from being started."""
@@ -69,23 +67,10 @@ class WorkerProcess:
                 self._process.kill()
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """A bare interpreter without site packages of its own, environment or secrets, in a process group of its own.
-
-        Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
-        """
         with self._starting:
             if self._killed:
                 raise BookError(BookErrorCode.TIMED_OUT, "Reading was stopped before it began. Please try again.")
-            paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
-                [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.replace("PATHS", repr(paths))],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
-                cwd="/",
-                process_group=0,
-            )
+            self._process = self._spare.take()
             return self._process
 
     def _send(self, process: subprocess.Popen[bytes], data: bytes, filename: str) -> None:

@@ -1,14 +1,16 @@
 """A hostile file costs its uploader a sentence, and nobody else anything."""
 
 import asyncio
+import gc
 import subprocess
 import time
 from typing import Any
 
 import pytest
 
-from bot.readers import worker_process
+from bot.readers import worker_process, worker_start
 from bot.readers.sandbox import SandboxedReader
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import BookReader
 from tests.bot.readers.builders import archive, epub, pdf
@@ -94,17 +96,57 @@ async def test_giving_up_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_no_more_workers_than_allowed_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = SandboxedReader(workers=2)
+    reading = most = 0
+    run = worker_process.WorkerProcess.run
+
+    def counted(*arguments: Any) -> BookText:
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        try:
+            return run(*arguments)
+        finally:
+            reading -= 1
+
+    monkeypatch.setattr(worker_process.WorkerProcess, "run", counted)
+    await asyncio.gather(*(reader.read(_NOVEL, "a.txt") for _ in range(6)))
+    assert most == 2
+
+
+async def test_from_the_second_book_on_a_worker_waits_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
-    reader = SandboxedReader(workers=1)
-    most = 0
+    reader = SandboxedReader()
+    await reader.read(_NOVEL, "a.txt")
+    assert len(started) == 1
+    await reader.read(_NOVEL, "b.txt")
+    assert [process.poll() is None for process in started] == [False, False, True]
+    assert (await reader.read(_NOVEL, "c.txt")).title == "C"
+    assert [process.poll() is None for process in started] == [False, False, False, True]
+    del reader
+    gc.collect()
+    assert all(process.poll() is not None for process in started)
 
-    def count(_stage: str, _share: float) -> None:
-        nonlocal most
-        most = max(most, sum(process.poll() is None for process in started))
 
-    await asyncio.gather(*(reader.read(_NOVEL, "a.txt", count) for _ in range(3)))
-    assert len(started) == 3
-    assert most == 1
+async def test_a_worker_that_waited_and_died_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = _recorded_workers(monkeypatch)
+    reader = SandboxedReader()
+    for name in ("a.txt", "b.txt"):
+        await reader.read(_NOVEL, name)
+    started[-1].kill()
+    started[-1].wait()
+    assert (await reader.read(_NOVEL, "c.txt")).chapters
+
+
+async def test_a_worker_waits_no_longer_than_a_while() -> None:
+    spare = worker_start.SpareWorker(idle_seconds=0.2)
+    for _ in range(2):
+        with spare.take() as worker:
+            worker.kill()
+        spare.refill("txt")
+    waiting = spare._waiting
+    assert waiting is not None
+    assert await asyncio.to_thread(waiting.wait, 30) != 0
 
 
 async def test_the_event_loop_goes_on_meanwhile() -> None:
@@ -160,7 +202,7 @@ async def test_running_out_of_processor_time_is_running_out_of_time(monkeypatch:
 
 
 def _run_instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(worker_process, "_BOOT", script)
+    monkeypatch.setattr(worker_start, "_BOOT", script)
 
 
 def _recorded_workers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
