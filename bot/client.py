@@ -3,18 +3,18 @@
 import asyncio
 import logging
 import random
-import time
-from collections import deque
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import discord
 import yarl
 from discord.ext import commands
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 from bot.app import App
 from bot.command_sync import CommandMemory, sync_commands
+from bot.session_starts import SessionStarts
 from bot.settings import Settings
 from cogs.books import Books
 from cogs.chat import Chat
@@ -40,13 +40,6 @@ CACHED_MESSAGES = 100
 LONGEST_RATE_LIMIT_S = 30.0
 """A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
 SYNC_AGAIN_AFTER_S = 60.0
-HOUR_S = 3600.0
-IDENTIFIES_AN_HOUR = 20
-"""Discord allows 1,000 a day, and takes the token away from a bot that needs more."""
-
-
-class TooManySessions(Exception):  # noqa: N818
-    """Sessions at the gateway keep ending; the next one has to wait."""
 
 
 class Marginalia(ServingBot):
@@ -69,11 +62,11 @@ class Marginalia(ServingBot):
             max_ratelimit_timeout=LONGEST_RATE_LIMIT_S,
             **options,
         )
+        self.session_starts = SessionStarts()
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
         self._announce = announce
         self._settings = app.settings
-        self._identified: deque[float] = deque(maxlen=IDENTIFIES_AN_HOUR)
         self._syncing: asyncio.Task[None] | None = None
         self.tree.error(report)
 
@@ -106,15 +99,8 @@ class Marginalia(ServingBot):
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Called before a new session is asked for.
-
-        Raises:
-            TooManySessions: this happened too often within an hour.
-        """
-        now = time.monotonic()
-        if len(self._identified) == IDENTIFIES_AN_HOUR and now - self._identified[0] < HOUR_S:
-            raise TooManySessions
-        self._identified.append(now)
+        """Called before a new session is asked for."""
+        self.session_starts.count()
         await super().before_identify_hook(shard_id, initial=initial)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
@@ -130,6 +116,7 @@ class Marginalia(ServingBot):
             self._syncing.cancel()
             await asyncio.gather(self._syncing, return_exceptions=True)
         await super().close()
+        stop_heartbeats()
 
     async def _sync(self) -> None:
         """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
@@ -157,6 +144,14 @@ def point_discord_at(settings: Settings) -> None:
     discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
     if settings.discord_gateway_url:
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
+
+
+def stop_heartbeats() -> None:
+    """Stop the threads that keep connections alive: one given up while it was being made leaves its own behind."""
+    loop = asyncio.get_running_loop()
+    for thread in threading.enumerate():
+        if isinstance(thread, KeepAliveHandler) and thread.ws.loop is loop:
+            thread.stop()
 
 
 def services_from(app: App, *, reads_messages: bool) -> Services:

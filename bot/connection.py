@@ -11,7 +11,7 @@ from typing import Protocol
 import aiohttp
 import discord
 
-from bot.client import Marginalia
+from bot.client import Marginalia, stop_heartbeats
 from domain.errors import SettingsError
 
 logger = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ class MakeBot(Protocol):
 
 
 class Stuck(Exception):  # noqa: N818
-    """The connection has been down for too long."""
+    """The connection has been down for too long, or its sessions keep ending."""
 
 
 async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -> None:
@@ -125,6 +125,7 @@ async def _stay_connected(bot: Marginalia, waits: Waits, pace: Pace) -> None:
         except Exception as error:  # noqa: BLE001 - anything may come out of a parser
             with suppress(Exception):
                 await bot.ws.close()
+            stop_heartbeats()
             await _wait_after(error, waits)
 
 
@@ -137,6 +138,8 @@ async def _connect(bot: Marginalia, pace: Pace) -> None:
                 down_since = time.monotonic()
             elif time.monotonic() - down_since > pace.stuck:
                 raise Stuck("the connection has been down for too long")
+            if bot.session_starts.wait():
+                raise Stuck("sessions keep ending")
         await connecting
     finally:
         connecting.cancel()
@@ -145,6 +148,9 @@ async def _connect(bot: Marginalia, pace: Pace) -> None:
 
 async def _wait_for_sessions(bot: Marginalia) -> None:
     """Let no crash loop, of ours or of whatever restarts us, use up the session starts of the day."""
+    if wait := bot.session_starts.wait():
+        logger.error("sessions at the gateway keep ending; the next one is in %.0f s", wait)
+        await asyncio.sleep(wait)
     try:
         _, _, limit = await bot.http.get_bot_gateway()
     except TROUBLE:  # the connection itself will show what is wrong

@@ -3,14 +3,13 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 
 import discord
 import pytest
 
-from bot.client import IDENTIFIES_AN_HOUR, Marginalia
-from bot.connection import Pace
+from bot.client import Marginalia
+from bot.session_starts import AN_HOUR_AT_MOST
 from domain.errors import SettingsError
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission
@@ -186,18 +185,12 @@ class TestStayingOnline:
     async def test_a_session_loop_inside_the_library_is_broken(
         self, double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        async with online(double, tmp_path, pace=Pace(first=60, longest=60)) as state:
-            for sessions in range(2, IDENTIFIES_AN_HOUR + 1):
-                double.gateway.invalidate(resumable=False)
-                await double.until(partial(_has_identified, double, sessions))
-            double.gateway.invalidate(resumable=False)
-            await double.until(lambda: "TooManySessions" in caplog.text)
-            assert double.gateway.identifies == IDENTIFIES_AN_HOUR
+        async with online(double, tmp_path) as state:
+            for _ in range(AN_HOUR_AT_MOST - 1):
+                state.bot.session_starts.count()
+            await double.until(lambda: "the next one is in 3" in caplog.text)
+            await double.until(lambda: not double.connected)
             assert not state.task.done()
-
-
-def _has_identified(double: DiscordDouble, times: int) -> bool:
-    return double.gateway.identifies == times
 
 
 class TestWhatPatienceDoesNotMend:
