@@ -8,7 +8,7 @@ from cogs.delivery.pump import Pump
 from cogs.rendering.answers import with_note
 from cogs.rendering.inline import LinkRule, no_links
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import split
+from cogs.rendering.spoilers import split_with_spoilers
 
 FIRST_WORDS = 40
 """Characters before a draft is shown at all: what is sent first is what a phone notifies with."""
@@ -17,21 +17,22 @@ FIRST_WORDS = 40
 class AnswerMessage:
     """An answer in a channel: as many messages as it needs, the buttons under the last.
 
-    `standing` are messages of this turn that are known to stand, and are made into the answer; `posted` is told of
-    every message that is added.
+    `seed` names what is answered: two attempts at the same are never two messages. `standing` are messages of an
+    earlier attempt that are known to stand, and are made into the answer; `posted` is told of every message that is
+    added.
     """
 
     def __init__(
         self,
         pump: Pump,
-        turn_id: str,
+        seed: str,
         *,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
         allow_link: LinkRule = no_links,
     ) -> None:
         self._pump = pump
-        self._posting = Posting(turn_id, "a", standing=standing, posted=posted)
+        self._posting = Posting(seed, "a", standing=standing, posted=posted)
         self._allow_link = allow_link
 
     @property
@@ -47,7 +48,15 @@ class AnswerMessage:
         """Let this be the answer; returns when all of it stands, or never will."""
         return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view))
 
+    async def leave(self) -> tuple[str, ...]:
+        """Change nothing any more; return the messages that stand, once no request for them is under way."""
+        return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
+
+    async def remove(self) -> Delivery:
+        """Take back all that stands of it."""
+        return await self._pump.settle(self._posting, tuple)
+
     def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
-        messages = split(with_note(render(text, self._allow_link), note))
+        messages = split_with_spoilers(with_note(render(text, self._allow_link), note))
         *others, last = [Body(message) for message in messages] or [Body("…")]
         return [*others, Body(last.content, view=view)]

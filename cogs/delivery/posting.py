@@ -11,8 +11,11 @@ from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
 
-Compose = Callable[[], Sequence[Body]]
-"""Makes the messages that should stand; called when it is time to show them, not for every change."""
+Compose = Callable[[], Sequence[Body | None]]
+"""Makes the messages that should stand; called when it is time to show them, not for every change.
+
+None is for a message that stands already and is to be left as it is.
+"""
 
 Posted = Callable[[tuple[str, ...]], Awaitable[None]]
 """Told the ids of all messages of a posting whenever one was added."""
@@ -63,7 +66,7 @@ class Posting:
         self._standing = [_Standing(message_id, None) for message_id in standing]
         self._stale: list[str] = []
         self._compose: Compose = tuple
-        self._bodies: tuple[Body, ...] | None = ()
+        self._bodies: tuple[Body | None, ...] | None = ()
         self._posted = posted
         self.wishes = 0
         self.final = False
@@ -101,6 +104,8 @@ class Posting:
         if not self._bodies and not self.final:
             return None
         for index, body in enumerate(self._bodies):
+            if body is None:
+                continue
             if index == len(self._standing):
                 return Send(body, f"{self._seed}{self._sent}")
             if self._standing[index].body != body:
@@ -137,6 +142,10 @@ class Posting:
         """Note that somebody else changed the one message of this posting: it shows `body` now."""
         if self._standing:
             self._standing[0].body = body
+
+    def as_it_stands(self) -> Sequence[None]:
+        """What to want where nothing is to change any more."""
+        return [None] * len(self._standing)
 
     def end(self, state: DeliveryState, reason: str = "") -> None:
         self.outcome = Delivery(state, self.message_ids, reason)

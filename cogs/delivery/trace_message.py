@@ -11,13 +11,17 @@ from domain.event import ToolCallFinished, ToolCallStarted
 
 
 class TraceMessage:
-    """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it."""
+    """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it.
+
+    `turn_id` is what its buttons carry; `seed` is as for the answer's messages.
+    """
 
     def __init__(
         self,
         pump: Pump,
         turn_id: str,
         *,
+        seed: str = "",
         say: Say = in_english,
         standing: str | None = None,
         posted: Posted | None = None,
@@ -27,7 +31,7 @@ class TraceMessage:
         self._say = say
         self._calls: dict[str, ShownCall] = {}
         self._chosen: CardState | None = None
-        self._posting = Posting(turn_id, "t", standing=[standing] if standing else [], posted=posted)
+        self._posting = Posting(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 
     @property
     def calls(self) -> list[ShownCall]:
@@ -49,6 +53,19 @@ class TraceMessage:
         body = self._body()
         self._posting.shown(body)
         return body
+
+    @property
+    def message_id(self) -> str | None:
+        return next(iter(self._posting.message_ids), None)
+
+    async def leave(self) -> str | None:
+        """Change nothing any more; return the message if it stands, once no request for it is under way."""
+        delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
+        return next(iter(delivery.message_ids), None)
+
+    async def remove(self) -> Delivery:
+        """Take the card back."""
+        return await self._pump.settle(self._posting, tuple)
 
     async def settle(self) -> Delivery | None:
         """Return when the card stands as it should; None where there were no calls."""

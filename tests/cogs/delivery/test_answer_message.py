@@ -123,3 +123,37 @@ async def test_after_a_restart_the_same_messages_are_used(
     delivery = await settled(again, clock, PARAGRAPH * 5)
     assert delivery.message_ids == answer.message_ids
     assert channel.kinds.count("send") == 2
+
+
+async def test_what_was_shown_of_an_answer_can_be_left_for_another_to_use(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    channel.hold()
+    answer.show(PARAGRAPH, view="stop")
+    await clock.advance(1)
+    leaving = asyncio.create_task(answer.leave())
+    await clock.advance(1)
+    assert not leaving.done()
+    channel.released.set()
+    await clock.advance(1)
+    assert await leaving == ("1",)
+    answer.show("never")
+    await clock.advance(9)
+    assert channel.kinds == ["send"]
+
+
+async def test_what_was_shown_of_an_answer_can_be_taken_back(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show(PARAGRAPH * 5)
+    await clock.advance(9)
+    assert len(channel.shown) == 2
+    removing = asyncio.create_task(answer.remove())
+    await clock.advance(1)
+    assert (await removing).message_ids == ()
+    assert channel.shown == {}
+
+
+async def test_nothing_that_was_shown_is_nothing_to_leave(answer: AnswerMessage, channel: FakeChannel) -> None:
+    assert await answer.leave() == ()
+    assert channel.requests == []

@@ -1,0 +1,38 @@
+"""A sentence that was hidden stays hidden, wherever it lands."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogs.rendering.markdown import render
+from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
+from cogs.rendering.spoilers import split_with_spoilers
+
+SECRET = "Hobb had put the lamp out for his brother Lucian who drowned"
+NOTE = "-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+
+
+def visible(message: str) -> str:
+    """What is to be read without a click."""
+    return re.sub(r"\|\|.*?\|\|", "", message)
+
+
+def test_marks_and_notes_survive_rendering() -> None:
+    text = f"He came (p. 3). ||{SECRET}.||\n\n- ||{SECRET} (p. 9).||\n\n{NOTE}"
+    assert render(text) == text
+
+
+def test_a_text_that_hides_nothing_is_split_as_ever() -> None:
+    text = "A sentence of the book. " * 300
+    assert split_with_spoilers(text) == split(text)
+
+
+@given(st.integers(0, 2500), st.integers(1, 60), st.sampled_from([". ", ", ", "\n", "\n\n", "||open|| "]))
+def test_a_cut_through_a_hidden_sentence_gives_nothing_away(before: int, times: int, joint: str) -> None:
+    secret = " ".join([SECRET] * times)
+    text = f"{'a word ' * (before // 7)}{joint}||{secret}.||{joint}{'and more ' * 200}"
+    messages = split_with_spoilers(text)
+    assert all(units(message) <= MESSAGE_LIMIT for message in messages)
+    assert not any("Hobb" in visible(message) or "drowned" in visible(message) for message in messages)
+    assert "".join("".join(messages).replace("|", "").split()) == "".join(text.replace("|", "").split())
