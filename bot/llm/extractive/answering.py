@@ -1,0 +1,107 @@
+"""The answer in words, from what was looked up."""
+
+import json
+
+from bot.llm.extractive.candidates import gather
+from bot.llm.extractive.chapters import contents, overview
+from bot.llm.extractive.choice import MOST_PIECES, MOST_WORDS, Choice, Confidence, choose
+from bot.llm.extractive.cues import CUES
+from bot.llm.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Remark
+from bot.llm.extractive.onward import onward
+from bot.llm.extractive.pages import page_text
+from bot.llm.extractive.phrases import PHRASES, Phrases
+from bot.llm.extractive.places import count, line
+from bot.llm.extractive.question import Kind, Question
+from bot.llm.extractive.quoting import introduce, quotations, render
+from bot.llm.extractive.scoring import Evidence, has_number
+from bot.llm.extractive.transcript import Look, Transcript
+from bot.llm.extractive.wishes import Wish
+
+_PIECES_WHEN_UNSURE = 2
+
+
+def answer_to(wishes: list[Wish], transcript: Transcript) -> str:
+    """One paragraph for each wish; never empty."""
+    words = MOST_WORDS if len(wishes) == 1 else MOST_WORDS * 2 // 3
+    return "\n\n".join(dict.fromkeys(_answer(wish, transcript, words) for wish in wishes))
+
+
+def choice_for(question: Question, transcript: Transcript, most_words: int = MOST_WORDS) -> Choice:
+    """What would be quoted in answer to a question."""
+    return choose(Evidence(question, gather(transcript.results, question.language)), most_words=most_words)
+
+
+def _answer(wish: Wish, transcript: Transcript, words: int) -> str:
+    phrases = PHRASES[wish.question.language]
+    intent = wish.intent
+    if failed := _failure(transcript):
+        return phrases.failed.format(failed)
+    match intent:
+        case Remark(reply):
+            return _remark(reply, transcript, phrases)
+        case Count():
+            said = count(intent, transcript, wish.question.language)
+        case Line():
+            said = line(intent, transcript, wish.question.language)
+        case Pages(_, _, None):
+            said = page_text(intent, transcript, wish.question.language)
+        case Contents():
+            said = contents(transcript, phrases)
+        case Overview(chapter):
+            said = overview(chapter, transcript, wish.question.language)
+        case Onward():
+            said = onward(transcript, wish.question.language)
+        case Pages(_, _, question) if question:
+            return _lookup(question, transcript, words)
+        case _:
+            said = ""
+    return said or _lookup(wish.question, transcript, words)
+
+
+def _remark(reply: str, transcript: Transcript, phrases: Phrases) -> str:
+    if reply == "book":
+        return phrases.book.format(transcript.book) if transcript.book else phrases.abilities
+    return str(getattr(phrases, reply))
+
+
+def _failure(transcript: Transcript) -> str:
+    """What went wrong, if nothing else came of the looks."""
+    failed = [look for look in transcript.looks if look.result.is_error]
+    return _reason(failed[0]) if failed and len(failed) == len(transcript.looks) else ""
+
+
+def _reason(look: Look) -> str:
+    try:
+        told = json.loads(look.result.content)
+    except ValueError:
+        told = None
+    reason = told.get("error") if isinstance(told, dict) else look.result.content
+    return " ".join(str(reason).split())[:300] or look.call.tool_name
+
+
+def _lookup(question: Question, transcript: Transcript, words: int) -> str:
+    phrases = PHRASES[question.language]
+    choice = choice_for(question, transcript, words)
+    if choice.confidence is Confidence.NONE:
+        return phrases.nothing_yet if transcript.reading else phrases.nothing
+    most = MOST_PIECES if choice.confidence is Confidence.FIRM else _PIECES_WHEN_UNSURE
+    quoted = quotations(choice.candidates[:most])
+    rendered = render(quoted, question.language)
+    if choice.confidence is Confidence.NEAR:
+        return introduce(phrases.near, rendered)
+    return introduce(_lead(question, choice, phrases, several=len(quoted) > 1), rendered)
+
+
+def _lead(question: Question, choice: Choice, phrases: Phrases, *, several: bool) -> str:
+    cues = CUES[question.language]
+    texts = [candidate.text for candidate in choice.candidates]
+    match question.kind:
+        case Kind.HOW_MANY if not any(has_number(cues, text, question) for text in texts):
+            return phrases.no_number
+        case Kind.WHEN if not any(cues.time.search(text) for text in texts):
+            return phrases.no_time
+        case Kind.WHY:
+            reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because, cues.purpose))
+            return phrases.reason if reasoned else phrases.came_about
+        case _:
+            return phrases.found if several else ""

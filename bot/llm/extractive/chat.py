@@ -1,0 +1,55 @@
+"""The provider that needs no key: it looks things up like the big ones, and answers with the book's own sentences."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Sequence
+
+from bot.llm.extractive.answering import answer_to
+from bot.llm.extractive.headlines import written_for
+from bot.llm.extractive.offered import OfferedTools
+from bot.llm.extractive.planning import next_calls
+from bot.llm.extractive.transcript import transcribe
+from bot.llm.extractive.wishes import wishes_of
+from domain.chat import PromptMessage
+from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
+
+_WORD = re.compile(r"\s*\S+")
+
+
+class ExtractiveChat:
+    """A ChatProvider without a model. It keeps nothing: what it says depends on the messages and tools alone."""
+
+    name = "extractive"
+    model_name = "extractive-1"
+    supports_tools = True
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        return (await self.chat_with_tools(messages, ())).text or ""
+
+    async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        return await asyncio.to_thread(_reply, tuple(messages), tuple(tools))
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """See ChatProvider; the text comes word by word."""
+        response = await self.chat_with_tools(messages, tools if call_tools else ())
+        for word in _WORD.findall(response.text or ""):
+            yield TextChunk(word)
+        yield response
+
+    async def check(self) -> str:
+        return "The built-in answerer is ready; it needs no key."
+
+    async def aclose(self) -> None:
+        """There is nothing to close."""
+
+
+def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+    written = written_for(messages[-1].content) if messages and messages[-1].role == "user" else None
+    if written is not None:
+        return ChatResponse(text=written)
+    transcript = transcribe(messages)
+    wishes = wishes_of(transcript)
+    calls = next_calls(wishes, transcript, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
+    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, transcript))

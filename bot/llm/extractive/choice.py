@@ -1,0 +1,69 @@
+"""Which candidates are quoted, and how far the answer can be relied on."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bot.llm.extractive.candidates import Candidate
+from bot.llm.extractive.scoring import Evidence, scores
+
+MOST_WORDS = 90
+"""Words quoted in one answer; a first sentence that is longer is quoted all the same."""
+
+MOST_PIECES = 4
+_ENOUGH = 0.8
+"""The share of confidence after which nothing more is quoted."""
+
+_BREVITY = 0.3
+"""How much a short candidate is preferred: its share counts per word to this power."""
+
+_FIRM, _FAINT = 0.5, 0.25
+"""The share of the question's words near what is quoted, above which it is an answer and below which it is none.
+
+On questions put to the book they belong to, 87 % are above the first and 1 % below the second; put to a book of the
+same sort they do not belong to, 22 % and 28 %.
+"""
+
+
+class Confidence(StrEnum):
+    FIRM = "firm"
+    NEAR = "near"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Candidates to quote, in book order."""
+
+    candidates: tuple[Candidate, ...]
+    confidence: Confidence
+
+
+NOTHING = Choice((), Confidence.NONE)
+
+
+def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:
+    """Take the best candidates until there is confidence enough, or room no more."""
+    if not evidence.candidates:
+        return NOTHING
+    shares = scores(evidence)
+    chosen = _best(evidence.candidates, shares, most_words, most)
+    cover = max(evidence.near[at] for at in chosen)
+    if cover < _FAINT:
+        return NOTHING
+    confidence = Confidence.FIRM if cover >= _FIRM else Confidence.NEAR
+    return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
+
+
+def _best(candidates: Sequence[Candidate], shares: Sequence[float], most_words: int, most: int) -> list[int]:
+    ranking = sorted(
+        range(len(candidates)), key=lambda at: (-shares[at] / max(candidates[at].length, 1) ** _BREVITY, at)
+    )
+    chosen, words = ranking[:1], candidates[ranking[0]].length
+    for at in ranking[1:]:
+        if len(chosen) == most or sum(shares[i] for i in chosen) >= _ENOUGH:
+            break
+        if words + candidates[at].length <= most_words:
+            chosen.append(at)
+            words += candidates[at].length
+    return chosen

@@ -1,0 +1,105 @@
+"""Follow-ups: questions that mean something only after what was said before, made to stand on their own."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from bot.llm.extractive.language import Language, is_little, split_words, stem
+from bot.llm.extractive.question import Kind, Question, Term, analyse
+
+_BORROWED = 0.5
+"""What a word of an earlier question counts beside those of the question itself."""
+
+_CONTINUES = re.compile(
+    r"\W*(?:and|but|so|then|what about|how about|und|aber|was ist mit|et|mais|y|pero|e)\b(?: (?:what|how) about\b)?",
+    re.IGNORECASE,
+)
+_POINTS_BACK = {
+    Language.ENGLISH: r"s?he|him|his|hers?|they|them|theirs?|it|its|this|that|these|those|there|himself|herself|one",
+    Language.GERMAN: r"er|sie|ihm|ihn|ihr\w*|sein\w*|es|das|dies\w*|dort|da|damals|denen",
+    Language.FRENCH: r"il|elle|ils|elles|lui|leurs?|son|sa|ses|le|la|les|cela|ça|ce|y",
+    Language.SPANISH: r"él|ella|ellos|ellas|le|les|lo|su|sus|suyo|eso|esto|allí|ahí",
+}
+_MEANS_A_MATTER = re.compile(r"\b(?:it|this|that|so|es|das|dies|cela|ça|eso|esto|lo)\b", re.IGNORECASE)
+_NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
+_FEW_WORDS = 3
+_MOST_NAMES = 2
+
+
+def in_context(text: str, before: Question | None, answer: str = "") -> Question:
+    """The question taken apart, with what it leaves out borrowed from the question before and its answer."""
+    question = analyse(text)
+    if before is None:
+        return question
+    if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
+        question = analyse(text, before.language)
+    if not _own_terms(question):
+        return _borrow(question, before.terms, before)
+    if _is_elliptical(question):
+        return _borrow(_as_before(question, before), _unless_replaced(question, before), before)
+    if _points_back(question):
+        return _borrow(question, _antecedents(question, before, answer), before)
+    return question
+
+
+def _own_terms(question: Question) -> tuple[Term, ...]:
+    """Terms that are more than the question word: an analysis of "why?" holds "why" for want of anything better."""
+    return tuple(term for term in question.terms if not is_little(term.word, question.language))
+
+
+def _is_elliptical(question: Question) -> bool:
+    """ "And Tom?", "What about her brother?": a subject, and the rest as before."""
+    opening = _CONTINUES.match(question.text)
+    return len(question.terms) <= _FEW_WORDS and (
+        (opening is not None and question.kind in (Kind.OTHER, Kind.WHAT, Kind.HOW))
+        or (question.kind is Kind.OTHER and question.text.rstrip().endswith("?") and len(question.terms) == 1)
+    )
+
+
+def _as_before(question: Question, before: Question) -> Question:
+    kind = Kind.WHO if before.kind is Kind.WHO_IS and not question.names else before.kind
+    return replace(question, kind=kind)
+
+
+def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
+    """What was asked before; a new name takes the place of the old ones."""
+    if question.names and not _points_back(question):
+        return tuple(term for term in before.terms if term.stem not in before.names)
+    return before.terms
+
+
+def _points_back(question: Question) -> bool:
+    """Whether a pronoun stands before anything in the question that it could mean."""
+    found = re.search(rf"\b(?:{_POINTS_BACK[question.language]})\b", question.text, re.IGNORECASE)
+    if found is None:
+        return False
+    ahead = {stem(word, question.language) for word in split_words(question.text[: found.start()], question.language)}
+    return not any(term.stem in ahead for term in question.terms)
+
+
+def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
+    """Whom or what the pronouns mean: the names asked for or found before; for "it" what was asked about."""
+    names = [term for term in before.terms if term.stem in before.names]
+    if before.kind in (Kind.WHO, Kind.WHO_IS) or not names:
+        names += _names_in(answer, before)
+    matter = not names or _MEANS_A_MATTER.search(question.text)
+    return tuple(names) + (before.terms if matter else ())
+
+
+def _names_in(answer: str, before: Question) -> list[Term]:
+    """The names that fall most often in an answer, of those that were not in its question."""
+    asked = {term.stem for term in before.terms}
+    found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language))
+    counted = Counter(name for name in found if stem(name, before.language) not in asked)
+    return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
+
+
+def _borrow(question: Question, terms: tuple[Term, ...], before: Question) -> Question:
+    own = _own_terms(question)
+    known = {term.stem for term in own}
+    lent = {term.stem: replace(term, weight=term.weight * _BORROWED) for term in terms if term.stem not in known}
+    names = before.names | {term.stem for term in terms if term.word[0].isupper()}
+    every = (*own, *lent.values()) or question.terms
+    return replace(
+        question, terms=every, names=(question.names | names) & {term.stem for term in every}, setting=frozenset()
+    )

@@ -1,0 +1,116 @@
+"""What a reader wants: most ask something of the book; some want its contents, a page, a line, a count, or say "
+"hello."""
+
+from dataclasses import dataclass
+
+from bot.llm.extractive import wordings
+from bot.llm.extractive.question import Question, analyse
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """An answer from the book."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something to be answered without the book; `reply` names the phrase."""
+
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The chapters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often a term occurs, or where first or last; `place` is "all", "first" or "last"."""
+
+    term: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where words stand. `speaker`: who says them."""
+
+    text: str
+    speaker: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """What is on pages, or, with a question of more words than that, what they say to it."""
+
+    first: str
+    last: str
+    question: Question | None
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A summary, of a chapter where it is given (as a number or "latest")."""
+
+    chapter: str
+
+
+@dataclass(frozen=True, slots=True)
+class Onward:
+    """What comes after what was quoted last."""
+
+
+Intent = Lookup | Remark | Contents | Count | Line | Pages | Overview | Onward
+
+
+def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
+    """What a message wants; `question` is the message taken apart, `has_past` whether the book was quoted before."""
+    for reply, wording in wordings.REMARKS.items():
+        if wording.fullmatch(text):
+            return Remark(reply)
+    if has_past and wordings.ONWARD.fullmatch(text):
+        return Onward()
+    return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)
+
+
+def _count(text: str) -> Count | None:
+    for wording in (*wordings.PLACES, *wordings.COUNTS):
+        if found := wording.search(text):
+            term = _clean_term(found["term"])
+            place = found.groupdict().get("place") or "first"
+            return Count(term, place.lower() if wording in wordings.PLACES else "all") if term else None
+    return None
+
+
+def _clean_term(text: str) -> str:
+    bare = wordings.TAIL.sub("", text).strip(wordings.WRAPPING)
+    return wordings.ARTICLES.sub("", bare).strip(wordings.WRAPPING)
+
+
+def _line(text: str) -> Line | None:
+    for wording in wordings.LINES:
+        found = wording.search(text)
+        if found and len(found["text"].split()) > 1 and not wordings.TOPIC.match(found["text"]):
+            return Line(found["text"].strip(wordings.WRAPPING), bool(wordings.SPEAKER.fullmatch(text)))
+    return None
+
+
+def _structure(text: str) -> Contents | Overview | None:
+    if wordings.CONTENTS.search(text):
+        return Contents()
+    if wordings.OVERVIEW.search(text):
+        chapter = wordings.CHAPTER.search(text)
+        return Overview(chapter["chapter"] if chapter else "latest" if wordings.LATEST.search(text) else "")
+    return None
+
+
+def _pages(text: str, question: Question) -> Pages | None:
+    found = wordings.PAGE.search(text)
+    if found is None:
+        return None
+    rest = f"{text[: found.start()]} {text[found.end() :]}"
+    more = wordings.PAGE_WORDS.sub("", rest).strip(wordings.WRAPPING)
+    return Pages(found["first"], found["last"] or found["first"], analyse(rest, question.language) if more else None)

@@ -1,0 +1,91 @@
+"""What to look up: the calls a wish begins with, and a second round where the first was not enough."""
+
+from collections.abc import Sequence
+
+from bot.llm.extractive.answering import choice_for
+from bot.llm.extractive.chapters import pages_to_open
+from bot.llm.extractive.choice import Confidence
+from bot.llm.extractive.intents import Contents, Count, Line, Lookup, Onward, Overview, Pages, Remark
+from bot.llm.extractive.offered import OfferedTools
+from bot.llm.extractive.onward import last_quoted
+from bot.llm.extractive.question import Kind, Question
+from bot.llm.extractive.transcript import Transcript
+from bot.llm.extractive.wishes import Wish
+from domain.tool_use import ToolInvocation
+
+PASSAGES, MORE_PASSAGES = 8, 16
+"""Passages of a first and of a second search: for nine questions of ten the answer is in the first eight."""
+
+
+def next_calls(wishes: Sequence[Wish], transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+    """The calls to make now, none when it is time to answer."""
+    rounds = (_first_calls, _second_calls)
+    if transcript.rounds >= len(rounds):
+        return []
+    calls = [call for wish in wishes for call in rounds[transcript.rounds](wish, transcript, tools)]
+    return list({call.tool_use_id: call for call in calls}.values())
+
+
+def _first_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+    match wish.intent:
+        case Remark():
+            return []
+        case Count(term, _):
+            calls = tools.call("count_mentions", term=term)
+        case Line(text, _):
+            calls = tools.call("find_phrase", text=text)
+        case Pages(first, last, _):
+            calls = tools.call("read_pages", **{"from": first, "to": last})
+        case Contents() | Overview():
+            calls = tools.call("table_of_contents")
+        case Onward():
+            quoted = last_quoted(transcript)
+            calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
+        case Lookup(question):
+            calls = _introduction(question, tools)
+            return _search(question, tools) + calls
+    return calls or _search(wish.question, tools)
+
+
+def _second_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+    match wish.intent:
+        case Lookup(question):
+            firm = choice_for(question, transcript).confidence is Confidence.FIRM
+            return [] if firm else _search_again(question, tools)
+        case Line(text, _):
+            looks = transcript.looks_for("find_phrase", text=text)
+            hits = [passage for look in looks for passage in look.result.passages]
+            if hits:
+                return tools.call("read_around", passage=hits[0].source, before=1, after=1)
+            return _search(wish.question, tools)
+        case Overview(chapter):
+            pages = pages_to_open(chapter, transcript)
+            return [call for page in pages for call in tools.call("read_pages", **{"from": page})]
+        case _:
+            return []
+
+
+def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=_other_phrasings(question))
+
+
+def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+    """Wider and word by word: what the first search missed may share but one word with the question."""
+    words = sorted((term.word for term in question.terms), key=len, reverse=True)
+    return tools.call("search_book", query=question.query, top_k=MORE_PASSAGES, also=words)
+
+
+def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
+    """Who somebody is tends to be said where the name falls first, and counting finds that place."""
+    if question.kind is not Kind.WHO_IS or not question.names:
+        return []
+    return tools.call("count_mentions", term=" ".join(question.name_words))
+
+
+def _other_phrasings(question: Question) -> list[str]:
+    """The two halves of a question that has a setting; else the names alone."""
+    setting = [term.word for term in question.terms if term.stem in question.setting]
+    main = [term.word for term in question.terms if term.stem not in question.setting]
+    parts = (main, setting) if setting and main else (question.name_words,)
+    phrasings = dict.fromkeys(" ".join(words) for words in parts if words)
+    return [phrasing for phrasing in phrasings if phrasing != question.query]
