@@ -9,6 +9,7 @@ from typing import Any
 
 import discord
 import yarl
+from discord import app_commands
 from discord.ext import commands
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
@@ -125,6 +126,9 @@ class Marginalia(ServingBot):
         while True:
             try:
                 changed = await sync_commands(self.tree, self.application_id, self._settings.discord_guild_ids, memory)
+            except app_commands.CommandSyncFailure:
+                logger.exception("Discord does not take the commands as they are")
+                return
             except (discord.DiscordException, OSError):
                 logger.exception("the commands could not be told to Discord; it is tried again")
                 await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311

@@ -87,7 +87,8 @@ async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | Non
     try:
         await tree.sync(guild=guild)
     except discord.Forbidden:
-        assert guild is not None
+        if guild is None:
+            raise
         logger.warning(
             "Commands cannot be offered in guild %s: invite the bot there (with the scope applications.commands), "
             "or take it out of DISCORD_GUILD_IDS.",

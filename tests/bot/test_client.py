@@ -98,6 +98,15 @@ class TestCommandSync:
         async with online(double, tmp_path) as state:
             assert state.told
 
+    async def test_commands_discord_does_not_take_are_told_once(
+        self, double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        double.fail("PUT /applications/{app}/commands", status=400, code=50035, times=9)
+        async with online(double, tmp_path) as state:
+            await settled(double, state)
+        assert "does not take the commands" in caplog.text
+        assert double.commands.syncs == 0
+
     async def test_descriptions_are_there_in_german_and_names_stay(self, double: DiscordDouble, tmp_path: Path) -> None:
         async with online(double, tmp_path):
             await registered(double)
