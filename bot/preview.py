@@ -4,7 +4,7 @@ simcord is an extra of the project, and no module but the command `preview` impo
 """
 
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
@@ -47,17 +47,16 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         guild = env.create_guild(GUILD)
         readers = [guild.add_member(env.create_user(name.lower(), global_name=name, avatar=name)) for name in READERS]
         thread = await _conversation(app, guild, readers[0], questions)
-        try:
-            page = env.preview(thread, viewers=readers, layout="channel", port=port, assets=_faces(bot, readers))
-            async with page:
-                _show_as_it_happens(bot, page)
-                yield page
-        except simcord.SetupError as error:
-            raise SettingsError(f"The page cannot be shown: {error}") from error
-        except OSError as error:
-            raise SettingsError(
-                f"The page cannot be served on port {port}. Without --port, a free one is taken."
-            ) from error
+        async with AsyncExitStack() as stack:
+            try:
+                page = await stack.enter_async_context(
+                    env.preview(thread, viewers=readers, layout="channel", port=port, assets=_faces(bot, readers))
+                )
+            except simcord.SetupError as error:
+                advice = " Without --port, one that is free is taken." if port else ""
+                raise SettingsError(f"The page cannot be shown: {error}.{advice}") from error
+            _show_as_it_happens(bot, page)
+            yield page
 
 
 async def _conversation(
