@@ -101,6 +101,16 @@ async def test_who_added_a_book_removes_it_after_hearing_what_goes_with_it(stage
     assert "this conversation is over" in thread.history()[-1].content
 
 
+async def test_a_thread_that_cannot_be_closed_does_not_keep_a_book(stage: Stage) -> None:
+    book = await stage.book(added_by=str(stage.ann.id))
+    thread = await stage.chat(book)
+    stage.env.inject_error("POST", f"/channels/{thread.id}/messages", status=403, code=50013)
+    asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+    assert asked.response
+    await stage.ann.click(asked.response, label="Remove it")
+    assert "is off the shelf" in text_of(asked)
+
+
 async def test_a_book_can_be_kept_after_all(stage: Stage) -> None:
     book = await stage.book(added_by=str(stage.ann.id))
     asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)

@@ -70,9 +70,7 @@ class TestSight:
         thread = await stage.chat(await stage.book(), private=True, title="Secret")
         assert "Secret" in await listed(stage, stage.ann)
         assert "Secret" not in await listed(stage, stage.ben)
-        shown = stage.bot.get_channel(thread.id)
-        assert isinstance(shown, discord.Thread)
-        await shown.add_user(discord.Object(stage.ben.id))
+        await _shown(stage, thread).add_user(discord.Object(stage.ben.id))
         assert "Secret" in await listed(stage, stage.ben)
 
     async def test_a_private_one_to_those_who_manage_threads(self, stage: Stage) -> None:
@@ -81,10 +79,8 @@ class TestSight:
 
     async def test_one_who_was_shown_out_of_a_private_thread_sees_it_no_more(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), private=True, title="Secret")
-        shown = stage.bot.get_channel(thread.id)
-        assert isinstance(shown, discord.Thread)
-        await shown.add_user(discord.Object(stage.ben.id))
-        await shown.remove_user(discord.Object(stage.ben.id))
+        await _shown(stage, thread).add_user(discord.Object(stage.ben.id))
+        await _shown(stage, thread).remove_user(discord.Object(stage.ben.id))
         assert "Secret" not in await listed(stage, stage.ben)
 
     async def test_one_in_a_hidden_channel_only_to_those_who_see_the_channel(self, stage: Stage) -> None:
@@ -115,6 +111,29 @@ class TestSight:
         thread = await stage.chat(await stage.book(), private=True, title="Secret")
         await _delete(stage, thread)
         assert "Secret" in await listed(stage, stage.ann)
+        assert "Secret" not in await listed(stage, stage.ben)
+
+    async def test_a_private_one_whose_thread_sleeps_to_its_members_all_the_same(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book(), private=True, title="Secret")
+        await _shown(stage, thread).edit(archived=True)
+        await stage.env.settle()
+        assert "Secret" in await listed(stage, stage.ann)
+        assert "Secret" not in await listed(stage, stage.ben)
+
+    async def test_one_whose_channel_is_gone_to_its_owner_alone(self, stage: Stage) -> None:
+        book, doomed = await stage.book(), stage.guild.create_text_channel("doomed")
+        await stage.ann.slash(doomed, "chat", book=book.id, title="Old talk")
+        channel = stage.bot.get_channel(doomed.id)
+        assert isinstance(channel, discord.TextChannel)
+        await channel.delete()
+        await stage.env.settle()
+        assert "Old talk" in await listed(stage, stage.ann)
+        assert "Old talk" not in await listed(stage, stage.ben)
+
+    async def test_a_private_one_to_nobody_else_while_discord_has_trouble(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book(), private=True, title="Secret")
+        await _shown(stage, thread).add_user(discord.Object(stage.ben.id))
+        stage.env.inject_error("GET", f"/channels/{thread.id}/thread-members/{stage.ben.id}", status=500)
         assert "Secret" not in await listed(stage, stage.ben)
 
     async def test_nothing_of_it_in_another_guild(self, stage: Stage) -> None:
@@ -166,6 +185,20 @@ class TestRename:
         await stage.member("mod", manage_threads=True).slash(thread, "conversations rename", title="Tidied")
         assert (await stage.conversation(thread)).title == "Tidied"
 
+    async def test_of_two_that_are_called_alike_one_has_to_be_chosen(self, stage: Stage) -> None:
+        book = await stage.book()
+        for _ in range(2):
+            await stage.chat(book, title="Twin")
+        refused = await stage.ann.slash(stage.channel, "conversations rename", title="New", conversation="Twin")
+        assert "Several conversations are called so" in text_of(refused)
+
+    async def test_a_thread_the_bot_may_not_rename_is_said_to_keep_its_name(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book(), title="Old")
+        stage.env.inject_error("PATCH", f"/channels/{thread.id}", status=403, code=50013)
+        told = await stage.ann.slash(thread, "conversations rename", title="New")
+        assert "It is called “New” now." in text_of(told)
+        assert "I may not rename the thread itself" in text_of(told)
+
     async def test_a_title_of_blanks_is_refused(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), title="Mine")
         refused = await stage.ann.slash(thread, "conversations rename", title="   ")
@@ -174,18 +207,14 @@ class TestRename:
 
     async def test_an_archived_thread_is_renamed_too(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), title="Old")
-        shown = stage.bot.get_channel(thread.id)
-        assert isinstance(shown, discord.Thread)
-        await shown.edit(archived=True)
+        await _shown(stage, thread).edit(archived=True)
         await stage.env.settle()
         await stage.ann.slash(stage.channel, "conversations rename", title="New", conversation="Old")
         assert thread.name == "New"
 
     async def test_a_person_who_renames_the_thread_renames_the_conversation(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book())
-        shown = stage.bot.get_channel(thread.id)
-        assert isinstance(shown, discord.Thread)
-        await shown.edit(name="By hand")
+        await _shown(stage, thread).edit(name="By hand")
         await stage.env.settle()
         conversation = await stage.conversation(thread)
         assert (conversation.title, conversation.title_source) == ("By hand", TitleSource.PERSON)
@@ -193,9 +222,7 @@ class TestRename:
     async def test_a_thread_that_is_archived_renames_nothing(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), message="Who is Hobb?")
         await stage.app.storage.conversations.update_title((await stage.conversation(thread)).id, "About Hobb")
-        shown = stage.bot.get_channel(thread.id)
-        assert isinstance(shown, discord.Thread)
-        await shown.edit(archived=True)
+        await _shown(stage, thread).edit(archived=True)
         await stage.env.settle()
         assert (await stage.conversation(thread)).title == "About Hobb"
 
@@ -271,10 +298,15 @@ async def test_a_conversation_outlives_its_thread(stage: Stage) -> None:
     assert conversation.title == "Night reading"
 
 
-async def _delete(stage: Stage, thread: ChannelHandle) -> None:
+def _shown(stage: Stage, thread: ChannelHandle) -> discord.Thread:
+    """The thread as the bot knows it."""
     shown = stage.bot.get_channel(thread.id)
     assert isinstance(shown, discord.Thread)
-    await shown.delete()
+    return shown
+
+
+async def _delete(stage: Stage, thread: ChannelHandle) -> None:
+    await _shown(stage, thread).delete()
     await stage.env.settle()
 
 

@@ -1,0 +1,68 @@
+"""Cards, made from values alone, and always within what Discord shows."""
+
+import discord
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cogs.cards import added_card, book_card, clipped, plain
+from cogs.translation import speech_for
+from domain.book import Book, BookStatus, Chapter, Page
+from domain.library.shelf import AddedBook
+from tests.cogs.stage import embed_text
+from tests.storage.values import a_book
+
+SAY = speech_for(discord.Locale.american_english)
+EMBED_LENGTH = 6000
+
+
+def test_warnings_are_shown_to_whoever_added_the_file() -> None:
+    card = embed_text(added_card(AddedBook(a_book(), True, ("Page 3 has no text.",)), 1.25, SAY))
+    assert "Please note\n⚠️ Page 3 has no text." in card
+    assert "1.2 s" in card
+
+
+def test_estimated_pages_are_said_to_be_so() -> None:
+    card = embed_text(added_card(AddedBook(a_book(pages_estimated=True), True), 0, SAY))
+    assert "about 196 pages" in card
+
+
+def test_a_book_whose_file_is_missing_says_what_to_do() -> None:
+    book = a_book(status=BookStatus.MISSING)
+    card = embed_text(book_card(book, [], [], book.length, SAY))
+    assert "please add it again" in card
+    assert "No chapters could be made out" in card
+
+
+def test_a_long_table_of_contents_is_counted_out() -> None:
+    chapters = [Chapter(number, f"Chapter the {number}th", number, number + 1) for number in range(1, 41)]
+    card = embed_text(book_card(a_book(), chapters, [Page(1, "1", 0, 99)], 99, SAY))
+    assert "30. Chapter the 30th" in card
+    assert "… and 10 more" in card
+
+
+@given(st.text(max_size=600), st.text(max_size=600), st.lists(st.text(max_size=900), max_size=60))
+def test_any_book_fits(title: str, author: str, titles: list[str]) -> None:
+    book: Book = a_book(title=title or "x", author=author)
+    chapters = [Chapter(number, each, number, number + 1) for number, each in enumerate(titles, start=1)]
+    for card in (
+        book_card(book, chapters, [Page(1, "1", 0, 99)], 99, SAY),
+        added_card(AddedBook(book, True, tuple(titles)), 1, SAY),
+    ):
+        assert len(card) <= EMBED_LENGTH
+        assert len(card.title or "") <= 256
+        assert len(card.description or "") <= 4096
+        assert all(1 <= len(field.value or "") <= 1024 for field in card.fields)
+
+
+@given(st.text(), st.integers(1, 50))
+def test_what_is_clipped_is_no_longer_than_allowed(text: str, length: int) -> None:
+    shown = clipped(text, length)
+    assert len(shown) <= length
+    assert shown == text or shown.endswith("…")
+
+
+def test_words_from_outside_neither_format_nor_ping() -> None:
+    shown = plain("**@everyone** [x](http://e.example)\n# big")
+    assert "@everyone" not in shown
+    assert "\\*\\*" in shown
+    assert "\n" not in shown
