@@ -11,8 +11,8 @@ INTERVAL_S = 0.005
 class Heartbeat:
     """Beats every 5 ms while it is entered; `gaps_ms` are the delays beyond that.
 
-    `busy_ms` is the processor time the loop's thread spent between two beats: what our own code is to blame for, however
-    busy the machine is.
+    `busy_ms` is the processor time the loop's thread spent between two beats: what our own code is to blame for on a
+    machine that is busy with other things.
     """
 
     def __init__(self) -> None:

@@ -13,8 +13,10 @@ from tests.doubles.scripted_chat import ScriptedChat
 
 @pytest.fixture(autouse=True)
 def thawed() -> Iterator[None]:
+    thresholds = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*thresholds)
 
 
 async def test_the_first_request_finds_the_sdk_and_the_prices_in_memory() -> None:
