@@ -22,6 +22,7 @@ from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.protocols import ChatProvider, Clock, RetrievalStrategy
 from storage import Storage, open_storage
@@ -45,6 +46,7 @@ class App:
     provider: ChatProvider
     shelf: Bookshelf
     conversations: ManageConversations
+    positions: ManagePositions
     chat: ChatWithBook
     clock: Clock
 
@@ -109,6 +111,7 @@ async def open_app(
                 clock=_now,
             ),
             conversations=manage,
+            positions=ManagePositions(readers=storage.readers, files=book_files),
             chat=ChatWithBook(
                 answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
             ),

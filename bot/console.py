@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import json
+import re
 import signal
 import textwrap
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from typing import Self
 
@@ -20,22 +21,45 @@ from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
-from domain.event import Answer, DraftDiscarded, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnFailed
+from domain.event import (
+    Answer,
+    DraftDiscarded,
+    PositionProposed,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnFailed,
+)
 
 TERMINAL_READER = Reader("terminal", "")
+_COVERED = re.compile(r"\|\|.+?\|\|", re.DOTALL)
+_SMALL_PRINT = re.compile(r"^-# ", re.MULTILINE)
+PROGRESS = "/progress"
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 
 
 class ConsoleChat:
-    """Answers lines from a person or a pipe. `failures` counts the questions that got no answer."""
+    """Answers lines from a person or a pipe. `failures` counts the questions that got no answer.
+
+    `move` carries out what stands behind /progress and returns a sentence that says where the reader is.
+    """
 
     def __init__(
-        self, chat: ChatWithBook, conversation: Conversation, console: Console, *, verbose: bool, as_json: bool
+        self,
+        chat: ChatWithBook,
+        conversation: Conversation,
+        console: Console,
+        *,
+        move: Callable[[str], Awaitable[str]],
+        verbose: bool,
+        as_json: bool,
     ) -> None:
         self._chat = chat
         self._conversation = conversation
         self._console = console
+        self._move = move
         self._verbose = verbose
         self._as_json = as_json
         self.failures = 0
@@ -47,15 +71,25 @@ class ConsoleChat:
             if question.casefold() in ("quit", "exit"):
                 return
             if question:
-                await self._ask_and_survive(question)
+                await self._take(question)
 
-    async def _ask_and_survive(self, question: str) -> None:
-        """Answer, or say why it cannot be done: a full disk ends no chat."""
+    async def _take(self, line: str) -> None:
+        """Answer or obey, or say why it cannot be done: a full disk ends no chat."""
+        command, _, order = line.partition(" ")
         try:
-            await self.ask(question)
+            if command.casefold() == PROGRESS:
+                self._show_progress(await self._move(order))
+            else:
+                await self.ask(line)
         except MarginaliaError as error:
             self.failures += 1
             self._console.print(error.message, style="red", markup=False, soft_wrap=True)
+
+    def _show_progress(self, sentence: str) -> None:
+        if self._as_json:
+            print(json.dumps({"event": "progress", "text": sentence}, ensure_ascii=False), flush=True)  # noqa: T201
+        else:
+            self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
@@ -86,6 +120,7 @@ class _Rendering:
         self._verbose = verbose
         self._status = console.status("[dim]reading …")
         self._wrap = WordWrap(console.width if console.is_terminal else None)
+        self._proposed = ""
 
     def __enter__(self) -> Self:
         self._status.start()
@@ -102,10 +137,12 @@ class _Rendering:
                 self._show_call(event)
             case TextDelta(text):
                 self._status.stop()
-                self._write(self._wrap.feed(text))
+                self._write(self._wrap.feed(_without_marks(text)))
             case DraftDiscarded():
                 self._write(self._wrap.finish() + "\n")
                 self._status.start()
+            case PositionProposed(page=page):
+                self._proposed = page
             case Answer():
                 self._status.stop()
                 self._write(self._wrap.finish())
@@ -141,7 +178,14 @@ class _Rendering:
             place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
             quote = " ".join(citation.quote.split())
             self._indented(f"{place}: {quote}")
+        if self._proposed:
+            self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
         self._console.print()
+
+
+def _without_marks(text: str) -> str:
+    """Text as a terminal can show it: what Discord would cover is left out, its small print is plain."""
+    return _SMALL_PRINT.sub("", _COVERED.sub("▒▒▒ (hidden)", text))
 
 
 def call_line(tool_name: str, arguments: dict[str, object]) -> str:

@@ -12,10 +12,9 @@ from rich.table import Table
 from bot.app import SAMPLE, App
 from bot.commands.books import add_path
 from bot.commands.running import console, errors, opened_for_talk, run_async
-from bot.console import TERMINAL_READER, ConsoleChat, conversation_json, in_daemon_thread, interrupts
-from domain.book import Book, PositionState, ReadingPosition
+from bot.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json, in_daemon_thread, interrupts
+from domain.book import Book
 from domain.conversation import Conversation
-from domain.library.positions import end_of_page
 
 EXAMPLE_QUESTIONS = (
     "Where does Kit Varley lift his hat, and why?",
@@ -40,9 +39,9 @@ def chat(
         async with opened_for_talk() as app:
             found, talk = await _choose(app, book, conversation, new=new or as_json)
             if page is not None:
-                await _set_position(app, found, page)
+                await app.positions.set_page(TERMINAL_READER.id, found, page)
             shows_calls = app.settings.verbose_default if verbose is None else verbose
-            session = ConsoleChat(app.chat, talk, console, verbose=shows_calls, as_json=as_json)
+            session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
             if as_json:
                 print(conversation_json(talk, found.title), flush=True)  # noqa: T201
             else:
@@ -68,7 +67,7 @@ async def _start_chat() -> int:
     async with opened_for_talk() as app:
         found = await sample_book(app)
         talk = await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
-        session = ConsoleChat(app.chat, talk, console, verbose=app.settings.verbose_default, as_json=False)
+        session = _session(app, found, talk, verbose=app.settings.verbose_default, as_json=False)
         console.print(
             "[dim]DISCORD_TOKEN is not set, so this is Marginalia in the terminal. "
             "To see it as it looks on Discord, without a token: make preview[/]\n",
@@ -131,21 +130,22 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
     return None
 
 
-async def _set_position(app: App, book: Book, page: str) -> None:
-    file = await app.shelf.open(book)
-    position = ReadingPosition(PositionState.READING, end_of_page(await file.pages(), page))
-    await app.storage.readers.set_position(TERMINAL_READER.id, book.id, position)
+def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json: bool) -> ConsoleChat:
+    async def move(order: str) -> str:
+        await app.positions.follow(TERMINAL_READER.id, book, order)
+        return await app.positions.describe(TERMINAL_READER.id, book)
+
+    return ConsoleChat(app.chat, talk, console, move=move, verbose=verbose, as_json=as_json)
 
 
 async def _greet(app: App, book: Book, talk: Conversation) -> None:
-    position = await app.storage.readers.get_position(TERMINAL_READER.id, book.id)
+    where = await app.positions.describe(TERMINAL_READER.id, book)
     by = f" by {book.author}" if book.author else ""
     console.print(f"[bold]{_plain(book.title)}[/]{_plain(by)}", soft_wrap=True)
-    bounded = position.state is PositionState.READING
-    extent = "as far as you have read" if bounded else "the whole of it: say --page N if you are still reading"
     model = f"{app.provider.name} {app.provider.model_name}".strip()
-    details = f"{model} · {extent} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
-    console.print(f"[dim]{_plain(details)}[/]\n", soft_wrap=True)
+    details = f"{model} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
+    console.print(f"[dim]{_plain(details)}[/]", soft_wrap=True)
+    console.print(f"[dim]{_plain(where)} To change that: {PROGRESS} page N[/]\n", soft_wrap=True)
 
 
 def _plain(text: str) -> str:

@@ -18,6 +18,9 @@ def label_at(pages: Sequence[Page], read_to: int) -> str:
 
 def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
     """The line in front of a reader's message. It tells nothing that depends on unread text, not even a page count."""
-    extent = "the whole book is open" if read_to >= length else f"has read to page {label_at(pages, read_to)}"
+    if read_to >= length:
+        extent = "the whole book is open"
+    else:
+        extent = f"has read to page {label_at(pages, read_to)}" if read_to > 0 else "has not begun to read"
     who = " ".join(name.replace("[", "(").replace("]", ")").split())[:64]
     return f"[{' · '.join(part for part in (who, extent, now.date().isoformat()) if part)}]"

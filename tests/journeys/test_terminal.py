@@ -126,6 +126,23 @@ async def test_a_reader_on_a_page_is_shown_nothing_beyond_it(terminal: Terminal)
     assert "Marlby" not in shown
 
 
+async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> None:
+    path = terminal.write("tale.txt", TALE)
+    lines = (
+        "/progress\n/progress chapter 2\nWho drowned?\n/progress page 99\n/progress finished\nWho drowned in 1887?\n"
+    )
+    ran = await terminal.run("chat", str(path), stdin=lines)
+    first, rest = ran.out.split("› /progress chapter 2")
+    second, third = rest.split("› /progress finished")
+    assert "You have not said how far you have read" in first
+    assert "You have read to about page 1" in second
+    assert "Lucian" not in second
+    assert "This book has no page '99'" in second
+    assert "You have finished the book" in third
+    assert "Lucian" in third
+    assert ran.code == 1, "one order could not be followed"
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -6,8 +6,9 @@ from domain.library.telling import opening_of, telling_sentences
 
 TEXT = (
     "Chapter One. The keeper of the lamp lived alone on the island for forty years. “Do come in and have some tea,” "
-    "she said to the boy. It rained a little in the afternoon of that day. Every night the keeper carried oil up to the "
-    "lamp on the island. Then the boy went home again by the other road. The lamp never failed while the keeper had oil."
+    "she said to the boy. It rained a little in the afternoon of that day. Every night the keeper carried oil up to "
+    "the lamp on the island. Then the boy went home again by the other road. The lamp never failed while the keeper "
+    "had oil."
 )
 
 

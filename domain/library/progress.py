@@ -1,0 +1,94 @@
+"""How far readers are in their books. Only people move a position, each their own."""
+
+import re
+
+from domain.book import Book, PositionState, ReadingPosition
+from domain.errors import BookError, BookErrorCode
+from domain.library.bound import label_at
+from domain.library.positions import end_of_chapter, end_of_page
+from domain.protocols import BookFiles, ReaderRepository
+
+_ORDER = re.compile(r"\s*(page|chapter|finished|clear)\b\s*(.*?)\s*", re.IGNORECASE | re.DOTALL)
+
+USAGE = "Say: page 12 · chapter 3 · finished · clear"
+
+
+class ManagePositions:
+    """Sets and tells positions."""
+
+    def __init__(self, *, readers: ReaderRepository, files: BookFiles) -> None:
+        self._readers = readers
+        self._files = files
+
+    async def get(self, reader_id: str, book: Book) -> ReadingPosition:
+        return await self._readers.get_position(reader_id, book.id)
+
+    async def set_page(self, reader_id: str, book: Book, label: str) -> ReadingPosition:
+        """The reader has read to the end of a page.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such page.
+        """
+        pages = await (await self._files.open(book)).pages()
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_page(pages, label)))
+
+    async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
+        """The reader has read to the end of a chapter, named by number or title.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such chapter.
+        """
+        chapters = await (await self._files.open(book)).chapters()
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
+
+    async def finish(self, reader_id: str, book: Book) -> ReadingPosition:
+        """The reader has read all of it."""
+        return await self._set(reader_id, book, ReadingPosition(PositionState.FINISHED))
+
+    async def clear(self, reader_id: str, book: Book) -> ReadingPosition:
+        """The reader does not say: the whole book is open."""
+        return await self._set(reader_id, book, ReadingPosition())
+
+    async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
+        """Do as a reader types: "page 12", "chapter 3", "finished", "clear"; nothing at all changes nothing.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such place, or the words make no sense here.
+        """
+        match = _ORDER.fullmatch(order)
+        kind, name = (match[1].lower(), match[2]) if match else ("", "")
+        if kind == "page" and name:
+            return await self.set_page(reader_id, book, name)
+        if kind == "chapter" and name:
+            return await self.set_chapter(reader_id, book, name)
+        if kind == "finished" and not name:
+            return await self.finish(reader_id, book)
+        if kind == "clear" and not name:
+            return await self.clear(reader_id, book)
+        if order.strip():
+            raise BookError(BookErrorCode.NOT_FOUND, f"I cannot tell how far {order.strip()!r} is. {USAGE}.")
+        return await self.get(reader_id, book)
+
+    async def describe(self, reader_id: str, book: Book) -> str:
+        """A sentence that says where the reader is, and what follows from it."""
+        position = await self.get(reader_id, book)
+        match position.state:
+            case PositionState.READING if not position.read_to:
+                return "You have not begun to read, so nothing is told yet."
+            case PositionState.UNSET:
+                return "You have not said how far you have read, so the whole book is open."
+            case PositionState.FINISHED:
+                return "You have finished the book, so all of it is open."
+            case PositionState.READING:
+                return f"You have read to {await self._place(book, position.read_to)}; nothing beyond it is told."
+
+    async def _place(self, book: Book, read_to: int) -> str:
+        file = await self._files.open(book)
+        page = label_at(await file.pages(), read_to)
+        titles = [each.title for each in await file.chapters() if each.start + len(each.title) <= read_to <= each.end]
+        inside = f" (in “{titles[-1]}”)" if titles and titles[-1] else ""
+        return f"{'about ' if book.pages_estimated else ''}page {page}{inside}"
+
+    async def _set(self, reader_id: str, book: Book, position: ReadingPosition) -> ReadingPosition:
+        await self._readers.set_position(reader_id, book.id, position)
+        return position

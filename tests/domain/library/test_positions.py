@@ -1,0 +1,86 @@
+"""Where people say they are becomes an offset, and what is said of places that are not there tells nothing."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import pytest
+
+from domain.book import Chapter, Page
+from domain.errors import BookError
+from domain.library.positions import end_of_chapter, end_of_page, find_chapter, find_page
+
+Place = TypeVar("Place", Page, Chapter)
+
+PAGES = (Page(1, "xi", 0, 10), Page(2, "xii", 10, 20), Page(3, "1", 20, 30), Page(4, "2", 30, 40))
+CHAPTERS = tuple(
+    Chapter(number, title, 10 * number, 10 * number + 10)
+    for number, title in enumerate(
+        [
+            "Prologue",
+            "Chapter I. The Arrival",
+            "Chapter II. The Lamp",
+            "3. Down the Stairs",
+            "PART TWO",
+            "IV",
+            "The Lamp",
+        ],
+        1,
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [("xii", 2), ("XII", 2), ("1", 3), (" 2 ", 4), ("page 2", 4), ("p. xi", 1), ("Seite 1", 3), ("S. 2", 4), ("4", 4)],
+)
+def test_a_page_is_found_by_what_is_printed_on_it_and_failing_that_by_its_place(label: str, number: int) -> None:
+    page = find_page(PAGES, label)
+    assert page is not None
+    assert page.number == number
+    assert end_of_page(PAGES, label) == page.end
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("prologue", 1),
+        ("chapter i. the arrival", 2),
+        ("2", 2),
+        ("chapter 2", 3),
+        ("Chapter II", 3),
+        ("II", 3),
+        ("kapitel 3", 4),
+        ("chapter IV", 6),
+        ("chapter 5", 5),
+        ("the lamp", 7),
+        ("stairs", 4),
+    ],
+)
+def test_a_chapter_is_found_by_title_by_its_printed_number_by_its_place_and_by_words(name: str, number: int) -> None:
+    chapter = find_chapter(CHAPTERS, name)
+    assert chapter is not None
+    assert chapter.number == number
+    assert end_of_chapter(CHAPTERS, name) == chapter.end
+
+
+@pytest.mark.parametrize("name", ["", "   ", "99", "chapter 99", "the murder", "iiii?", "²"])
+def test_a_chapter_that_is_not_there_is_not_found(name: str) -> None:
+    assert find_chapter(CHAPTERS, name) is None
+
+
+def test_what_is_said_of_missing_places_is_the_same_for_a_longer_book() -> None:
+    longer_pages = (*PAGES, Page(5, "3", 40, 50))
+    longer_chapters = (*CHAPTERS, Chapter(8, "The Murderer", 80, 90))
+    assert refusal(end_of_page, PAGES) == refusal(end_of_page, longer_pages)
+    assert refusal(end_of_chapter, CHAPTERS) == refusal(end_of_chapter, longer_chapters)
+
+
+def refusal(find: Callable[[Sequence[Place], str], int], places: Sequence[Place]) -> str:
+    with pytest.raises(BookError) as caught:
+        find(places, "99")
+    return caught.value.message
+
+
+def test_a_book_without_chapters_says_so() -> None:
+    with pytest.raises(BookError, match="no chapters that could be made out"):
+        end_of_chapter((), "3")
