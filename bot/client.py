@@ -43,6 +43,19 @@ LONGEST_RATE_LIMIT_S = 30.0
 SYNC_AGAIN_AFTER_S = 60.0
 
 
+class Commands(app_commands.CommandTree["Marginalia"]):
+    """The slash commands."""
+
+    async def interaction_check(self, interaction: discord.Interaction["Marginalia"], /) -> bool:
+        self.client.note_work()
+        return True
+
+    async def on_error(
+        self, interaction: discord.Interaction["Marginalia"], error: app_commands.AppCommandError, /
+    ) -> None:
+        await report(interaction, error)
+
+
 class Marginalia(ServingBot):
     """The bot on Discord. `reads_messages` False: without a privileged intent, it answers mentions and replies only."""
 
@@ -57,6 +70,7 @@ class Marginalia(ServingBot):
         super().__init__(
             command_prefix=commands.when_mentioned,
             help_command=None,
+            tree_cls=Commands,
             intents=intents(reads_messages=reads_messages),
             allowed_mentions=discord.AllowedMentions.none(),
             max_messages=CACHED_MESSAGES,
@@ -66,10 +80,10 @@ class Marginalia(ServingBot):
         self.session_starts = SessionStarts()
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
+        self.at_work = set()
         self._announce = announce
         self._settings = app.settings
         self._syncing: asyncio.Task[None] | None = None
-        self.tree.error(report)
 
     async def setup_hook(self) -> None:
         """Between log-in and the gateway."""
@@ -113,9 +127,12 @@ class Marginalia(ServingBot):
         """There are no commands by message: a mention is a question."""
 
     async def close(self) -> None:
-        if self._syncing is not None:
-            self._syncing.cancel()
-            await asyncio.gather(self._syncing, return_exceptions=True)
+        """Bring what is at work to rest while the connection still stands, then close that."""
+        working = self.at_work | ({self._syncing} if self._syncing else set())
+        working.discard(asyncio.current_task())
+        for task in working:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
         await super().close()
         stop_heartbeats()
 

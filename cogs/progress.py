@@ -1,6 +1,5 @@
 """/progress: how far a reader is in a book. Only people move a position, and only their own."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -14,8 +13,8 @@ from cogs.errors import Refusal
 from cogs.finding import meant_book
 from cogs.services import Services, ServingBot
 from cogs.translation import Speech, speech_of
-from domain.book import Chapter, PositionState, ReadingPosition
-from domain.library.positions import end_of_page, find_chapter
+from domain.book import PositionState, ReadingPosition
+from domain.library.positions import end_of_chapter, end_of_page
 from domain.protocols import BookFile
 
 LABEL_LENGTH = 100
@@ -62,26 +61,15 @@ async def _chosen(
     """The position that the options stand for; None where they only ask.
 
     Raises:
-        Refusal: they contradict each other, or there is no such chapter.
-        BookError: NOT_FOUND, there is no such page.
+        Refusal: they contradict each other.
+        BookError: NOT_FOUND, there is no such page or chapter.
     """
     if sum((page is not None, chapter is not None, finished, clear)) > 1:
         raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
     if page is not None:
         return ReadingPosition(PositionState.READING, end_of_page(await file.pages(), page))
     if chapter is not None:
-        return ReadingPosition(PositionState.READING, _end_of(await file.chapters(), chapter, say))
+        return ReadingPosition(PositionState.READING, end_of_chapter(await file.chapters(), chapter))
     if finished:
         return ReadingPosition(PositionState.FINISHED)
     return ReadingPosition() if clear else None
-
-
-def _end_of(chapters: Sequence[Chapter], name: str, say: Speech) -> int:
-    """Where a chapter ends. The sentence for one that is not there names no title that may be ahead of the reader."""
-    if found := find_chapter(chapters, name):
-        return found.end
-    if not chapters:
-        raise Refusal(say("No chapters could be made out in this book. Please use `page`."))
-    raise Refusal(
-        say("There is no chapter “{name}”: they are numbered 1 to {last}.", name=plain(name), last=chapters[-1].number)
-    )

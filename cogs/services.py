@@ -1,5 +1,6 @@
 """What cogs are handed, and the bot as they know it."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -65,10 +66,22 @@ Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]
 
 
 class ServingBot(commands.Bot):
-    """The bot as cogs know it. `actions` are what buttons may do, by the name in their custom_id."""
+    """The bot as cogs know it.
+
+    `actions` are what buttons may do, by the name in their custom_id. `at_work` are the tasks that carry out commands
+    and actions now; they are cancelled, and waited for, before the bot goes.
+    """
 
     services: Services
     actions: dict[str, Action]
+    at_work: set[asyncio.Task[Any]]
+
+    def note_work(self) -> None:
+        """Count the current task among those at work, until it is done."""
+        task = asyncio.current_task()
+        assert task is not None
+        self.at_work.add(task)
+        task.add_done_callback(self.at_work.discard)
 
 
 def services_of(interaction: discord.Interaction[Any]) -> Services:

@@ -158,12 +158,6 @@ GERMAN = {
     "Please use one of `page`, `chapter`, `finished` and `clear` at a time.": (
         "Bitte nimm nur eines von `page`, `chapter`, `finished` und `clear` auf einmal."
     ),
-    "There is no chapter “{name}”: they are numbered 1 to {last}.": (
-        "Ein Kapitel „{name}“ gibt es nicht: Sie sind von 1 bis {last} gezählt."
-    ),
-    "No chapters could be made out in this book. Please use `page`.": (
-        "In diesem Buch waren keine Kapitel auszumachen. Bitte nimm `page`."
-    ),
     "From now on I show you my tool calls.": "Von jetzt an zeige ich dir, wie ich nachschlage.",
     "I keep my tool calls to myself.": "Wie ich nachschlage, behalte ich für mich.",
     "Tool calls are shown in this thread.": "In diesem Thread wird gezeigt, wie ich nachschlage.",

@@ -18,6 +18,7 @@ async def carry_out(interaction: discord.Interaction[Any], action: str, argument
     """Do what a cog registered under that name; whatever goes wrong ends in a sentence."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
+    bot.note_work()
     act = bot.actions.get(action)
     try:
         if act is None:

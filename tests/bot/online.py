@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bot.app import open_app
+from bot.app import App, open_app
 from bot.client import Marginalia
 from bot.connection import Pace, stay_online
 from bot.settings import Settings
@@ -30,6 +30,8 @@ class Online:
     def __init__(self) -> None:
         self.bots: list[Marginalia] = []
         self.told: list[str] = []
+        self.model = ScriptedChat("I do not know.")
+        self.app: App
         self.task: asyncio.Task[None]
 
     @property
@@ -43,8 +45,9 @@ async def online(
 ) -> AsyncIterator[Online]:
     """Keep a bot online for the length of the block."""
     chosen = Settings(_env_file=None, data_dir=folder, **settings)  # type: ignore[call-arg]
-    async with open_app(chosen, ScriptedChat("I do not know.")) as app:
-        state = Online()
+    state = Online()
+    async with open_app(chosen, state.model) as app:
+        state.app = app
         make = partial(QuickBot, app, announce=state.told.append, guild_ready_timeout=0.05)
 
         def make_bot(*, reads_messages: bool) -> Marginalia:

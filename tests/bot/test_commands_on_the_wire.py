@@ -1,5 +1,6 @@
 """The commands over a wire: files fetched and sent, deadlines kept, limits obeyed, and the reader's language spoken."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,24 @@ async def test_a_command_that_a_resume_replays_is_done_once(double: DiscordDoubl
     await double.until(lambda: double.gateway.resumes == 1)
     await double.user("ann").slash("help")
     assert double.threads() == [thread]
+
+
+async def test_an_answer_that_is_being_written_when_the_bot_goes_waits_for_its_return(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        await add_book(double)
+        state.model.hold = asyncio.Event()
+        thread = await open_thread(double, message="Who came?")
+        await double.until(lambda: state.model.requests)
+        state.task.cancel()
+        await asyncio.gather(state.task, return_exceptions=True)
+        conversation = await state.app.storage.conversations.get_by_thread(str(thread.id))
+        assert conversation
+        [question] = await state.app.storage.messages.get_by_conversation(conversation.id)
+        assert question.content == "Who came?"
+        assert question.turn_id is None
 
 
 async def test_commands_are_acknowledged_in_time_far_from_discord(double: DiscordDouble, bot: Online) -> None:
