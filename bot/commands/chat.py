@@ -17,7 +17,7 @@ from domain.book import Book
 from domain.conversation import Conversation
 
 EXAMPLE_QUESTIONS = (
-    "Where does Kit Varley lift his hat, and why?",
+    "Where does Kit Varley lift his hat?",
     "How does Miss Crake say one can tell the year of a sheet of paper?",
     "How often does “Return on the ebb” occur, and where first?",
 )

@@ -179,8 +179,8 @@ class TestBound:
             text, failed = await call(client, "search_book", book=book.id, query="lamp")
             listed = json.loads((await call(client, "list_books"))[0])
         assert failed
-        assert "There is no page '40'" in text
-        assert "There is no page '40'" in listed["books"][0]["problem"]
+        assert "This book has no page '40'" in text
+        assert "This book has no page '40'" in listed["books"][0]["problem"]
 
 
 class TestResources:
