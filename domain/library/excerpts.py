@@ -31,9 +31,8 @@ class Excerpts:
             sentences = tuple(Sentence(a, b, text[a - offset : b - offset]) for a, b in edges)
         else:
             end, sentences = start, ()
-        first_sentence = layout.sentences_between(start, end).start
         return Passage(
-            id=max(bisect_right(layout.firsts, first_sentence), 1),
+            id=bisect_right(layout.starts, start),
             start=start,
             end=end,
             page=layout.page_at(start).label,

@@ -1,4 +1,4 @@
-"""Where everything stands in a book: its pages, chapters, sentences and passages on the one axis of characters."""
+"""Where everything stands in a book: its pages, chapters and sentences on the one axis of characters."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TypeVar
 
 from domain.book import BookText, Chapter, Page
-from domain.library.passages import pack
 from domain.library.sentences import LOOK_AHEAD, is_finished, split_sentences
 from domain.library.words import words_of
 
@@ -23,8 +22,8 @@ class Layout:
     """The places in a book, or in as much of it as has been read.
 
     Sentence `i` stands at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
-    counts all of them. Passage `i` is made of the sentences `[firsts[i], lasts[i])`. `length` is where the text ends
-    for whoever looks at it.
+    counts all of them. A run is what stands between two edges of chapters: run `i` has the sentences
+    `[runs[i], runs[i + 1])`. `length` is where the text ends for whoever looks at it.
     """
 
     length: int
@@ -33,8 +32,7 @@ class Layout:
     starts: "array[int]"
     ends: "array[int]"
     words: "array[int]"
-    firsts: "array[int]"
-    lasts: "array[int]"
+    runs: "array[int]"
 
     @property
     def word_count(self) -> int:
@@ -43,6 +41,11 @@ class Layout:
     def sentences_between(self, start: int, end: int) -> range:
         """The sentences that have at least one character in `[start, end)`."""
         return range(bisect_right(self.ends, start), bisect_left(self.starts, end))
+
+    def run_of(self, sentence: int) -> range:
+        """The sentences of the chapter that a sentence is in."""
+        run = bisect_right(self.runs, sentence) - 1
+        return range(self.runs[run], self.runs[run + 1])
 
     def page_at(self, offset: int) -> Page:
         return self.pages[max(bisect_right(self.pages, offset, key=lambda page: page.start) - 1, 0)]
@@ -71,22 +74,17 @@ class Layout:
             starts.append(start)
             ends.append(end)
             words.append(words[-1] + len(words_of(text[start - begin : end - begin])))
-        settled = max(bisect_left(self.lasts, kept) - 1, 0)
-        firsts, lasts = self.firsts[:settled], self.lasts[:settled]
-        resume = self.firsts[settled] if settled else 0
-        _add_passages(firsts, lasts, pack_chapters(starts, words, chapters, resume))
+        runs = _runs(starts, chapters)
         seen = ends[-1] if ends else 0
         chapters = tuple(item for item in chapters if item.start + len(item.title) <= seen)
-        return Layout(read_to, pages, chapters, starts, ends, words, firsts, lasts)
+        return Layout(read_to, pages, chapters, starts, ends, words, runs)
 
 
 def lay_out(book: BookText, spans: Sequence[tuple[int, int]], words: "array[int]") -> Layout:
     """The layout of a whole book from the spans of its sentences and the number of words before each."""
     starts = array("I", (start for start, _ in spans))
     ends = array("I", (end for _, end in spans))
-    firsts, lasts = array("I"), array("I")
-    _add_passages(firsts, lasts, pack_chapters(starts, words, book.chapters))
-    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, firsts, lasts)
+    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, _runs(starts, book.chapters))
 
 
 def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> Iterator[tuple[int, int]]:
@@ -98,13 +96,9 @@ def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> I
             yield start + offset, stop + offset
 
 
-def pack_chapters(
-    starts: Sequence[int], words: Sequence[int], chapters: Iterable[Chapter], resume: int = 0
-) -> Iterator[tuple[int, int]]:
-    """Passages of the sentences from `resume` on, none across the edge of a chapter."""
+def _runs(starts: Sequence[int], chapters: Iterable[Chapter]) -> "array[int]":
     edges = {bisect_left(starts, edge) for item in chapters for edge in (item.start, item.end)}
-    for first, last in pairwise(sorted({resume, len(starts)} | {edge for edge in edges if edge > resume})):
-        yield from pack(words, first, last)
+    return array("I", sorted(edges | {0, len(starts)}))
 
 
 def _reached(items: tuple[_Item, ...], read_to: int) -> tuple[_Item, ...]:
@@ -126,9 +120,3 @@ def _finished_spans(text: str, offset: int, chapters: Sequence[Chapter]) -> list
     if closed or is_finished(text, start - offset, end - offset, limit - offset):
         return spans
     return spans[:-1]
-
-
-def _add_passages(firsts: "array[int]", lasts: "array[int]", passages: Iterable[tuple[int, int]]) -> None:
-    for first, last in passages:
-        firsts.append(first)
-        lasts.append(last)

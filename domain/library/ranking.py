@@ -1,80 +1,162 @@
-"""Ranking: which passages fit a question, from nothing but the places of its words in what has been read."""
+"""Ranking: which sentences of a book a question is about, from nothing but the places of its words.
+
+A place is good if many of the question's words, rare ones above all, stand around it. "Around" is taken at several
+distances at once, each twice the one before, and the chapter last: the nearest find the sentence, the wider ones the
+scene, so that the right "she was glad" is found among many. At each distance words are weighed as BM25 does; the sum
+is squared, because words that come together say more than the same words one by one; all distances count the same.
+
+Every number comes from the places before the bound, so scores and order do not depend on what has not been read.
+"""
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import merge
-from math import log
+from heapq import nlargest
+from itertools import pairwise
+from math import log, pow, sqrt
 
-from domain.library.index import BookIndex, Positions
 from domain.library.layout import Layout
-from domain.library.word_lists import STOP_WORDS
-from domain.library.words import fold, stem_of, words_of
+from domain.library.sentences import MAX_SENTENCE
 
-MAX_QUERY_WORDS = 400
-"""Words of a query that are looked at; a pasted page is cut there, so that its cost is bounded."""
+_WIDTH_BITS = range(6, 11)
+WIDTHS = tuple(1 << bits for bits in _WIDTH_BITS)
+"""Widths, in words, of the windows around a sentence that are looked at: 64 to 1,024."""
 
-MAX_TERMS = 32
-"""Different terms of a query that are scored, the rarest first; a long question has about ten."""
+_SATURATION = 0.8
+"""BM25's k1: how fast further occurrences of a word in a window lose weight."""
 
-_K1 = 1.2
-"""How fast further occurrences of a term in a passage lose weight; the customary value of BM25."""
+_SATURATED = [times / (times + _SATURATION) for times in range(MAX_SENTENCE + WIDTHS[-1] + 1)]
+"""What so many occurrences in one window count; no window has more words."""
 
+_RARITY = 0.8
+"""Exponent on BM25's inverse document frequency; below 1 keeps one rare word from outweighing all others."""
 
-def query_terms(query: str) -> list[str]:
-    """The words of a query that can be searched, in order: no stop words unless there is nothing else."""
-    words = words_of(query[: MAX_QUERY_WORDS * 20])[:MAX_QUERY_WORDS]
-    meaningful = [word for word in words if fold(word).replace("’", "'") not in STOP_WORDS] or words
-    return [stem_of(word) for word in meaningful]
+_BLOCK_BITS = 7
+"""Blocks of 2**7 words are scored roughly first, and only the best of them, with neighbours, sentence by sentence."""
 
+_WIDE_BITS = 2
+"""A wide block is 2**2 blocks: the surroundings in the rough score."""
 
-def rank(index: BookIndex, layout: Layout, query: str) -> dict[int, float]:
-    """The score of every passage of the layout that has a word of the query."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    for positions in _rarest(index, layout, dict.fromkeys(query_terms(query))):
-        frequencies = _per_passage(layout, positions)
-        weight = log(1 + (len(layout.firsts) - len(frequencies) + 0.5) / (len(frequencies) + 0.5))
-        for passage, frequency in frequencies.items():
-            scores[passage] += weight * frequency * (_K1 + 1) / (frequency + _K1)
-    return scores
+_ROUGH_PLACES = 3_000
+"""The rough score takes the rarest words until they have so many places: "said" tells nothing about where to look."""
 
-
-def places(index: BookIndex, layout: Layout, stem: str) -> Positions:
-    """The places of a word in what has been read."""
-    lists = [form.positions[: bisect_left(form.positions, layout.word_count)] for form in index.forms(stem)]
-    lists = [positions for positions in lists if positions]
-    return lists[0] if len(lists) == 1 else list(merge(*lists))
-
-
-def _rarest(index: BookIndex, layout: Layout, terms: dict[str, None]) -> list[Positions]:
-    found = [positions for term in terms if (positions := places(index, layout, term))]
-    return sorted(found, key=len)[:MAX_TERMS]
-
-
-def _per_passage(layout: Layout, positions: Positions) -> Counter[int]:
-    """How often a term stands in each passage."""
-    sentences = Counter(bisect_right(layout.words, position) - 1 for position in positions)
-    counts: Counter[int] = Counter()
-    for sentence, count in sentences.items():
-        for passage in range(bisect_right(layout.lasts, sentence), bisect_right(layout.firsts, sentence)):
-            counts[passage] += count
-    return counts
+_LEAST_BLOCKS = 12
+"""More blocks change less than one in a hundred of the first five passages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A run of sentences that fits."""
+class _Term:
+    """A word of the question: the ordinals of its places, and its weight at each distance and in the chapter."""
 
-    sentences: range
-    score: float
+    places: Sequence[int]
+    weights: tuple[float, ...]
 
 
-def search(index: BookIndex, layout: Layout, queries: Sequence[str], top_k: int) -> list[Hit]:
-    """The passages that fit best, best first."""
-    scores: defaultdict[int, float] = defaultdict(float)
-    for query in queries:
-        for passage, score in rank(index, layout, query).items():
-            scores[passage] += score
-    best = sorted(scores, key=lambda passage: (-scores[passage], passage))[: max(top_k, 0)]
-    return [Hit(range(layout.firsts[passage], layout.lasts[passage]), scores[passage]) for passage in best]
+def score_sentences(layout: Layout, found: Sequence[Sequence[int]], results: int) -> dict[int, float]:
+    """The scores, from 0 to 1, of the sentences that may be among the best `results` passages.
+
+    `found` has the places of each word of the question, of which there must be at least one.
+    """
+    edges = [layout.words[sentence] for sentence in layout.runs]
+    terms = [_weigh(places, layout.word_count, edges) for places in found]
+    best = _best_blocks(terms, max(_LEAST_BLOCKS, results))
+    most = sum(sum(weights) ** 2 for weights in zip(*(term.weights for term in terms), strict=True))
+    scores: dict[int, float] = {}
+    for chapter, sentences in _stretches(layout, best):
+        for sentence, score in _score_stretch(layout.words, chapter, sentences, terms):
+            scores[sentence] = sqrt(score / most)
+    return scores
+
+
+def _weigh(places: Sequence[int], word_count: int, edges: Sequence[int]) -> _Term:
+    weights = []
+    windows: Collection[int] = places
+    for number, width in enumerate(WIDTHS):
+        windows = {window >> (1 if number else _WIDTH_BITS.start) for window in windows}
+        weights.append(_rarity(len(windows), word_count / width))
+    before = [bisect_left(places, edge) for edge in edges]
+    chapters = sum(first < last for first, last in pairwise(before))
+    return _Term(places, (*weights, _rarity(chapters, len(edges) - 1)))
+
+
+def _rarity(found: int, total: float) -> float:
+    """The inverse document frequency, with room for a window at the end that is only begun."""
+    return pow(log(1 + (max(total - found, 0.0) + 0.5) / (found + 0.5)), _RARITY)
+
+
+def _best_blocks(terms: Sequence[_Term], count: int) -> set[int]:
+    """The blocks of text that score best by themselves and with their surroundings, and their neighbours."""
+    blocks: defaultdict[int, float] = defaultdict(float)
+    places = 0
+    for term in terms:
+        places += len(term.places)
+        if blocks and places > _ROUGH_PLACES:
+            break
+        weight = term.weights[_BLOCK_BITS - _WIDTH_BITS.start]
+        for block, times in Counter([place >> _BLOCK_BITS for place in term.places]).items():
+            blocks[block] += weight * _SATURATED[times]
+    wide: defaultdict[int, float] = defaultdict(float)
+    for block, score in blocks.items():
+        wide[block >> _WIDE_BITS] += score
+    rough = {block: score + wide[block >> _WIDE_BITS] / 2 for block, score in blocks.items()}
+    best = nlargest(count, rough, key=lambda block: (rough[block], -block))
+    return {near for block in best for near in (block - 1, block, block + 1) if near >= 0}
+
+
+def _stretches(layout: Layout, blocks: Iterable[int]) -> Iterator[tuple[range, range]]:
+    """The sentences in these blocks, in stretches without gaps, each with the chapter it is in."""
+    words, last = layout.words, len(layout.starts)
+    stretches: list[tuple[int, int]] = []
+    for block in sorted(blocks):
+        first = bisect_right(words, block << _BLOCK_BITS) - 1
+        end = bisect_left(words, (block + 1) << _BLOCK_BITS, 0, last)
+        if stretches and first <= stretches[-1][1]:
+            first = stretches.pop()[0]
+        stretches.append((first, end))
+    for first, end in stretches:
+        while first < end:
+            chapter = layout.run_of(first)
+            yield chapter, range(first, min(end, chapter.stop))
+            first = chapter.stop
+
+
+def _score_stretch(
+    words: Sequence[int], chapter: range, sentences: range, terms: Sequence[_Term]
+) -> Iterator[tuple[int, float]]:
+    """Each sentence with the sum, over all distances and the chapter, of the squared scores of what is around it."""
+    in_chapter = _squared_score(terms, words[chapter.start], words[chapter.stop])
+    reach = WIDTHS[-1]
+    first = bisect_left(words, words[sentences.start] - reach, chapter.start, sentences.start)
+    last = bisect_right(words, words[sentences.stop] + reach, sentences.stop, chapter.stop + 1) - 1
+    counts = _counts_before(words[first : last + 1], terms)
+    for sentence in sentences:
+        middle, total = (words[sentence] + words[sentence + 1]) // 2, in_chapter
+        for number, width in enumerate(WIDTHS):
+            left = bisect_left(words, middle - width // 2, first, sentence) - first
+            right = max(bisect_right(words, middle + width // 2, sentence, last + 1) - 1, sentence + 1) - first
+            score = 0.0
+            for before, weights in counts:
+                score += weights[number] * _SATURATED[before[right] - before[left]]
+            total += score * score
+        yield sentence, total
+
+
+def _counts_before(words: Sequence[int], terms: Sequence[_Term]) -> list[tuple[list[int], tuple[float, ...]]]:
+    """For each term that stands among these sentences, how often it does before each of them."""
+    counts = []
+    for term in terms:
+        first = bisect_left(term.places, words[0])
+        places = term.places[first : bisect_left(term.places, words[-1])]
+        if places:
+            counts.append(([bisect_left(places, word) for word in words], term.weights))
+    return counts
+
+
+def _squared_score(terms: Iterable[_Term], left: int, right: int) -> float:
+    """The squared score of the chapter that has the words `[left, right)`."""
+    score = 0.0
+    for term in terms:
+        times = bisect_left(term.places, right) - bisect_left(term.places, left)
+        score += term.weights[-1] * times / (times + _SATURATION)
+    return score * score

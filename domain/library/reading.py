@@ -15,7 +15,7 @@ from domain.library.layout import Layout
 from domain.library.mentions import count_mentions, sentences_with
 from domain.library.phrases import find_phrase
 from domain.library.positions import find_page
-from domain.library.ranking import search
+from domain.library.search import PASSAGE_WORDS, search
 
 READ_WORDS = 3_000
 """Words after which reading pages stops; some ten printed pages."""
@@ -52,11 +52,12 @@ class Reading:
 
     def read_around(self, source: str, before: int, after: int) -> Passage:
         layout, seen = self._layout, self._sentences_of(source)
-        first = bisect_right(layout.firsts, seen.start) - 1 - min(max(before, 0), MAX_NEIGHBOURS)
-        last = bisect_left(layout.lasts, seen.stop) + min(max(after, 0), MAX_NEIGHBOURS)
-        first_sentence = layout.firsts[max(first, 0)] if before > 0 else seen.start
-        last_sentence = layout.lasts[min(last, len(layout.lasts) - 1)] if after > 0 else seen.stop
-        return self._excerpts.passage(range(first_sentence, last_sentence))
+        chapter = layout.run_of(seen.start)
+        opening = layout.words[seen.start] - PASSAGE_WORDS * min(max(before, 0), MAX_NEIGHBOURS)
+        closing = layout.words[seen.stop] + PASSAGE_WORDS * min(max(after, 0), MAX_NEIGHBOURS)
+        first = bisect_left(layout.words, opening, chapter.start, seen.start)
+        last = max(bisect_right(layout.words, closing, seen.stop, max(chapter.stop, seen.stop) + 1) - 1, seen.stop)
+        return self._excerpts.passage(range(first, last))
 
     def contents(self) -> list[ContentsEntry]:
         layout = self._layout

@@ -73,7 +73,7 @@ def stem_of(word: str) -> str:
 
 _VOWEL = re.compile(r"[aeiou]|(?<!^)y")
 _PLURAL = re.compile(r"(?:(?<=ss|sh|ch)|(?<=[xz]))es$|(?<![sui])s$")
-_PARTICIPLE = re.compile(r"(?:ed|ing)$")
+_PARTICIPLE = re.compile(r"(?<!e)ed$|ing$")
 _DOUBLED = re.compile(r"([bdfgmnprt])\1$")
 _SHORT = re.compile(r"^[^aeiou]*[aeiouy][^aeiouwxy]$")
 _SUFFIX = re.compile(r"(?:ly|ness|ful)$")
@@ -82,21 +82,19 @@ _SUFFIX = re.compile(r"(?:ly|ness|ful)$")
 def _without_ending(word: str) -> str:
     if len(word) <= 3 or not word.isascii():
         return word
-    if word.endswith("ies"):
-        return word[:-3] + "i"
+    if word.endswith(("ies", "ied")):
+        return word[:-3] + "y"
     word = _without_participle(_PLURAL.sub("", word))
     if len(word) > 5:
         word = _SUFFIX.sub("", word)
-    if word.endswith("y") and len(word) > 2 and word[-2] not in "aeiou":
-        return word[:-1] + "i"
+    if word.endswith("i"):
+        return word[:-1] + "y"
     if word.endswith("e") and len(word) > 3 and not _SHORT.match(word[:-1]):
         return word[:-1]
     return word
 
 
 def _without_participle(word: str) -> str:
-    if word.endswith("ied"):
-        return word[:-3] + "i"
     base = _PARTICIPLE.sub("", word)
     if base == word or len(base) < 2 or not _VOWEL.search(base):
         return word

@@ -6,7 +6,7 @@ A book file is a SQLite file with these tables. All numbers in blobs are unsigne
     text       the text in chunks of CHUNK characters, UTF-8; the rowid says which
     pages      in order
     chapters   in order
-    places     name, numbers: the columns of the layout (sentences and passages in reading order), one blob each
+    places     name, numbers: the columns of the layout (sentences in reading order, edges of chapters), one blob each
     words      stem, written, positions: the ordinals of every place of every written word, sorted by stem
 """
 
@@ -16,13 +16,13 @@ from array import array
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 """Raised whenever a file that was written before would be read wrongly now; such books have to be added again."""
 
 CHUNK = 8_192
 """Characters of text a row holds: few enough to read a passage quickly, many enough to read a book quickly."""
 
-LAYOUT_COLUMNS = ("starts", "ends", "words", "firsts", "lasts")
+LAYOUT_COLUMNS = ("starts", "ends", "words", "runs")
 
 SCHEMA = f"""
     PRAGMA application_id = {APPLICATION_ID};

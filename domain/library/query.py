@@ -1,0 +1,60 @@
+"""Queries: from what somebody typed to the places of its words.
+
+Nothing a person types is ever a command to the index: a query is cut into words, and words are looked up.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from domain.library.index import BookIndex
+from domain.library.layout import Layout
+from domain.library.word_lists import STOP_WORDS
+from domain.library.words import fold, is_dense, stem_of, words_of
+
+MAX_QUERY_CHARACTERS = 4_000
+"""What is longer is cut, so that the cost of a pasted chapter is bounded."""
+
+MAX_TERMS = 24
+"""Different words of a query that are searched, the rarest first; a long question has about ten."""
+
+
+def query_terms(query: str) -> list[tuple[str, ...]]:
+    """What to look up for a query: words, and pairs of characters where a script has no spaces between words.
+
+    Stop words are left out unless there is nothing else.
+    """
+    words = words_of(query[:MAX_QUERY_CHARACTERS])
+    meaningful = [word for word in words if fold(word) not in STOP_WORDS] or words
+    return list(dict.fromkeys(_with_pairs(meaningful)))
+
+
+def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Characters of scripts without spaces are joined to the one that follows; one by itself stays alone."""
+    dense = [is_dense(word) for word in words]
+    for number, word in enumerate(words):
+        if not dense[number]:
+            yield (stem_of(word),)
+        elif number + 1 < len(words) and dense[number + 1]:
+            yield (stem_of(word), stem_of(words[number + 1]))
+        elif not number or not dense[number - 1]:
+            yield (stem_of(word),)
+
+
+def find_terms(index: BookIndex, layout: Layout, query: str) -> list[Sequence[int]]:
+    """The places of each term of a query in what has been read, the rarest term first."""
+    found = (places_of(index, layout, stems) for stems in query_terms(query))
+    return sorted(filter(None, found), key=len)[:MAX_TERMS]
+
+
+def places_of(index: BookIndex, layout: Layout, stems: Sequence[str]) -> Sequence[int]:
+    """The ordinals of the first words of all places where these stems follow each other."""
+    places = _places_of_stem(index, layout, stems[0])
+    for distance, stem in enumerate(stems[1:], 1):
+        following = set(_places_of_stem(index, layout, stem))
+        places = [place for place in places if place + distance in following]
+    return places
+
+
+def _places_of_stem(index: BookIndex, layout: Layout, stem: str) -> Sequence[int]:
+    forms = [form.positions[: bisect_left(form.positions, layout.word_count)] for form in index.forms(stem)]
+    return forms[0] if len(forms) == 1 else sorted(place for places in forms for place in places)
