@@ -181,6 +181,7 @@ def services_from(app: App, *, reads_messages: bool) -> Services:
         chat=app.chat,
         conversations=app.conversations,
         shelf=app.shelf,
+        positions=app.positions,
         book_repository=storage.books,
         conversation_repository=storage.conversations,
         messages=storage.messages,

@@ -110,6 +110,8 @@ def position_line(position: ReadingPosition, pages_of_book: Sequence[Page], say:
             return say("You have not said how far you have read: the whole book is open to you.")
         case PositionState.FINISHED:
             return say("You have finished it: the whole book is open to you.")
+        case PositionState.READING if not position.read_to:
+            return say("You have not begun to read, so nothing is told yet.")
         case PositionState.READING:
             page = label_at(pages_of_book, position.read_to)
             return say("You have read to page {page}: nothing beyond it is told.", page=page)

@@ -12,10 +12,8 @@ from cogs.cards import plain, position_line
 from cogs.errors import Refusal
 from cogs.finding import meant_book
 from cogs.services import Services, ServingBot
-from cogs.translation import Speech, speech_of
-from domain.book import PositionState, ReadingPosition
-from domain.library.positions import end_of_chapter, end_of_page
-from domain.protocols import BookFile
+from cogs.translation import speech_of
+from domain.book import Book, ReadingPosition
 
 LABEL_LENGTH = 100
 
@@ -46,30 +44,26 @@ class Progress(commands.Cog):
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say, reader = await meant_book(interaction, book), speech_of(interaction), str(interaction.user.id)
+        if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
+            raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
+        position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
         file = await self._services.shelf.open(found)
-        chosen = await _chosen(file, page, chapter, finished=bool(finished), clear=bool(clear), say=say)
-        if chosen is not None:
-            await self._services.readers.set_position(reader, found.id, chosen)
-        position = await self._services.readers.get_position(reader, found.id)
         line = position_line(position, await file.pages(), say)
         await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}")
 
+    async def _moved(
+        self, reader: str, book: Book, page: str | None, chapter: str | None, *, finished: bool, clear: bool
+    ) -> ReadingPosition:
+        """The position after what the options ask for; without any, as it is.
 
-async def _chosen(
-    file: BookFile, page: str | None, chapter: str | None, *, finished: bool, clear: bool, say: Speech
-) -> ReadingPosition | None:
-    """The position that the options stand for; None where they only ask.
-
-    Raises:
-        Refusal: they contradict each other.
-        BookError: NOT_FOUND, there is no such page or chapter.
-    """
-    if sum((page is not None, chapter is not None, finished, clear)) > 1:
-        raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
-    if page is not None:
-        return ReadingPosition(PositionState.READING, end_of_page(await file.pages(), page))
-    if chapter is not None:
-        return ReadingPosition(PositionState.READING, end_of_chapter(await file.chapters(), chapter))
-    if finished:
-        return ReadingPosition(PositionState.FINISHED)
-    return ReadingPosition() if clear else None
+        Raises:
+            BookError: NOT_FOUND, there is no such page or chapter.
+        """
+        positions = self._services.positions
+        if page is not None:
+            return await positions.set_page(reader, book, page)
+        if chapter is not None:
+            return await positions.set_chapter(reader, book, chapter)
+        if finished:
+            return await positions.finish(reader, book)
+        return await (positions.clear(reader, book) if clear else positions.get(reader, book))

@@ -11,6 +11,7 @@ from discord.ext import commands
 from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.conversations import ManageConversations
 from domain.conversation import Conversation
+from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.protocols import (
     BookRepository,
@@ -34,6 +35,7 @@ class Services:
     chat: ChatWithBook
     conversations: ManageConversations
     shelf: Bookshelf
+    positions: ManagePositions
     book_repository: BookRepository
     conversation_repository: ConversationRepository
     messages: ChatMessageRepository

@@ -152,6 +152,9 @@ GERMAN = {
     "You have finished it: the whole book is open to you.": (
         "Du hast es zu Ende gelesen: Das ganze Buch steht dir offen."
     ),
+    "You have not begun to read, so nothing is told yet.": (
+        "Du hast noch nicht angefangen zu lesen; also wird noch nichts verraten."
+    ),
     "You have read to page {page}: nothing beyond it is told.": (
         "Du hast bis Seite {page} gelesen: Was danach kommt, wird nicht verraten."
     ),
