@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands import books, bot, chat, check, mcp, preview, search
+from bot.commands import backup, books, bot, chat, check, evaluate, mcp, preview, search
 from bot.commands.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -21,9 +21,11 @@ app.command()(chat.chat)
 app.command(hidden=True)(chat.start)
 app.add_typer(books.commands, name="books")
 app.command()(search.search)
+app.command("eval")(evaluate.evaluate)
 app.command()(preview.preview)
 app.command()(check.check)
 app.command()(mcp.mcp)
+app.command()(backup.backup)
 
 
 @app.callback(invoke_without_command=True)

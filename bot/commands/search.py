@@ -1,4 +1,4 @@
-"""marginalia search and marginalia eval."""
+"""marginalia search."""
 
 import json
 import sys
