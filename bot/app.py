@@ -9,6 +9,7 @@ from importlib.resources import files
 from bot.prices import cost_in_microdollars
 from bot.readers.sandbox import SandboxedReader
 from bot.settings import Provider, Settings
+from bot.titles import ModelTitles
 from bot.tools.book import book_toolbox
 from domain.agent.aids import MakeToolbox
 from domain.agent.allowance import Allowance
@@ -29,7 +30,7 @@ from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 
 QUOTES_ONLY: Provider = "extractive"
-"""The provider that writes nothing of its own, and so no summaries."""
+"""The provider that writes nothing of its own, and so neither summaries nor titles."""
 
 SHARE_FOR_WRITING = 0.7
 """Of a tool's time that may go into writing summaries; the rest is for looking up and for slow networks."""
@@ -48,6 +49,7 @@ class App:
     conversations: ManageConversations
     positions: ManagePositions
     chat: ChatWithBook
+    titles: ModelTitles | None
     clock: Clock
 
 
@@ -100,6 +102,15 @@ async def open_app(
             tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,
         )
+        titles = ModelTitles(
+            provider=model,
+            prompt=prompts.title,
+            books=storage.books,
+            leaks=leaks,
+            usage=storage.usage,
+            price=cost_in_microdollars,
+            clock=_now,
+        )
         yield App(
             settings=settings,
             storage=storage,
@@ -115,6 +126,7 @@ async def open_app(
             chat=ChatWithBook(
                 answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
             ),
+            titles=None if model.name == QUOTES_ONLY else titles,
             clock=_now,
         )
 

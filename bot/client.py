@@ -19,12 +19,12 @@ from bot.session_starts import SessionStarts
 from bot.settings import Settings
 from cogs.books import Books
 from cogs.chat import Chat
+from cogs.conversation.cog import Talk
 from cogs.conversations import Conversations
 from cogs.errors import report
 from cogs.help import Help
 from cogs.opening import Opening
 from cogs.permissions import missing
-from cogs.plain_answers import PlainAnswers
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.services import Services, ServingBot
@@ -94,8 +94,10 @@ class Marginalia(ServingBot):
         self._syncing = asyncio.create_task(self._sync())
 
     def _cogs(self) -> list[commands.Cog]:
-        opening = Opening(self.services, PlainAnswers(self.services))
+        talk = Talk(self, self.services)
+        opening = Opening(self.services, talk)
         return [
+            talk,
             Books(self, self.services),
             Chat(self, self.services, opening),
             Conversations(self, self.services, opening),
@@ -155,8 +157,8 @@ class Marginalia(ServingBot):
 
 
 def intents(*, reads_messages: bool) -> discord.Intents:
-    """Guilds with their channels and threads, and messages in them. No members, no presences, no direct messages."""
-    return discord.Intents(guilds=True, guild_messages=True, message_content=reads_messages)
+    """Guilds with their channels and threads, and messages, direct ones too. No members, no presences."""
+    return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=reads_messages)
 
 
 def point_discord_at(settings: Settings) -> None:
@@ -196,4 +198,5 @@ def services_from(app: App, *, reads_messages: bool) -> Services:
         daily_tokens_per_user=settings.daily_tokens_per_user,
         verbose_default=settings.verbose_default,
         reads_messages=reads_messages,
+        titler=app.titles,
     )

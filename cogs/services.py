@@ -10,6 +10,7 @@ from discord.ext import commands
 
 from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.conversations import ManageConversations
+from domain.chat import ChatMessage
 from domain.conversation import Conversation
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
@@ -50,6 +51,11 @@ class Services:
     daily_tokens_per_user: int
     verbose_default: bool
     reads_messages: bool
+    titler: "Titler | None" = None
+
+
+Titler = Callable[[Conversation, ChatMessage, str], Awaitable[str | None]]
+"""Makes a title of a conversation's first question and answer; None where nothing comes of it. Never raises."""
 
 
 class Conversing(Protocol):

@@ -57,6 +57,10 @@ class AnswerMessage:
         return await self._pump.settle(self._posting, tuple)
 
     def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
-        messages = split_with_spoilers(with_note(render(text, self._allow_link), note))
-        *others, last = [Body(message) for message in messages] or [Body("…")]
+        *others, last = [Body(message) for message in messages_of(text, note, self._allow_link)] or [Body("…")]
         return [*others, Body(last.content, view=view)]
+
+
+def messages_of(text: str, note: str = "", allow_link: LinkRule = no_links) -> list[str]:
+    """The messages that show an answer."""
+    return split_with_spoilers(with_note(render(text, allow_link), note))

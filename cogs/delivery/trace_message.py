@@ -1,5 +1,7 @@
 """The message of a turn's tool calls, while they happen and after."""
 
+from collections.abc import Sequence
+
 from cogs.delivery.body import Body, Delivery
 from cogs.delivery.posting import Posted, Posting
 from cogs.delivery.pump import Pump
@@ -13,7 +15,7 @@ from domain.event import ToolCallFinished, ToolCallStarted
 class TraceMessage:
     """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it.
 
-    `turn_id` is what its buttons carry; `seed` is as for the answer's messages.
+    `turn_id` is what its buttons carry; `seed` is as for the answer's messages; `calls` are those that ended before.
     """
 
     def __init__(
@@ -25,11 +27,12 @@ class TraceMessage:
         say: Say = in_english,
         standing: str | None = None,
         posted: Posted | None = None,
+        calls: Sequence[ShownCall] = (),
     ) -> None:
         self._pump = pump
         self._turn_id = turn_id
         self._say = say
-        self._calls: dict[str, ShownCall] = {}
+        self._calls = {str(call.number): call for call in calls}
         self._chosen: CardState | None = None
         self._posting = Posting(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 

@@ -11,4 +11,47 @@ GERMAN_ANSWERS = {
     "-# … {count} more characters, in the full trace": "-# … {count} weitere Zeichen, unter „Alles zeigen“",
     "◀ Earlier": "◀ Frühere",
     "Later ▶": "Spätere ▶",
+    # Buttons, and what is said to those who press them
+    "Stop": "Stopp",
+    "Sources": "Quellen",
+    "Retry": "Nochmal",
+    "-# ⏸ I am being restarted and begin this answer anew in a moment.": (
+        "-# ⏸ Ich werde gerade neu gestartet und beginne diese Antwort gleich noch einmal."
+    ),
+    "⚠️ Discord does not take this answer. /conversations export has it.": (
+        "⚠️ Discord nimmt diese Antwort nicht an. In /conversations export steht sie."
+    ),
+    "This answer is not being written any more.": "An dieser Antwort wird nicht mehr geschrieben.",
+    "This question is being answered, or has its answer already.": (
+        "Diese Frage wird gerade beantwortet oder hat ihre Antwort schon."
+    ),
+    "This answer is not kept any more, and neither are its sources.": (
+        "Diese Antwort ist nicht mehr aufbewahrt, und damit auch ihre Quellen nicht."
+    ),
+    "These tool calls are not kept any more.": "Diese Werkzeugaufrufe sind nicht mehr aufbewahrt.",
+    "Only those who asked, whoever opened this conversation, or somebody with the permission “Manage Threads” can do "
+    "that.": (
+        "Das können nur die, die gefragt haben, wer dieses Gespräch begonnen hat, oder wer das Recht „Threads "
+        "verwalten“ hat."
+    ),
+    # To messages that are not answered
+    "I cannot read this message. Mention me in it, and Discord lets me.": (
+        "Diese Nachricht kann ich nicht lesen. Erwähne mich darin, dann lässt Discord mich."
+    ),
+    "Several of you write here now, so from here on I answer when you mention me or reply to me.": (
+        "Hier schreiben jetzt mehrere; von nun an antworte ich, wenn ihr mich erwähnt oder mir antwortet."
+    ),
+    "To talk about a book, open a thread with /chat. /books list shows what is on the shelf.": (
+        "Um über ein Buch zu sprechen, öffne mit /chat einen Thread. /books list zeigt, was im Regal steht."
+    ),
+    "I read books in servers, not in direct messages. Use /chat in a server that we share.": (
+        "Ich lese Bücher auf Servern, nicht in Direktnachrichten. Nutze /chat auf einem gemeinsamen Server."
+    ),
+    "I read text here. To put a book on the shelf, use /books add with the file.": (
+        "Hier lese ich Text. Um ein Buch ins Regal zu stellen, nutze /books add mit der Datei."
+    ),
+    "I read text only: please say in words what you would like to know.": (
+        "Ich lese nur Text: Bitte sag in Worten, was du wissen möchtest."
+    ),
+    "What would you like to know about the book?": "Was möchtest du über das Buch wissen?",
 }

@@ -116,7 +116,7 @@ class ChatWithBook:
             if not waiting:
                 return
             answered = [m for m in history if m.turn_id is not None]
-            running = self._running[conversation_id] = RunningTurn(message.id for message in waiting)
+            running = self._running[conversation_id] = RunningTurn(waiting)
             try:
                 play = partial(self._answers.play, conversation, answered, waiting, running)
                 async with aclosing(running.events(play)) as events:

@@ -113,6 +113,16 @@ class ManageConversations:
         await self._conversations.save(chosen)
         return chosen
 
+    async def share(self, conversation_id: str) -> Conversation:
+        """Note that several people write in its thread, so that not all they say is for the bot.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        shared = replace(await self.get(conversation_id), shared=True)
+        await self._conversations.save(shared)
+        return shared
+
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages.
 

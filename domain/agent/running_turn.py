@@ -1,9 +1,10 @@
 """A turn while it runs: its events as a stream, and the handle to end it from outside."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from enum import StrEnum
 
+from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted, TurnEvent
 
 Emit = Callable[[TurnEvent], None]
@@ -19,11 +20,12 @@ class Ending(StrEnum):
 class RunningTurn:
     """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow.
 
-    `asked` are the ids of the messages it answers.
+    `asked` are the ids of the messages it answers, `askers` those of the readers who wrote them, in order.
     """
 
-    def __init__(self, asked: Iterable[str] = ()) -> None:
-        self.asked = frozenset(asked)
+    def __init__(self, messages: Sequence[ChatMessage] = ()) -> None:
+        self.asked = frozenset(message.id for message in messages)
+        self.askers = tuple(dict.fromkeys(message.author_id for message in messages))
         self.ending: Ending | None = None
         self.started: dict[str, ToolCallStarted] = {}
         self.finished: dict[str, ToolCallFinished] = {}
@@ -36,6 +38,8 @@ class RunningTurn:
         async def run() -> None:
             await play(self._emit)
 
+        if self.ending is not None:
+            return
         self._task = asyncio.create_task(run())
         self._task.add_done_callback(lambda _: self._queue.put_nowait(None))  # even if it never came to run
         try:
@@ -49,10 +53,11 @@ class RunningTurn:
             await asyncio.gather(self._task, return_exceptions=True)
 
     def end(self, ending: Ending) -> None:
-        """End the turn now; it still emits its last event."""
-        if self.ending is None and self._task is not None and not self._task.done():
+        """End the turn now; it still emits its last event. One that has not begun never does."""
+        if self.ending is None and (self._task is None or not self._task.done()):
             self.ending = ending
-            self._task.cancel()
+            if self._task is not None:
+                self._task.cancel()
 
     def _emit(self, event: TurnEvent) -> None:
         match event:

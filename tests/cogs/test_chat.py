@@ -37,13 +37,13 @@ async def test_a_thread_stays_in_sight_for_a_week(stage: Stage) -> None:
 
 
 async def test_a_first_message_is_repeated_in_the_thread_and_answered(stage: Stage) -> None:
-    stage.model.say("Hobb put it out.")
+    stage.model.say("Hobb put it out.", "The dark lamp of the ninth.")
     thread = await stage.chat(await stage.book(), message="Who put the lamp out?")
     *_, question, answer = [text_of(message) for message in thread.history()]
     assert question.splitlines() == ["", "ann", "Who put the lamp out?"]
     assert "Hobb put it out." in answer
     conversation = await stage.conversation(thread)
-    assert conversation.title == "Who put the lamp out?"
+    assert conversation.title == thread.name == "The dark lamp of the ninth"
     [turn] = await stage.app.storage.turns.get_by_conversation(conversation.id)
     assert turn.state is TurnState.DELIVERED
 

@@ -1,0 +1,89 @@
+"""Titles of conversations, by the model that answers in them."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from string import Template
+
+from bot.fluent import llm
+from domain.agent.leak_checks import LeakChecks
+from domain.chat import ChatMessage
+from domain.conversation import Conversation, title_from
+from domain.errors import MarginaliaError
+from domain.protocols import BookRepository, ChatProvider, Clock, UsageRepository
+from domain.tool_use import TokenUsage
+from domain.usage import UsageRecord
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S = 30.0
+ANSWER_SHOWN = 2_000
+"""Characters of the answer that are sent along: what it is about stands at its beginning."""
+
+_HIDDEN = re.compile(r"\|\|.*?\|\|")
+_QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
+
+
+class ModelTitles:
+    """Makes a title of a first question and its answer, on the account of whoever asked."""
+
+    def __init__(
+        self,
+        *,
+        provider: ChatProvider,
+        prompt: Template,
+        books: BookRepository,
+        leaks: LeakChecks,
+        usage: UsageRepository,
+        price: Callable[[str, str, TokenUsage], int | None],
+        clock: Clock,
+    ) -> None:
+        self._provider = provider
+        self._prompt = prompt
+        self._books = books
+        self._leaks = leaks
+        self._usage = usage
+        self._price = price
+        self._clock = clock
+
+    async def __call__(self, conversation: Conversation, question: ChatMessage, answer: str) -> str | None:
+        """The title; None where none comes that could be used. Never raises."""
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                title = await self._ask(conversation, question, answer)
+                return title if title and not await self._spoils(title, conversation, question) else None
+        except (MarginaliaError, TimeoutError) as error:
+            logger.info("no title for conversation %s: %s", conversation.id, error)
+            return None
+
+    async def _ask(self, conversation: Conversation, question: ChatMessage, answer: str) -> str:
+        open_part = _HIDDEN.sub("", answer)[:ANSWER_SHOWN]
+        prompt = self._prompt.substitute(question=question.content, answer=open_part)
+        messages, talk = await llm().provider(self._provider).prompt_conversation(prompt)
+        if used := talk.state.api_messages[-1].usage:
+            await self._record(used, conversation, question)
+        first_line = str(messages[-1]).strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
+        return title_from(first_line) if first_line else ""
+
+    async def _record(self, used: TokenUsage, conversation: Conversation, question: ChatMessage) -> None:
+        model = self._provider.model_name
+        await self._usage.record(
+            UsageRecord(
+                at=self._clock(),
+                model=model,
+                usage=used,
+                reader_id=question.author_id,
+                guild_id=conversation.guild_id,
+                conversation_id=conversation.id,
+                cost_microdollars=self._price(self._provider.name, model, used),
+            )
+        )
+
+    async def _spoils(self, title: str, conversation: Conversation, question: ChatMessage) -> bool:
+        """Whether it names what lies beyond where the readers were; `depends_to` of a question says where that is."""
+        book = await self._books.get(conversation.book_id)
+        if book is None or question.depends_to is None:
+            return False
+        tells = self._leaks.check(book, question.depends_to, f"{book.title}\n{book.author}\n{question.content}")
+        return tells is not None and await tells(title)

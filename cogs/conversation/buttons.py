@@ -1,0 +1,91 @@
+"""The buttons under answers: values that name what they do and to which turn, and the views made of them."""
+
+import re
+from collections.abc import Hashable, Iterable
+from typing import Any, Self, cast
+
+import discord
+from discord.ui import Button, DynamicItem, Item, View
+
+from cogs.rendering.card_state import PATTERN
+from cogs.rendering.tool_calls import ButtonData, ButtonStyle
+from cogs.rendering.words import Say
+from cogs.views.actions import ActionButton, carry_out, row
+
+STOP, RETRY, SOURCES, AGAIN, HEAR = "stop", "retry", "sources", "again", "hear"
+TOOL_CARD = "tool-card"
+"""Names of actions, as `ServingBot.actions` has them."""
+
+Buttons = tuple[ButtonData, ...]
+
+_OF_A_TURN = re.compile(rf"do:(?:{STOP}|{RETRY}):(?P<turn>\w+)")
+
+
+def stop_button(turn_id: str, say: Say) -> Buttons:
+    return _button(STOP, turn_id, say("Stop"), ButtonStyle.RED)
+
+
+def retry_button(turn_id: str, say: Say) -> Buttons:
+    return _button(RETRY, turn_id, say("Retry"))
+
+
+def sources_button(turn_id: str, say: Say) -> Buttons:
+    return _button(SOURCES, f"{turn_id}:1", say("Sources"))
+
+
+def again_button(conversation_id: str, say: Say) -> Buttons:
+    """Answer what waits in a conversation: for trouble that no turn knows of."""
+    return _button(AGAIN, conversation_id, say("Retry"))
+
+
+def hear_button(message_id: int, say: Say) -> Buttons:
+    """Take in a message that could not be kept."""
+    return _button(HEAR, str(message_id), say("Retry"))
+
+
+def turn_shown_by(custom_id: str) -> str | None:
+    """The turn whose draft or failure a message with this button shows; None for other buttons."""
+    match = _OF_A_TURN.fullmatch(custom_id)
+    return match["turn"] if match else None
+
+
+def turn_traced_by(custom_id: str) -> str | None:
+    """The turn whose tool calls a message with this button shows; None for other buttons."""
+    match = re.fullmatch(PATTERN, custom_id)
+    return match["turn"] if match else None
+
+
+def view_of(buttons: Hashable) -> View:
+    """The view that `Buttons` stand for. It costs no memory once it is sent."""
+    return row(*map(_item, cast(Iterable[ButtonData], buttons)))
+
+
+class CardButton(DynamicItem[Button[View]], template=PATTERN):
+    """A button of a card of tool calls: opens or folds one, turns the page, or hands out the full trace."""
+
+    def __init__(self, data: ButtonData) -> None:
+        style = discord.ButtonStyle(data.style)
+        super().__init__(
+            Button(label=data.label, custom_id=data.custom_id, row=data.row, style=style, disabled=data.disabled)
+        )
+
+    @classmethod
+    async def from_custom_id(
+        cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
+    ) -> Self:
+        return cls(ButtonData("…", match[0], row=0))
+
+    async def callback(self, interaction: discord.Interaction[Any]) -> None:
+        assert self.item.custom_id is not None
+        await carry_out(interaction, TOOL_CARD, self.item.custom_id)
+
+
+def _button(action: str, argument: str, label: str, style: ButtonStyle = ButtonStyle.GREY) -> Buttons:
+    return (ButtonData(label, f"do:{action}:{argument}", row=0, style=style),)
+
+
+def _item(data: ButtonData) -> Item[Any]:
+    if turn_traced_by(data.custom_id):
+        return CardButton(data)
+    _, action, argument = data.custom_id.split(":", 2)
+    return ActionButton(action, argument, label=data.label, style=discord.ButtonStyle(data.style))

@@ -1,0 +1,152 @@
+"""The conversation in threads, fitted together: what Discord tells goes to whom it concerns."""
+
+import logging
+from typing import Any
+
+import discord
+from discord.ext import commands
+
+from cogs.conversation.addressing import is_from_a_person, mentions
+from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
+from cogs.conversation.catching_up import CatchingUp
+from cogs.conversation.corrections import Corrections
+from cogs.conversation.hints import hint, hint_for, how_to_start, in_private
+from cogs.conversation.places import Places
+from cogs.conversation.presses import Presses
+from cogs.conversation.reception import Heard, Reception
+from cogs.conversation.rounds import Rounds
+from cogs.conversation.titling import Titling
+from cogs.conversation.tool_cards import ToolCards
+from cogs.delivery.pump import Pumps
+from cogs.errors import sentence_for
+from cogs.services import Services, ServingBot
+from cogs.translation import speech_for, speech_in
+from domain.conversation import Conversation
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+PATIENCE_S = 3.0
+"""How long a stop of the program waits for answers that are made and on their way; then as long for what is shown."""
+
+TROUBLE = (MarginaliaError, discord.HTTPException, OSError)
+
+
+class Talk(commands.Cog):
+    """Listens in threads, and answers there."""
+
+    def __init__(self, bot: ServingBot, services: Services) -> None:
+        self._bot = bot
+        self._services = services
+        self._pumps = Pumps()
+        self._titling = Titling(services)
+        self._rounds = Rounds(services, Places(bot.get_guild, self._pumps), self._titling)
+        self._reception = Reception(services)
+        self._corrections = Corrections(services, self._reception, self._rounds)
+        self._catching_up = CatchingUp(services, self._reception, self._rounds)
+        self._listens = True
+        cards = ToolCards(services, self._rounds.live)
+        bot.actions |= Presses(services, self._rounds).actions() | {TOOL_CARD: cards.press, HEAR: self._hear_again}
+
+    async def cog_load(self) -> None:
+        self._bot.add_dynamic_items(CardButton)
+
+    async def cog_unload(self) -> None:
+        """Deliver what is made; what is not made is answered after the next start."""
+        self._listens = False
+        await self._rounds.close(PATIENCE_S)
+        await self._titling.close()
+        await self._pumps.close(PATIENCE_S / 3)
+
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
+        """See cogs.services.Conversing."""
+        await self._rounds.start(conversation.id)
+
+    # What Discord tells
+
+    @commands.Cog.listener()
+    async def on_connect(self) -> None:
+        """A new session: nothing is known of what happened before it."""
+        self._reception.forget_session()
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        await self._catching_up.run(self._bot.guilds, self._bot_id)
+
+    @commands.Cog.listener()
+    async def on_thread_create(self, thread: discord.Thread) -> None:
+        self._reception.note_new_thread(thread.id)
+
+    @commands.Cog.listener()
+    async def on_message(self, message: discord.Message) -> None:
+        if not self._listens or not is_from_a_person(message):
+            return
+        if message.guild is None:
+            await hint(message, in_private(speech_for(discord.Locale.american_english)))
+        elif isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
+            await self._hear(message)
+        elif mentions(message, self._bot_id):
+            await hint(message, how_to_start(speech_in(message.guild)))
+
+    @commands.Cog.listener()
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        if payload.guild_id is not None and not payload.message.author.bot:
+            await self._corrections.edited(payload.message, self._bot_id)
+
+    @commands.Cog.listener()
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        if payload.guild_id is not None:
+            await self._corrections.deleted(payload.message_id, payload.channel_id)
+
+    @commands.Cog.listener()
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        for message_id in sorted(payload.message_ids):
+            await self._corrections.deleted(message_id, payload.channel_id)
+
+    # Messages
+
+    async def _hear(self, message: discord.Message) -> None:
+        """Take in a message that stands in a thread."""
+        assert message.guild is not None
+        say = speech_in(message.guild)
+        try:
+            heard = await self._take_in(message)
+        except TROUBLE as error:
+            await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
+            return
+        if heard is None:
+            if mentions(message, self._bot_id):
+                await hint(message, how_to_start(say))
+        elif text := hint_for(heard, message, say):
+            await hint(message, text)
+
+    async def _take_in(self, message: discord.Message) -> Heard | None:
+        """What became of it; None where the thread belongs to no conversation."""
+        async with self._reception.order(message.channel.id):
+            conversation = await self._services.conversation_repository.get_by_thread(str(message.channel.id))
+            if conversation is None:
+                return None
+            asked = await self._read_on(message, conversation)
+            heard = await self._reception.hear(message, conversation, self._bot_id)
+        if asked or heard is Heard.ASKED:
+            self._rounds.start(conversation.id)
+        return heard
+
+    async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
+        """Before the first message of a session in a thread: those that nobody heard."""
+        if isinstance(message.channel, discord.Thread):
+            return await self._reception.catch_up(message.channel, conversation, self._bot_id, before=message)
+        return False
+
+    async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
+        """Take in a message that could not be kept, and take the sentence away that said so."""
+        await interaction.response.defer()
+        assert isinstance(interaction.channel, discord.Thread)
+        message = await interaction.channel.fetch_message(int(message_id))
+        await interaction.delete_original_response()
+        await self._hear(message)
+
+    @property
+    def _bot_id(self) -> int:
+        assert self._bot.user is not None, "events come after the log-in"
+        return self._bot.user.id

@@ -1,0 +1,116 @@
+"""Taking in what people write in the thread of a conversation: in order, once, and only what is for the bot."""
+
+import asyncio
+from enum import Enum, auto
+from weakref import WeakValueDictionary
+
+import discord
+
+from cogs.conversation.addressing import is_addressed, is_from_a_person, words_of
+from cogs.services import Services
+from domain.agent.chat_with_book import Reader
+from domain.conversation import Conversation
+
+READ_AT_MOST = 500
+"""Messages that are looked at after an absence, the newest; five requests."""
+
+
+class Heard(Enum):
+    """What became of a message."""
+
+    ASKED = auto()
+    """It waits for its answer."""
+    KNOWN = auto()
+    """It was heard before."""
+    OVERHEARD = auto()
+    """It is for others."""
+    FIRST_OVERHEARD = auto()
+    """It is for others, and the first of which that is assumed: they have to be told how to ask now."""
+    WORDLESS = auto()
+    """It is for the bot and has no text."""
+    UNREADABLE = auto()
+    """It is for the bot, and Discord does not show the bot what it says."""
+
+
+class Reception:
+    """Hears messages, each once. `bot_id` is always the bot's own."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._up_to_date: set[int] = set()
+
+    def order(self, channel_id: int) -> asyncio.Lock:
+        """Held while a message of the channel is taken in, so that they are taken in as they come."""
+        return self._locks.setdefault(channel_id, asyncio.Lock())
+
+    def forget_session(self) -> None:
+        """Messages may have been missed in any thread."""
+        self._up_to_date.clear()
+
+    def note_new_thread(self, thread_id: int) -> None:
+        """Nothing can have been missed in a thread that was opened before our eyes."""
+        self._up_to_date.add(thread_id)
+
+    async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> Heard:
+        """Take in a message.
+
+        Raises:
+            StorageError: it could not be kept.
+        """
+        author = str(message.author.id)
+        text = words_of(message, bot_id)
+        addressed = is_addressed(message, bot_id)
+        if not self._services.reads_messages and not message.content:
+            return Heard.UNREADABLE if addressed else Heard.OVERHEARD
+        if not addressed and (not self._services.reads_messages or await self._is_company(conversation, author)):
+            return await self._leave_to_others(message, conversation)
+        if not text:
+            return Heard.WORDLESS
+        reader = Reader(author, message.author.display_name)
+        kept = await self._services.chat.receive(conversation.id, text, reader, external_id=str(message.id))
+        return Heard.KNOWN if kept is None else Heard.ASKED
+
+    async def catch_up(
+        self,
+        thread: discord.Thread,
+        conversation: Conversation,
+        bot_id: int,
+        *,
+        before: discord.Message | None = None,
+    ) -> bool:
+        """Take in what was written in a thread while nobody listened; whether anything of it waits for an answer.
+
+        Call it with the channel's `order` held. What is not a question is passed over in silence.
+
+        Raises:
+            StorageError: something could not be kept.
+            discord.HTTPException: Discord does not let us read, or has trouble.
+        """
+        if thread.id in self._up_to_date:
+            return False
+        newest = await self._services.messages.get_newest_external_id(conversation.id)
+        known = max(thread.id, int(newest or 0))
+        asked = False
+        if thread.last_message_id is None or thread.last_message_id > known:
+            for message in await _between(thread, known, before):
+                if is_from_a_person(message):
+                    asked |= await self.hear(message, conversation, bot_id) is Heard.ASKED
+        self._up_to_date.add(thread.id)
+        return asked
+
+    async def _is_company(self, conversation: Conversation, author: str) -> bool:
+        """Whether anybody but the author writes in the thread."""
+        return conversation.shared or bool({*await self._services.messages.list_authors(conversation.id)} - {author})
+
+    async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> Heard:
+        if conversation.shared or not self._services.reads_messages:
+            return Heard.OVERHEARD
+        await self._services.conversations.share(conversation.id)
+        return Heard.FIRST_OVERHEARD
+
+
+async def _between(thread: discord.Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
+    """Messages newer than `known`, oldest first; of very many the newest."""
+    pages = thread.history(after=discord.Object(known), before=before, limit=READ_AT_MOST, oldest_first=False)
+    return [message async for message in pages][::-1]

@@ -1,0 +1,78 @@
+"""Who answers where just now: one round per conversation, and none waits for another."""
+
+import asyncio
+
+from cogs.conversation.live import LiveTurns
+from cogs.conversation.places import Places
+from cogs.conversation.round import Round
+from cogs.conversation.screen import NOTHING, Leftover
+from cogs.conversation.showing import Showing
+from cogs.conversation.titling import Titling
+from cogs.services import Services
+
+
+class Rounds:
+    """Starts rounds, and ends them. None begins before `open` is called: first is found out what a crash has left."""
+
+    def __init__(self, services: Services, places: Places, titling: Titling) -> None:
+        self.live: LiveTurns = {}
+        self._services = services
+        self._places = places
+        self._showing = Showing(services)
+        self._titling = titling
+        self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
+        self._untidy: set[str] = set()
+        self._opened = asyncio.Event()
+        self._closing = False
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def start(self, conversation_id: str, leftover: Leftover = NOTHING, *, untidy: bool = False) -> asyncio.Task[None]:
+        """Have answered what waits in a conversation; the task ends when that has been done.
+
+        `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
+        """
+        if untidy:
+            self._untidy.add(conversation_id)
+        round_, task = self._rounds.get(conversation_id) or self._begin(conversation_id)
+        if task.done():
+            round_, task = self._begin(conversation_id)
+        round_.wanted = True
+        round_.leftover += leftover
+        return task
+
+    async def close(self, patience: float) -> None:
+        """End all rounds: what is made is delivered within `patience` seconds, what is not made waits again."""
+        self._closing = True
+        for round_, task in self._rounds.values():
+            round_.closing = True
+            if not round_.is_delivering:
+                task.cancel()
+        tasks = [task for _, task in self._rounds.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, conversation_id: str) -> tuple[Round, asyncio.Task[None]]:
+        round_ = Round(
+            conversation_id,
+            services=self._services,
+            places=self._places,
+            showing=self._showing,
+            titling=self._titling,
+            live=self.live,
+            untidy=self._untidy,
+        )
+        round_.closing = self._closing
+        task = asyncio.create_task(round_.run(self._opened), name=f"answers in conversation {conversation_id}")
+        self._rounds[conversation_id] = round_, task
+        task.add_done_callback(lambda _: self._forget(conversation_id))
+        return round_, task
+
+    def _forget(self, conversation_id: str) -> None:
+        _, task = self._rounds[conversation_id]
+        if task.done():
+            del self._rounds[conversation_id]

@@ -1,0 +1,178 @@
+"""One turn as people see it: a status line that becomes the answer and, if they want to see them, the tool calls."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from cogs.conversation.buttons import retry_button, sources_button, stop_button
+from cogs.delivery.answer_message import AnswerMessage
+from cogs.delivery.body import Body, Delivery
+from cogs.delivery.pump import Pump
+from cogs.delivery.trace_message import TraceMessage
+from cogs.rendering.answers import answer_note, failure_note, status_line
+from cogs.rendering.calls import ShownCall
+from cogs.rendering.card_state import Press
+from cogs.translation import Speech
+from domain.event import Answer, DraftDiscarded, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnFailed
+
+STATUS_AFTER_S = 1.5
+"""How long a turn may say nothing before the status line shows that it is at work, with its Stop button."""
+STATUS_BEFORE_CALLS_S = 4.0
+"""The same where tool calls are shown: their card is to stand above the answer, so it is waited for a little longer."""
+PREAMBLE = 300
+"""Characters that a model may say before it calls a tool, and takes back then."""
+
+Record = Callable[[Sequence[str], str | None], Awaitable[None]]
+"""Notes which messages show a turn: its answer's, and the card of its tool calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Messages of an attempt that came to nothing; the next one makes them its own."""
+
+    replies: tuple[str, ...] = ()
+    trace: str | None = None
+
+    def __add__(self, other: "Leftover") -> "Leftover":
+        replies = sorted({*self.replies, *other.replies}, key=int)
+        return Leftover(tuple(replies), self.trace or other.trace)
+
+    def __bool__(self) -> bool:
+        return bool(self.replies or self.trace)
+
+
+NOTHING = Leftover()
+
+
+class TurnScreen:
+    """Shows the events of one turn in a channel. `seed` names what is answered, whatever the attempt."""
+
+    def __init__(
+        self,
+        pump: Pump,
+        turn_id: str,
+        *,
+        seed: str,
+        say: Speech,
+        verbose: bool,
+        record: Record,
+        leftover: Leftover = NOTHING,
+        calls: Sequence[ShownCall] = (),
+    ) -> None:
+        self.turn_id = turn_id
+        self.ending: Answer | TurnFailed | None = None
+        self._pump = pump
+        self._seed = seed
+        self._say = say
+        self._verbose = verbose
+        self._record = record
+        self._stop = stop_button(turn_id, say)
+        self._answer = self._answer_message(seed, leftover.replies)
+        self._trace = TraceMessage(
+            pump, turn_id, seed=seed, say=say, standing=leftover.trace, posted=self._posted, calls=calls
+        )
+        self._calls = {str(call.number): call for call in calls}
+        self._text = ""
+        self._visible = bool(leftover.replies)
+        self._settling: asyncio.Task[Delivery] | None = None
+        self._removing: asyncio.Task[Delivery] | None = None
+        wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
+        self._timer = asyncio.get_running_loop().call_later(wait, self._show_status)
+
+    @property
+    def shown(self) -> Leftover:
+        """The messages that show the turn now."""
+        return Leftover(self._answer.message_ids, self._trace.message_id)
+
+    def follow(self, event: TurnEvent) -> None:
+        """Show what has happened, when the channel's pace allows. Returns at once."""
+        match event:
+            case TextDelta(text=text):
+                self._text += text
+            case DraftDiscarded():
+                self._text = ""
+            case ToolCallStarted():
+                self._call_started(event)
+            case ToolCallFinished():
+                self._call_finished(event)
+            case Answer() | TurnFailed():
+                self._end(event)
+        self._show()
+
+    def pressed(self, press: Press) -> Body:
+        """What the card of tool calls is to show after a press of one of its buttons."""
+        return self._trace.pressed(press)
+
+    @property
+    def calls(self) -> list[ShownCall]:
+        return self._trace.calls
+
+    async def settled(self) -> Delivery:
+        """Return when the turn's end stands as it should, or never will."""
+        assert self._settling is not None, "the turn has not ended"
+        return await asyncio.shield(self._settling)
+
+    async def leave(self) -> Leftover:
+        """Show nothing any more: the turn was taken back. What stands is left to the next."""
+        self._timer.cancel()
+        return Leftover(await self._answer.leave(), await self._trace.leave())
+
+    async def pause(self) -> None:
+        """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
+        self._timer.cancel()
+        if self._answer.message_ids:
+            note = self._say("-# ⏸ I am being restarted and begin this answer anew in a moment.")
+            await self._answer.settle("", note, self._stop)
+
+    def _call_started(self, event: ToolCallStarted) -> None:
+        self._calls[event.call_id] = ShownCall.started(event)
+        self._visible = True
+        if self._verbose:
+            if self._answer.message_ids and self._trace.message_id is None:
+                self._move_below()
+            self._trace.started(event)
+
+    def _call_finished(self, event: ToolCallFinished) -> None:
+        self._calls[event.call_id] = self._calls[event.call_id].finished(event)
+        if self._verbose:
+            self._trace.finished(event)
+
+    def _move_below(self) -> None:
+        """Post the answer anew: the card that comes now belongs above it."""
+        self._removing = asyncio.create_task(self._answer.remove())
+        self._answer = self._answer_message(f"{self._seed} below", ())
+
+    def _show_status(self) -> None:
+        self._visible = True
+        self._show()
+
+    def _show(self) -> None:
+        """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one."""
+        if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
+            return
+        note = "" if self._text else status_line([] if self._verbose else list(self._calls.values()), self._say)
+        self._answer.show(self._text, note, self._stop)
+
+    def _end(self, event: Answer | TurnFailed) -> None:
+        self._timer.cancel()
+        self.ending = event
+        self._settling = asyncio.create_task(self._settle(event))
+
+    async def _settle(self, event: Answer | TurnFailed) -> Delivery:
+        if self._calls and self._verbose and self._trace.message_id is None:
+            await self._trace.settle()
+        if isinstance(event, Answer):
+            view = sources_button(event.turn_id, self._say) if event.citations else None
+            delivery = await self._answer.settle(event.text, answer_note(event, self._say), view)
+        else:
+            note = failure_note(event, self._say.failure(event.code, event.message))
+            delivery = await self._answer.settle(event.partial, note, retry_button(event.turn_id, self._say))
+        if await self._trace.settle() is None and self._trace.message_id is not None:
+            await self._trace.remove()
+        return delivery
+
+    def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
+        return AnswerMessage(self._pump, seed, standing=standing, posted=self._posted)
+
+    async def _posted(self, _: object) -> None:
+        await self._record(self._answer.message_ids, self._trace.message_id)
