@@ -222,6 +222,11 @@ class RetrievalStrategy(Protocol):
 class ConversationContextStrategy(Protocol):
     """Chooses what of a history goes into the prompt."""
 
+    @property
+    def reach(self) -> int:
+        """How many of the newest turns it chooses from."""
+        ...
+
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]: ...
 
 
@@ -298,6 +303,10 @@ class ChatMessageRepository(Protocol):
         ...
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
+    async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
+        """Those of the newest `turns` turns, and all that wait; as quick in a conversation of years as in a new one."""
+        ...
+
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None: ...
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
         """The largest number among the ids of messages that are known there, erased ones included."""
@@ -341,6 +350,9 @@ class TurnRepository(Protocol):
 
     async def get(self, turn_id: str) -> Turn | None: ...
     async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]: ...
+    async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
+        """The newest ones, in order."""
+        ...
 
     async def reopen(self, turn_id: str) -> None:
         """Undo a turn that brought no answer: its readers' messages wait again and the turn is gone.

@@ -97,9 +97,15 @@ class AnswerMaker:
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
 
+    @property
+    def reach(self) -> int:
+        """How many of a conversation's newest turns an answer may rest on."""
+        return self._context.reach
+
     async def play(
         self,
         conversation: Conversation,
+        people: Sequence[str],
         history: Sequence[ChatMessage],
         waiting: Sequence[ChatMessage],
         running: RunningTurn,
@@ -107,6 +113,7 @@ class AnswerMaker:
     ) -> None:
         """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
 
+        `people` are the ids of all who have ever written in the conversation, `history` its newest turns.
         Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
         """
         turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
@@ -122,7 +129,7 @@ class AnswerMaker:
         try:
             heed_cancellation()
             async with asyncio.timeout(self._turn_timeout):
-                outcome = await self._work(conversation, history, draft, tell)
+                outcome = await self._work(conversation, people, history, draft, tell)
             await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:
             message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
@@ -143,17 +150,22 @@ class AnswerMaker:
             log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
 
     async def _work(
-        self, conversation: Conversation, history: Sequence[ChatMessage], draft: Draft, emit: Emit
+        self,
+        conversation: Conversation,
+        people: Sequence[str],
+        history: Sequence[ChatMessage],
+        draft: Draft,
+        emit: Emit,
     ) -> StrategyOutcome:
         await self._allowance.check(draft.asked[-1].author_id, self._clock())
         book = await self._book(conversation)
         file = await self._files.open(book)
-        view, note = await self._view(conversation, book, file, history, draft.asked)
+        view, note = await self._view(conversation, people, book, file)
         draft.depends_to = view.read_to
         draft.asked = [replace(m, note=note(m.author_name), depends_to=view.read_to) for m in draft.asked]
         toolbox = self._toolbox(view, self._aids(view, conversation, draft, emit))
         briefing = conversation.briefing or await self._brief(conversation, book, toolbox)
-        turns = await self._turns.get_by_conversation(conversation.id)
+        turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         answer = draft.answer = Composition(
             AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages]),
@@ -200,16 +212,11 @@ class AnswerMaker:
         return book
 
     async def _view(
-        self,
-        conversation: Conversation,
-        book: Book,
-        file: BookFile,
-        history: Sequence[ChatMessage],
-        asked: Sequence[ChatMessage],
+        self, conversation: Conversation, people: Sequence[str], book: Book, file: BookFile
     ) -> tuple[BookView, Callable[[str], str]]:
         """The book as far as everybody in the conversation has read, and the note that tells the model so."""
-        people = {m.author_id for m in (*history, *asked) if m.author_id} | {conversation.owner_id} - {""}
-        positions = [await self._readers.get_position(person, book.id) for person in people]
+        everybody = {*people, conversation.owner_id} - {""}
+        positions = [await self._readers.get_position(person, book.id) for person in everybody]
         read_to = bound_of(positions, book.length)
         pages, now = await file.pages(), self._clock()
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)

@@ -21,6 +21,11 @@ class FullHistoryStrategy:
     def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES) -> None:
         self._max_messages = max_messages
 
+    @property
+    def reach(self) -> int:
+        """Enough turns to fill the context: each has a question and an answer at least."""
+        return max(self._max_messages // 2, 1)
+
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
         """See ConversationContextStrategy."""
         starts = [at for at in range(len(history)) if _starts_turn(history, at)]

@@ -36,6 +36,18 @@ WHERE chat_messages.conversation_id = ?
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
+_RECENT = f"""
+SELECT {_SELECTED}
+FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
+WHERE chat_messages.arrival IN (
+  SELECT arrival FROM chat_messages WHERE conversation_id = ?1 AND turn_id IS NULL
+  UNION ALL
+  SELECT arrival FROM chat_messages WHERE conversation_id = ?1
+    AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 ORDER BY number DESC LIMIT ?2)
+)
+ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+"""  # noqa: S608
+
 _KNOWN = """
 SELECT 1 FROM chat_messages WHERE external_id = ?1
 UNION ALL SELECT 1 FROM forgotten_messages WHERE external_id = ?1
@@ -76,6 +88,9 @@ class SQLiteMessages:
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
         return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
+
+    async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
+        return await entities(_message, await self._database.read(_RECENT, [conversation_id, turns]))
 
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None:
         row = await self._database.read_one(

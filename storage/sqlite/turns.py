@@ -87,6 +87,12 @@ class SQLiteTurns:
         )
         return await entities(_turn, rows)
 
+    async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
+        rows = await self._database.read(
+            "SELECT * FROM turns WHERE conversation_id = ? ORDER BY number DESC LIMIT ?", [conversation_id, turns]
+        )
+        return await entities(_turn, rows[::-1])
+
     async def reopen(self, turn_id: str) -> None:
         async with self._database.transaction() as transaction:
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])

@@ -75,6 +75,20 @@ class TestMessages:
         await storage.privacy.erase("hatter")
         assert await storage.messages.get_newest_external_id("tea") == "1001"
 
+    async def test_of_a_long_conversation_the_newest_turns_and_what_waits_can_be_had_alone(
+        self, storage: Storage
+    ) -> None:
+        for number in range(5):
+            await hold_turn(storage, f"turn-{number}")
+        for name in ("one", "two"):
+            await storage.messages.add_incoming(a_question(name))
+        everything = await storage.messages.get_by_conversation("tea")
+        newest = [message for message in everything if message.id.startswith(("turn-3", "turn-4", "one", "two"))]
+        assert list(await storage.messages.get_recent("tea", 2)) == newest
+        assert list(await storage.messages.get_recent("tea", 99)) == list(everything)
+        assert [message.id for message in await storage.messages.get_recent("tea", 0)] == ["one", "two"]
+        assert await storage.turns.get_recent("tea", 2) == (await storage.turns.get_by_conversation("tea"))[-2:]
+
     async def test_authors_are_those_who_have_written(self, storage: Storage) -> None:
         await hold_turn(storage, "first")
         await storage.messages.add_incoming(a_question("another", author_id="alice"))

@@ -134,6 +134,21 @@ async def test_the_lowest_position_of_the_people_in_a_conversation_binds_it(tmp_
         assert "brass key" not in repr(provider.requests[2][1:])
 
 
+async def test_who_wrote_long_ago_binds_the_conversation_still(tmp_path: Path) -> None:
+    provider = ScriptedChat("Yes.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        await room.ask(talk, "Hello", BEN)
+        for number in range(15):
+            await room.ask(talk, f"And {number}?", ANN)
+        pages = await room.file.pages()
+        at_one = ReadingPosition(PositionState.READING, pages[0].end)
+        await room.storage.readers.set_position(BEN.id, room.book.id, at_one)
+        await room.ask(talk, "And now?", ANN)
+        assert "has read to page 1" in provider.requests[-1][-1].text
+        assert "Hello" not in [message.content for message in provider.requests[-1]], "that is too long ago"
+
+
 async def test_what_was_said_at_a_higher_position_is_left_out_at_a_lower_one(tmp_path: Path) -> None:
     provider = ScriptedChat(SEARCH, "It was Hobb.", "I cannot say.")
     async with reading_room(tmp_path, provider) as room:
