@@ -17,6 +17,12 @@ from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
 
 Value = TypeVar("Value", Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
 
+_NAMES: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
+}
+"""The names of the fields of each value: asked for thousands of times with every history."""
+
 
 def time_to_text(moment: datetime) -> str:
     """A moment as UTC text that sorts in the order of time.
@@ -113,11 +119,11 @@ def _passage(values: Mapping[str, Any]) -> Passage:
 
 
 def _value(kind: type[Value], values: Mapping[str, Any]) -> Value:
-    return kind(**{field.name: values[field.name] for field in fields(kind) if field.name in values})
+    return kind(**{name: values[name] for name in _NAMES[kind] if name in values})
 
 
 def _plain(value: Value) -> dict[str, Any]:
-    return {field.name: getattr(value, field.name) for field in fields(value)}
+    return {name: getattr(value, name) for name in _NAMES[type(value)]}
 
 
 def _dumped(value: object) -> str:
