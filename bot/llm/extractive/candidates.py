@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.llm.extractive.language import Language, stems_of
+from domain.agent.quotations import fold
 from domain.agent.sentence_keys import KEY_GROUP
 from domain.book import Passage, Sentence
 from domain.library.words import words_of
@@ -13,6 +14,9 @@ LONG = 45
 """Words of the longest sentence that is quoted whole; few readers want more at a time."""
 
 _SHORTEST_CLAUSE = 15
+_LONGEST_HEADING = 80
+"""Characters of a line that is taken for a heading because it does not end like a sentence."""
+
 _GAP = 5
 """Characters at most between neighbours: white space, and nothing left out."""
 
@@ -20,6 +24,11 @@ _CLAUSE_END = re.compile(
     r"[;:；：]\s*|(?:--+|[—–])\s*|[，、]"
     r"|, (?=(?:and|but|for|so|when|while|who|which|as|until|because|where|und|aber|denn|weil|dass|der|die|das|als"
     r"|et|mais|car|qui|que|où|quand|y|pero|porque|cuando|que|donde)\b)"
+)
+_NUMBERED = re.compile(
+    r"(?:chapter|kapitel|chapitre|capítulo|book|part|teil|livre"
+    r"|libro)\b\W*[\divxlc]+\b",
+    re.IGNORECASE,
 )
 _SPACE = re.compile(r"\s+")
 _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w", re.IGNORECASE)
@@ -41,6 +50,7 @@ class Candidate:
     stems: tuple[str, ...]
     run: int
     standing: float
+    is_heading: bool
 
     @property
     def raw(self) -> str:
@@ -60,19 +70,30 @@ class Candidate:
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
     """The candidates of all results in book order, each once. A result is the passages of one look, best first."""
     standing: dict[Sentence, float] = {}
+    chapters: dict[Sentence, str] = {}
     for passages in results:
         for rank, passage in enumerate(passages):
             for sentence in passage.sentences:
                 standing[sentence] = max(standing.get(sentence, 0.0), 1 - rank / len(passages))
+                chapters[sentence] = passage.chapter
     found: list[Candidate] = []
     run = 0
     for start, end, sentence in _units(_apart(standing)):
         if found and start - found[-1].end > _GAP:
             run += 1
         stems = stems_of(sentence.text[start - sentence.start : end - sentence.start], language)
+        heading = is_heading(sentence.text, chapters[sentence])
         if stems:
-            found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence]))
+            found.append(Candidate(sentence, len(found), start, end, stems, run, standing[sentence], heading))
     return found
+
+
+def is_heading(text: str, chapter: str) -> bool:
+    """Whether a sentence is no sentence but the title of its chapter, or looks like one."""
+    folded = " ".join(text.split())
+    if folded.isupper() or fold(folded).strip(" .") in fold(chapter):
+        return True
+    return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 
 
 def is_quotable(sentence: Sentence) -> bool:

@@ -8,7 +8,6 @@ from bot.llm.extractive.candidates import Candidate, gather
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES, Phrases
 from bot.llm.extractive.quoting import quotations, render
-from bot.llm.extractive.scoring import is_heading
 from bot.llm.extractive.transcript import Transcript
 from domain.agent.quotations import fold
 
@@ -103,4 +102,4 @@ def _opening(entry: Entry, page: Sequence[Candidate]) -> Candidate | None:
     title = fold(entry.title)
     headings = [at for at, candidate in enumerate(page) if fold(candidate.text) and fold(candidate.text) in title]
     rest = page[headings[-1] + 1 :] if title and headings else page
-    return next((candidate for candidate in rest if not is_heading(candidate.text)), None)
+    return next((candidate for candidate in rest if not candidate.is_heading), None)

@@ -10,12 +10,13 @@ from bot.llm.extractive.language import Language
 class Cues:
     """Patterns to search a sentence for, in one language.
 
-    `reason` joins a cause to what it causes within the sentence; `because` is the weaker "for" and "as" of older books;
-    `purpose` is a wish, an aim or a measure; `hence` opens a sentence whose cause stands before it. `naming` introduces
-    a person or thing.
+    `unit` is what lengths, weights, ages and times are measured in. `reason` joins a cause to what it causes within the
+    sentence; `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure; `hence`
+    opens a sentence whose cause stands before it. `naming` introduces a person or thing.
     """
 
     number: re.Pattern[str]
+    unit: re.Pattern[str]
     time: re.Pattern[str]
     place: re.Pattern[str]
     reason: re.Pattern[str]
@@ -44,6 +45,12 @@ _ENGLISH = Cues(
         r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundreds?|thousands?|millions?|dozens?|scores?|half"
         r"|several",
         r"both|twice|thrice|once|pair|couple|none",
+    ),
+    unit=_words(
+        r"miles?|foot|feet|inch(?:es)?|yards?|fathoms?|leagues?|acres?|(?:kilo|centi|milli)?met(?:er|re)s?|pounds?"
+        r"|ounces?|tons?",
+        r"years?(?: old| of age)?|months?|weeks?|days?|nights?|hours?|minutes?|seconds?|centuries|times|degrees|paces"
+        r"|gallons?",
     ),
     time=_words(
         r"when|while|as soon as|after|before|until|till|then|(?:one|next|that|every|all) (?:day|night|morning|evening)",
@@ -93,6 +100,11 @@ _GERMAN = Cues(
         r"|tausend\w*",
         r"dutzend|halb\w*|beide\w*|zweimal|einmal|paar",
     ),
+    unit=_words(
+        r"meilen?|fuß|zoll|ellen?|(?:kilo|zenti)?metern?|pfund|zentner|tonnen?|jahren?|jahre alt|monaten?|wochen?"
+        r"|tagen?|nächten?",
+        r"stunden?|minuten?|sekunden?|mal|schritten?|grad",
+    ),
     time=_words(
         r"als|während|nachdem|bevor|bis|dann|tage?s?|nachts?|morgens?|abends?|mittags?|mitternacht|wochen?|monate?n?"
         r"|jahre?n?s?",
@@ -126,6 +138,11 @@ _FRENCH = Cues(
         r"|vingt\w*|trente",
         r"quarante|cinquante|soixante|cents?|mille|douzaine|moitié|plusieurs|fois",
     ),
+    unit=_words(
+        r"lieues?|pieds?|pouces?|toises?|(?:kilo|centi)?mètres?|livres?|tonnes?|ans?|années?|mois|semaines?|jours?"
+        r"|nuits?|heures?",
+        r"minutes?|secondes?|fois|pas|degrés",
+    ),
     time=_words(
         r"quand|lorsque?|pendant|après|avant|puis|alors|jours?|nuits?|matins?|soirs?|midi|minuit|semaines?|mois"
         r"|an(?:née)?s?|heures?",
@@ -156,6 +173,11 @@ _SPANISH = Cues(
         r"\d[\d,.]*|un[oa]?|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|once|doce|trece|catorce|quince|dieci\w+"
         r"|veint\w+|treinta",
         r"cuarenta|cincuenta|sesenta|setenta|ochenta|noventa|cien\w*|mil|docena|mitad|varios|ambos|vez|veces",
+    ),
+    unit=_words(
+        r"millas?|leguas?|pies|pulgadas?|varas?|(?:kiló|centí)?metros?|libras?|toneladas?|años?|mes(?:es)?|semanas?"
+        r"|días?|noches?",
+        r"horas?|minutos?|segundos?|veces|pasos|grados",
     ),
     time=_words(
         r"cuando|mientras|después|antes|hasta|entonces|días?|noches?|mañanas?|tardes?|mediodía|medianoche|semanas?"

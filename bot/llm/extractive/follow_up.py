@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 from bot.llm.extractive.language import Language, is_little, split_words, stem
-from bot.llm.extractive.question import Kind, Question, Term, analyse
+from bot.llm.extractive.question import Kind, Question, Term, analyse, is_title, without_fillers
 
 _BORROWED = 0.5
 """What a word of an earlier question counts beside those of the question itself."""
@@ -20,7 +20,11 @@ _POINTS_BACK = {
     Language.FRENCH: r"il|elle|ils|elles|lui|leurs?|son|sa|ses|le|la|les|cela|ça|ce|y",
     Language.SPANISH: r"él|ella|ellos|ellas|le|les|lo|su|sus|suyo|eso|esto|allí|ahí",
 }
-_MEANS_A_MATTER = re.compile(r"\b(?:it|this|that|so|es|das|dies|cela|ça|eso|esto|lo)\b", re.IGNORECASE)
+_SOMETHING = re.compile(r"\b(?:the|an?|der|die|das|ein\w*|une?|les?|la|el|los|las|un[oa]?) \w", re.IGNORECASE)
+_MEANS_A_MATTER = re.compile(
+    r"\b(?:it|its|this|that|so|th(?:ey|em|ese|ose)|there|es|das|dies\w*|dort|cela|ça|y|eso|esto|lo|allí)\b",
+    re.IGNORECASE,
+)
 _NAMES = re.compile(r"(?:(?<=[a-zà-ÿ,;] )|(?<=[“\"«„])|(?<=^)|(?<=\. ))[A-ZÀ-Þ][\w’'-]+")
 _FEW_WORDS = 3
 _MOST_NAMES = 2
@@ -69,18 +73,20 @@ def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
 
 
 def _points_back(question: Question) -> bool:
-    """Whether a pronoun stands before anything in the question that it could mean."""
-    found = re.search(rf"\b(?:{_POINTS_BACK[question.language]})\b", question.text, re.IGNORECASE)
+    """Whether a pronoun stands before anybody or anything in the question that it could mean."""
+    text = without_fillers(question.text)
+    found = re.search(rf"\b(?:{_POINTS_BACK[question.language]})\b", text, re.IGNORECASE)
     if found is None:
         return False
-    ahead = {stem(word, question.language) for word in split_words(question.text[: found.start()], question.language)}
-    return not any(term.stem in ahead for term in question.terms)
+    ahead = text[: found.start()]
+    stems = {stem(word, question.language) for word in split_words(ahead, question.language)}
+    return not (stems & question.names or _SOMETHING.search(ahead))
 
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
-    """Whom or what the pronouns mean: the names asked for or found before; for "it" what was asked about."""
+    """What the pronouns mean: the names asked for, or found if it was asked who; for "it" all that was asked about."""
     names = [term for term in before.terms if term.stem in before.names]
-    if before.kind in (Kind.WHO, Kind.WHO_IS) or not names:
+    if before.kind is Kind.WHO:
         names += _names_in(answer, before)
     matter = not names or _MEANS_A_MATTER.search(question.text)
     return tuple(names) + (before.terms if matter else ())
@@ -89,7 +95,7 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
 def _names_in(answer: str, before: Question) -> list[Term]:
     """The names that fall most often in an answer, of those that were not in its question."""
     asked = {term.stem for term in before.terms}
-    found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language))
+    found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language) and not is_title(name))
     counted = Counter(name for name in found if stem(name, before.language) not in asked)
     return [Term(stem(name, before.language), name) for name, _ in counted.most_common(_MOST_NAMES)]
 

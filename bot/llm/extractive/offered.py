@@ -20,7 +20,8 @@ class OfferedTools:
             return []
         schema = self._parameters[name]
         properties: dict[str, Any] = schema.get("properties") or {}
-        fitting = {key: _bounded(value, properties[key]) for key, value in arguments.items() if key in properties}
+        known = {key: value for key, value in arguments.items() if key in properties and value != []}
+        fitting = {key: _bounded(value, properties[key]) for key, value in known.items()}
         if not set(schema.get("required") or ()) <= set(fitting):
             return []
         return [ToolInvocation(name, fitting, self._id(name, fitting))]

@@ -8,6 +8,7 @@ from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.transcript import Transcript
 from domain.agent.sentence_keys import key_of
+from domain.book import Passage
 
 MOST_WORDS = 400
 """Words that are read out at once: more than a page of most books, and less than two messages of Discord."""
@@ -25,9 +26,8 @@ def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
     candidates = gather([passages], language)
     kept = list(_within(candidates, MOST_WORDS))
     label = wish.first if wish.first == wish.last else f"{wish.first}–{wish.last}"
-    lines = [_block(paragraph) for paragraph in _paragraphs(kept)]
     goes_on = [phrases.goes_on] if len(kept) < len(candidates) else []
-    return "\n\n".join([phrases.page.format(label), *lines, *goes_on])
+    return "\n\n".join([phrases.page.format(label), *_blocks(kept, passages), *goes_on])
 
 
 def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candidate]:
@@ -39,6 +39,15 @@ def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candid
         yield candidate
 
 
+def _blocks(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
+    """Block quotations, one a paragraph; the last of each page has a key, which is enough to tell the page."""
+    for page in pages:
+        paragraphs = _paragraphs([candidate for candidate in candidates if page.start <= candidate.start < page.end])
+        for number, paragraph in enumerate(paragraphs, start=1):
+            key = f" [{key_of(paragraph[-1].sentence)}]" if number == len(paragraphs) else ""
+            yield f"> {' '.join(candidate.text for candidate in paragraph)}{key}"
+
+
 def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     paragraphs: list[list[Candidate]] = []
     for candidate in candidates:
@@ -47,8 +56,3 @@ def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
         else:
             paragraphs.append([candidate])
     return paragraphs
-
-
-def _block(paragraph: Sequence[Candidate]) -> str:
-    """A block quotation with one key, which is enough to tell the page."""
-    return f"> {' '.join(candidate.text for candidate in paragraph)} [{key_of(paragraph[-1].sentence)}]"

@@ -15,7 +15,8 @@ from bot.llm.extractive.transcript import Transcript
 from domain.agent.quotations import fold
 from domain.book import Passage
 
-_MOST_PLACES = 3
+MOST_PLACES = 3
+"""Places of a line that are quoted."""
 _COUNTED = re.compile(r"([\d,]+) times? in what has been read(?: \((.*?)\))?[.:]? ", re.DOTALL)
 
 
@@ -56,16 +57,15 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     looks = transcript.looks_for("find_phrase", text=wish.text)
     if not looks:
         return ""
-    hits = looks[0].result.passages[:_MOST_PLACES]
+    hits = looks[0].result.passages[:MOST_PLACES]
     phrases = PHRASES[language]
     if not hits:
         return _similar(wish, transcript, language)
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
-    best = _pieces(hits[0], around, language, reach=1 if wish.speaker else 0)
-    others = [candidate for hit in hits[1:] for candidate in gather([[hit]], language)]
+    pieces = [piece for hit in hits for piece in _pieces(hit, around, language, reach=1 if wish.speaker else 0)]
     exact = fold(wish.text).strip(" .,;:!?'\"-") in fold(hits[0].text)
     lead = phrases.line if exact else phrases.line_similar
-    return introduce(lead, render([*quotations(best), *quotations(others)], language))
+    return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
 
 
 def _pieces(hit: Passage, around: Sequence[Passage], language: Language, reach: int) -> list[Candidate]:

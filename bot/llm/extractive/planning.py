@@ -8,6 +8,7 @@ from bot.llm.extractive.choice import Confidence
 from bot.llm.extractive.intents import Contents, Count, Line, Lookup, Onward, Overview, Pages, Remark
 from bot.llm.extractive.offered import OfferedTools
 from bot.llm.extractive.onward import last_quoted
+from bot.llm.extractive.places import MOST_PLACES
 from bot.llm.extractive.question import Kind, Question
 from bot.llm.extractive.transcript import Transcript
 from bot.llm.extractive.wishes import Wish
@@ -51,13 +52,12 @@ def _second_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> li
     match wish.intent:
         case Lookup(question):
             firm = choice_for(question, transcript).confidence is Confidence.FIRM
-            return [] if firm else _search_again(question, tools)
+            return _first_scene(question, transcript, tools) + ([] if firm else _search_again(question, tools))
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)
-            hits = [passage for look in looks for passage in look.result.passages]
-            if hits:
-                return tools.call("read_around", passage=hits[0].source, before=1, after=1)
-            return _search(wish.question, tools)
+            hits = [passage for look in looks for passage in look.result.passages][:MOST_PLACES]
+            around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
+            return around if hits else _search(wish.question, tools)
         case Overview(chapter):
             pages = pages_to_open(chapter, transcript)
             return [call for page in pages for call in tools.call("read_pages", **{"from": page})]
@@ -80,6 +80,12 @@ def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocatio
     if question.kind is not Kind.WHO_IS or not question.names:
         return []
     return tools.call("count_mentions", term=" ".join(question.name_words))
+
+
+def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+    looks = transcript.looks_for("count_mentions", term=" ".join(question.name_words))
+    first = next((look.result.passages[0] for look in looks if look.result.passages), None)
+    return tools.call("read_around", passage=first.source, before=1, after=1) if first else []
 
 
 def _other_phrasings(question: Question) -> list[str]:

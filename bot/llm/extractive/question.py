@@ -56,6 +56,9 @@ class Question:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
 
+_SOMEBODY = r"(?!.*\b(?:to|at|on|in|by|with|before|after|who|that|\w+ing)\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
+"""A name or a few words for a person, and nothing more."""
+
 _KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
     Language.ENGLISH: (
         (Kind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
@@ -68,7 +71,7 @@ _KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
             r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
         ),
         (Kind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
-        (Kind.WHO_IS, r"who(?: is| was| are| were|['’]s) [^?]{2,40}\??$"),
+        (Kind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
         (Kind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
         (Kind.HOW, r"how\b"),
         (
@@ -85,7 +88,7 @@ _KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
         (Kind.HAPPENED, r"was (?:\S+ ){0,4}?(?:geschah|geschieht|passiert\w*|geschehen)\b"),
         (Kind.WHEN, r"wann\b|(?:welche\w*|an welchem) (?:tag|jahr|monat|stunde|zeit)\w*"),
         (Kind.WHERE, r"wo(?:hin|her)?\b"),
-        (Kind.WHO_IS, r"wer (?:ist|war|sind|waren) [^?]{2,40}\??$"),
+        (Kind.WHO_IS, rf"wer (?:ist|war) {_SOMEBODY}"),
         (Kind.WHO, r"we(?:r|n|m|ssen)\b"),
         (Kind.SAID, r"was (?:\S+ ){0,6}?(?:sagt\w*|fragt\w*|antwortet\w*|rief|versprach|dachte)\b"),
         (Kind.HOW, r"wie\b|womit\b|wodurch\b"),
@@ -99,7 +102,7 @@ _KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
         (Kind.HAPPENED, r"que (?:se|s['’]) ?(?:est-il )?pass\w+"),
         (Kind.WHEN, r"quand\b|quel(?:le)? (?:jour|année|mois|heure|date)\b"),
         (Kind.WHERE, r"où\b"),
-        (Kind.WHO_IS, r"qui (?:est|était|sont|étaient) [^?]{2,40}\??$"),
+        (Kind.WHO_IS, rf"qui (?:est|était) {_SOMEBODY}"),
         (Kind.WHO, r"qui\b"),
         (Kind.SAID, r"(?:que|qu['’]\S+) (?:\S+ ){0,5}?(?:dit|demande|répond)\b"),
         (Kind.HOW, r"comment\b"),
@@ -113,7 +116,7 @@ _KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
         (Kind.HAPPENED, r"qué (?:le )?(?:pas|suced|ocurr)\w+"),
         (Kind.WHEN, r"cuándo\b|qué (?:día|año|mes|hora|fecha)\b"),
         (Kind.WHERE, r"(?:a)?dónde\b"),
-        (Kind.WHO_IS, r"quién(?:es)? (?:es|era|son|eran) [^?]{2,40}\??$"),
+        (Kind.WHO_IS, rf"quién (?:es|era) {_SOMEBODY}"),
         (Kind.WHO, r"quién(?:es)?\b"),
         (Kind.SAID, r"qué (?:\S+ ){0,3}?(?:dij\w+|dice\w*|pregunt\w+|respond\w+)"),
         (Kind.HOW, r"cómo\b"),
@@ -149,17 +152,21 @@ _CLAUSES = {
 _FILLERS = re.compile(
     r"\b(?:in|of|from|according to) (?:the|this) (?:book|novel|story|text|tale)\b|\baccording to the \w+\b"
     r"|\b(?:please|(?:can|could|would) you|do you (?:know|remember)|i (?:want|would like|['’]d like) to know|tell me"
-    r"|explain|describe|find|show me|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
+    r"|explain|describe|find|show me|(?:does|did) (?:it|the (?:book|author)) (?:say|tell|mention)|(?:any|some)thing"
+    r"|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
     re.IGNORECASE,
 )
 _COLOURLESS = frozenset(
     """
-    happen happened feel felt feeling react respond many much long called describe mean kind sort thing date reason
+    happen happened feel felt feeling react respond many much called describe mean kind sort thing date reason
     narrator geschah geschehen passiert passe paso
     """.split()  # noqa: SIM905 - words read better without quotation marks
 )
 """Words that say what kind of answer is wanted, and hardly ever stand where it does."""
 
+_TITLES = frozenset(
+    ["mr", "mrs", "ms", "miss", "dr", "sir", "herr", "frau", "monsieur", "madame", "mme", "señor", "señora", "don"]
+)
 _DENSE_FILLERS = re.compile(
     "|".join([words for _, words in _DENSE_KINDS]) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
 )
@@ -168,7 +175,7 @@ _DENSE_FILLERS = re.compile(
 def analyse(text: str, language: Language | None = None) -> Question:
     """Take a question apart; its language is told by its words where it is not given."""
     language = language or language_of(text)
-    terms = _terms(_DENSE_FILLERS.sub(" ", _FILLERS.sub(" ", text)), language) or _terms(text, language)
+    terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
     clause = _CLAUSES[language].match(text)
     setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
     stems = {term.stem for term in terms}
@@ -193,9 +200,19 @@ def kind_of(text: str, language: Language) -> Kind:
     return min(found)[2] if found else Kind.OTHER
 
 
+def without_fillers(text: str) -> str:
+    """The text without what only says that something is asked ("does the book say anything about")."""
+    return _FILLERS.sub(" ", text)
+
+
+def is_title(word: str) -> bool:
+    """Whether a word only goes before names; it stands before too many of them to tell one from another."""
+    return word.lower() in _TITLES
+
+
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
     words = [word for word in split_words(text, language) if not is_little(word, language)]
-    telling = [word for word in words if word.lower() not in _COLOURLESS] or words
+    telling = [word for word in words if word.lower() not in _COLOURLESS and not is_title(word)] or words
     terms = {stem(word, language): word for word in reversed(telling)}
     return tuple(Term(key, terms[key]) for key in dict.fromkeys(stem(word, language) for word in telling))
 

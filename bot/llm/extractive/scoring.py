@@ -15,11 +15,14 @@ from bot.llm.extractive.weights import WEIGHTS
 _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 """What is left of a word's weight one sentence away from it: close by, in the same scene, and further on only."""
 
+_ROOT = 5
+"""Letters by which a word and its plural are the same."""
+
 _PAIR_REACH = 4
 """Words within which two neighbouring words of the question count as standing together."""
 
-_ENDS_IN_QUESTION = re.compile(r"[?？]\W*$")
-_QUOTES = re.compile('["“”«»„「」]')
+_ASKS = re.compile("[?？]")
+_QUOTES = re.compile('["“”«»„「」‘]')
 _NAME = re.compile(r"(?<=[^.!?\"“\s] )[A-Z]\w+")
 """A capital that does not begin a sentence."""
 
@@ -39,19 +42,15 @@ class Evidence:
         self.wide = self._cover(lambda hits: _both_ways(hits, self._runs, _FLAT))
         self.behind = self._cover(lambda hits: _onwards(hits, self._runs, _AFTERWARDS))
 
-    def has(self, at: int, stem: str) -> bool:
-        return stem in self._sets[at]
+    def lacks_names(self) -> bool:
+        """Whether the question names somebody and none of its names is anywhere."""
+        names = self.question.names
+        return bool(names) and not any(names & stems for stems in self._sets)
 
     def share(self, stems: frozenset[str], at: int) -> float:
         """The share of the weight of these words that a candidate has."""
         total = sum(self.weight[stem] for stem in stems)
         return sum(self.weight[stem] for stem in stems & self._sets[at]) / total if total else 0.0
-
-    def cover_around(self, at: int, reach: int = 2) -> float:
-        """The share of the question's weight that stands within a few sentences of a candidate."""
-        around = [i for i in range(at - reach, at + reach + 1) if self._is_with(i, at)]
-        found = frozenset().union(*(self._sets[i] for i in around))
-        return sum(weight for stem, weight in self.weight.items() if stem in found) / self._total
 
     def previous(self, at: int) -> int | None:
         return at - 1 if self._is_with(at - 1, at) else None
@@ -102,8 +101,7 @@ def _by_words(evidence: Evidence, at: int) -> dict[str, float]:
         "standing": candidate.standing,
         "length": math.log1p(candidate.length),
         "is speech": float(bool(_QUOTES.search(text))),
-        "is question": float(bool(_ENDS_IN_QUESTION.search(text))),
-        "is heading": float(is_heading(text)),
+        "is question": float(bool(_ASKS.search(text))),
     }
 
 
@@ -123,9 +121,9 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
     cues = CUES[question.language]
     match question.kind:
         case Kind.HOW_MANY:
-            return {"number": has_number(cues, text, question)}
+            return {"number": has_number(cues, text, question), "counted": _is_counted(question, text, cues)}
         case Kind.HOW_LONG:
-            return {"number": has_number(cues, text, question), "time": _found(cues.time, text)}
+            return {"number": has_number(cues, text, question), "measured": _is_measured(text, cues)}
         case Kind.WHEN:
             return {"time": _found(cues.time, text)}
         case Kind.WHERE:
@@ -160,8 +158,10 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     subject = question.names or frozenset(term.stem for term in question.terms)
     named = evidence.share(subject, at)
     earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
+    text = evidence.candidates[at].text
     return {
-        "introduced": float(named > 0 and _introduces(question, evidence.candidates[at].text, cues)),
+        "introduced": float(named > 0 and _introduces(question, text, cues)),
+        "only speaks": float(bool(_QUOTES.search(text)) and named > 0 and _found(cues.speech, text)),
         "first named": float(named >= 1.0 and not earlier),
     }
 
@@ -181,8 +181,16 @@ def has_number(cues: Cues, text: str, question: Question) -> float:
     return float(any(number.lower() not in asked for number in cues.number.findall(text)))
 
 
-def is_heading(text: str) -> bool:
-    return text.isupper() or (len(text) < 80 and text[-1:].isalnum())
+def _is_counted(question: Question, text: str, cues: Cues) -> float:
+    """Whether a number stands right before what is to be counted ("how many posts": "sixty-two posts")."""
+    if not question.terms:
+        return 0.0
+    counted = re.escape(question.terms[0].word[:_ROOT])
+    return _found(re.compile(rf"{cues.number.pattern}(?:\W+\w+)?\W+{counted}", re.IGNORECASE), text)
+
+
+def _is_measured(text: str, cues: Cues) -> float:
+    return _found(re.compile(rf"{cues.number.pattern}(?:\W+\w+)?\W+{cues.unit.pattern}", re.IGNORECASE), text)
 
 
 def _has_new_name(question: Question, text: str) -> bool:

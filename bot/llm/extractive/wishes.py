@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bot.llm.extractive.follow_up import in_context
-from bot.llm.extractive.intents import Intent, Lookup, Remark, intent_of
-from bot.llm.extractive.question import Question, analyse
+from bot.llm.extractive.intents import Count, Intent, Lookup, Remark, intent_of
+from bot.llm.extractive.question import Question
 from bot.llm.extractive.transcript import Transcript
 from domain.library.sentences import split_sentences
 
@@ -56,9 +56,8 @@ def _past(transcript: Transcript) -> tuple[Question | None, str]:
     answer = ""
     for exchange in transcript.earlier[-_REMEMBERED:]:
         question = in_context(exchange.question, past, answer)
-        if isinstance(intent_of(exchange.question, question, has_past=False), Remark):
-            continue
-        past, answer = question, exchange.answer
+        if isinstance(intent_of(exchange.question, question, has_past=True), Lookup | Count):
+            past, answer = question, exchange.answer
     return past, answer
 
 
@@ -67,9 +66,3 @@ def _parts(text: str) -> Iterator[str]:
         sentence = text[start:end]
         parts = _SECOND_QUESTION.split(sentence) if _ASKS.search(sentence) else [sentence]
         yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
-
-
-def plain_wish(text: str) -> Wish:
-    """A search for a text as it stands."""
-    question = analyse(text)
-    return Wish(Lookup(question), question)
