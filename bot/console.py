@@ -177,7 +177,11 @@ class _Rendering:
         for citation in answer.citations:
             place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
             quote = " ".join(citation.quote.split())
-            self._indented(f"{place}: {quote}")
+            if quote.strip("“”\"") not in answer.text:  # what the answer quotes in full needs no second telling
+                self._indented(f"{place}: {quote}")
+        if self._verbose:
+            for sentence in answer.uncited:
+                self._indented(f"without a reference: {sentence}")
         if self._proposed:
             self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
         self._console.print()

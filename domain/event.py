@@ -75,13 +75,17 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The turn's answer, final and stored. `stopped`: a person stopped it; `cut`: the model ran out of room."""
+    """The turn's answer, final and stored. `stopped`: a person stopped it; `cut`: the model ran out of room.
+
+    `uncited` are sentences of it that seem to say something of the book and have no reference.
+    """
 
     turn_id: str
     text: str
     citations: tuple[Citation, ...] = ()
     stopped: bool = False
     cut: bool = False
+    uncited: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
 from domain.agent.aids import Aids, MakeToolbox
 from domain.agent.allowance import Allowance
-from domain.agent.citing import AnswerComposer
-from domain.agent.composition import Composition
+from domain.agent.composition import compose
 from domain.agent.context import presentable, within_bound
 from domain.agent.draft import Draft
 from domain.agent.expenses import Expenses, ask_aside
 from domain.agent.leak_checks import LeakChecks
-from domain.agent.leak_gate import LeakGate
 from domain.agent.prompts import Prompts
-from domain.agent.quotations import Quotations
 from domain.agent.running_turn import Emit, Ending, RunningTurn
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.to_the_end import heed_cancellation, to_the_end
+from domain.agent.unsupported import unsupported
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Briefing, Conversation, TurnState
@@ -167,13 +165,11 @@ class AnswerMaker:
         briefing = conversation.briefing or await self._brief(conversation, book, toolbox)
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
-        answer = draft.answer = Composition(
-            AnswerComposer(view.cite, Quotations(_stands_in(view)), [p for m in past for p in m.passages]),
-            LeakGate(self._leaks.check(book, view.read_to, _known(book, [*past, *draft.asked]))),
-        )
+        talk = [*past, *draft.asked]
+        answer = draft.answer = compose(book, view, talk, self._leaks.check(book, view.read_to, _known(book, talk)))
         messages = [
             PromptMessage("system", briefing.system),
-            *(message.as_prompt() for message in (*past, *draft.asked)),
+            *(message.as_prompt() for message in talk),
         ]
         dispatch = toolbox.build_dispatcher(timeout=self._tool_timeout)
         strategy = self._strategy(self._provider)
@@ -235,7 +231,7 @@ class AnswerMaker:
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
-        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut))
+        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut, uncited=unsupported(text)))
 
     async def _keep_stopped(self, draft: Draft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
@@ -245,7 +241,7 @@ class AnswerMaker:
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
         await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
-        emit(Answer(draft.turn.id, text, draft.citations, stopped=True))
+        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=unsupported(text)))
 
     async def _fail(
         self,
@@ -277,10 +273,3 @@ def _known(book: Book, messages: Sequence[ChatMessage]) -> str:
     """What is no secret to the readers: the book's title and author, their own names and words."""
     readers = [m for m in messages if m.role is MessageRole.USER]
     return "\n".join([book.title, book.author, *(f"{m.author_name}\n{m.content}" for m in readers)])
-
-
-def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
-    async def stands(quoted: str) -> bool:
-        return any(hit.exact for hit in await view.find_phrase(quoted, limit=1))
-
-    return stands

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from domain.agent.quotations import Quotations
 from domain.agent.sentence_keys import KEY_GROUP, KEY_IN_GROUP, key_of
+from domain.agent.typed_pages import PENDING, TypedPages
 from domain.book import Citation, Passage, Sentence
 from domain.errors import BookError
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -17,20 +18,21 @@ from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks a span up in the book; raises BookError where the reader may not see it."""
 
-_TYPED_PAGE = re.compile(r"\s*\((?:about )?pp?\. ?(\w+)(?: ?[-–] ?(\w+))?\)", re.IGNORECASE)
-_UNFINISHED = re.compile(r"(?:\s*\[[^\]\n]{0,80}\]?)+\s*\Z|\s*\((?:a(?!\w{5})|p)[^)\n]{0,24}\Z|\s+\Z", re.IGNORECASE)
-"""A tail that may still turn into a key, a typed page reference, or the blank before one."""
+_UNFINISHED = re.compile(r"(?:\s*(?:\[[^\]\n]{0,80}\]?|\([^()\n]{0,60}\)?))+\s*\Z|\s+\Z")
+"""A tail that may still turn into keys or page references in brackets, or the blank before them."""
 
 
 class AnswerComposer:
     """Builds one answer. Feed it the model's stream; it returns what may be shown now."""
 
-    def __init__(self, cite: Cite, quotations: Quotations, passages: Iterable[Passage] = ()) -> None:
+    def __init__(
+        self, cite: Cite, quotations: Quotations, typed_pages: TypedPages, passages: Iterable[Passage] = ()
+    ) -> None:
         self._cite = cite
         self._quotations = quotations
+        self._typed_pages = typed_pages
         self._by_source: dict[str, Passage] = {}
         self._by_key: dict[str, Sentence] = {}
-        self._pages: set[str] = set()
         self.learn(passages)
         self.discard()
 
@@ -39,14 +41,21 @@ class AnswerComposer:
         for passage in passages:
             self._by_source[passage.source] = passage
             self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
-            self._pages.update((passage.page, passage.last_page))
+            self._typed_pages.learn((passage.page, passage.last_page))
             self._quotations.learn(passage.text)
+            self._quotations.learn(passage.chapter)
+
+    def learn_words(self, text: str) -> None:
+        """What the model may repeat though it is not of the book: a reader's words, a list of chapters."""
+        self._typed_pages.learn_from(text)
+        self._quotations.learn(text)
 
     def discard(self) -> None:
         """Forget the draft: it was not the answer."""
         self.text = ""
         self.citations: list[Citation] = []
         self._pending = ""
+        self._before = ""
         self._marks: list[CitationMark] = []
 
     async def feed(self, event: TextChunk | CitationMark | TextBlockEnd) -> str:
@@ -67,9 +76,13 @@ class AnswerComposer:
 
     def _ready(self) -> int:
         """How much of the pending text can no longer change its meaning."""
-        end = self._quotations.open_at(self._pending)
-        unfinished = _UNFINISHED.search(self._pending, 0, end)
-        return unfinished.start() if unfinished else end
+        settled = self._pending
+        for tail in (PENDING, _UNFINISHED):
+            unfinished = tail.search(settled)
+            settled = settled[: unfinished.start()] if unfinished else settled
+        while (end := self._quotations.open_at(settled, self._before)) < len(settled):
+            settled = settled[:end]
+        return len(settled)
 
     async def _end_block(self) -> str:
         marks, self._marks = self._marks, []
@@ -87,8 +100,10 @@ class AnswerComposer:
 
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
-        checked = _TYPED_PAGE.sub(self._check_page, await self._quotations.check(ready))
-        shown = await self._replace_keys(checked)
+        pieces = await self._quotations.check(ready, self._before)
+        self._before = ready[-1:] or self._before
+        checked = (piece.text if piece.quoted else self._typed_pages.check(piece.text) for piece in pieces)
+        shown = "".join([await self._replace_keys(text) for text in checked])
         if last:
             shown = shown.rstrip()
         self.text += shown
@@ -122,9 +137,6 @@ class AnswerComposer:
                 self.citations.append(citation)
         references = ", ".join(dict.fromkeys(citation.reference for citation in citations))
         return f" ({references})" if references else ""
-
-    def _check_page(self, typed: re.Match[str]) -> str:
-        return typed[0] if {typed[1], typed[2] or typed[1]} <= self._pages else ""
 
 
 def _folded(text: str) -> str:

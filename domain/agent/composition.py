@@ -1,11 +1,15 @@
 """An answer in the making: what the model streams, with its references resolved and its leaks hidden."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from domain.agent.citing import AnswerComposer
-from domain.agent.leak_gate import LeakGate
-from domain.book import Citation
+from domain.agent.leak_gate import LeakGate, Tells
+from domain.agent.quotations import Quotations
+from domain.agent.typed_pages import TypedPages
+from domain.book import Book, Citation
+from domain.chat import ChatMessage, MessageRole
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished
+from domain.protocols import BookView
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 
@@ -29,8 +33,10 @@ class Composition:
         match event:
             case TextChunk() | CitationMark() | TextBlockEnd():
                 return await self._gate.feed(await self._composer.feed(event))
-            case ToolCallFinished(passages=passages):
+            case ToolCallFinished(passages=passages, content=content, is_error=False):
                 self._composer.learn(passages)
+                if not passages:
+                    self._composer.learn_words(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._gate.discard()
@@ -39,3 +45,21 @@ class Composition:
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""
         return await self._gate.feed(await self._composer.finish()) + await self._gate.finish()
+
+
+def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: Tells | None) -> Composition:
+    """The composition of an answer to a talk: what was said and shown in it may be cited and quoted."""
+    composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), TypedPages(estimated=book.pages_estimated))
+    composer.learn_words(book.title)
+    for message in talk:
+        composer.learn(message.passages)
+        if message.role is MessageRole.USER or (message.role is MessageRole.TOOL_RESULT and not message.passages):
+            composer.learn_words(f"{message.note}\n{message.content}")
+    return Composition(composer, LeakGate(tells))
+
+
+def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
+    async def stands(quoted: str) -> bool:
+        return any(hit.exact for hit in await view.find_phrase(quoted, limit=1))
+
+    return stands

@@ -66,3 +66,9 @@ async def test_progress_is_an_order_and_no_question() -> None:
     assert "Moved: 'page 12'." in shown
     assert "Moved: ''." in shown
     assert "rock" not in shown
+
+
+async def test_verbose_names_claims_without_a_reference() -> None:
+    answer = Answer("1", "Ann kept the light.", uncited=("Ann kept the light.",))
+    assert "without a reference: Ann kept the light." in await screen("Who?", events=(answer,), verbose=True)
+    assert "without a reference" not in await screen("Who?", events=(answer,))

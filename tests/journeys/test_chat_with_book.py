@@ -177,6 +177,12 @@ async def test_what_the_model_knows_by_heart_is_hidden_before_it_is_shown(tmp_pa
         assert (await room.storage.messages.get_by_conversation(talk.id))[-1].content == answer.text
 
 
+async def test_what_is_said_of_the_book_without_a_page_is_named(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat(SEARCH, "Hobb was the keeper of the lamp. Shall I go on?")) as room:
+        answer = await room.answer(await room.talk(), "Who put out the lamp?")
+        assert answer.uncited == ("Hobb was the keeper of the lamp.",)
+
+
 async def test_messages_that_arrive_during_a_turn_join_the_next_one(tmp_path: Path) -> None:
     provider = ScriptedChat("First answer.", "Second answer.")
     provider.hold = asyncio.Event()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from domain.agent.citing import AnswerComposer
 from domain.agent.quotations import Quotations
 from domain.agent.sentence_keys import key_of
+from domain.agent.typed_pages import TypedPages
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from tests.domain.agent.passages import TEXT, cite, passage, sentences, stands_in_book
 
@@ -17,7 +18,7 @@ KEYS = [key_of(sentence) for sentence in sentences()]
 
 
 def composer() -> AnswerComposer:
-    return AnswerComposer(cite, Quotations(stands_in_book), [passage()])
+    return AnswerComposer(cite, Quotations(stands_in_book), TypedPages(), [passage()])
 
 
 async def compose(*events: TextChunk | CitationMark | TextBlockEnd | str) -> tuple[str, AnswerComposer]:
@@ -92,6 +93,14 @@ async def test_a_page_the_model_types_stays_only_if_it_was_given_that_page() -> 
     assert shown == "Ann stays (p. 12) and leaves and."
 
 
+async def test_a_page_within_a_true_quotation_is_the_books_own() -> None:
+    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
+    made.learn_words("He said that page 42 of the log was gone.")
+    await made.feed(TextChunk("“page 42 of the log was gone” but not page 43."))
+    await made.finish()
+    assert made.text == "“page 42 of the log was gone” but not a page."
+
+
 async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
     shown, _ = await compose("She said “I always let it go out” and “I never let it go out,” twice.")
     assert shown == "She said I always let it go out and “I never let it go out,” twice."
@@ -107,7 +116,7 @@ async def test_discarded_text_leaves_nothing_behind() -> None:
 
 
 async def test_passages_learnt_on_the_way_can_be_cited() -> None:
-    made = AnswerComposer(cite, Quotations(stands_in_book))
+    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
     made.learn([passage()])
     await made.feed(TextChunk(f"Ann [{KEYS[0]}]."))
     await made.finish()
@@ -138,6 +147,23 @@ def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
                 "\n\n",
                 '"',
                 "x [1] ",
+                "on page 12 ",
+                "On page 99, ",
+                "about ",
+                "pages 12",
+                "–13 and ",
+                "p. 99 ",
+                "S. 9",
+                "7 ",
+                "‘In 1911 the Perpetua struck’ ",
+                "‘it was never dark at all’",
+                "the sailors' ",
+                "'a b c d' ",
+                "> In 1911 the Perpetua struck\n",
+                "> it was never dark at all\n",
+                "«",
+                "„In 1911 the Perpetua struck“ ",
+                "“He said “yes” to it” ",
                 TEXT[:20],
             ]
         ),

@@ -1,0 +1,85 @@
+"""Page numbers that a model types are true, or they go, and the sentence stays a sentence."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.agent.typed_pages import TypedPages
+
+
+def pages(*, estimated: bool = False) -> TypedPages:
+    made = TypedPages(estimated=estimated)
+    made.learn(["12", "13", "xii"])
+    return made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ann stays (p. 12) and leaves (pp. 12-13).",
+        "On page 12 she stays; pages 12 and 13 say so, and so do p. 13 and pp. 12–13.",
+        "It stands in the preface, on page xii.",
+        "Auf Seite 12 bleibt sie (S. 13).",
+        "En la página 13, a pagina 12.",
+        "She turned the page. In 1912 I liked that page I read.",
+        "Her page boy paid 42 pounds.",
+    ],
+)
+def test_what_was_given_or_is_no_page_is_left_alone(text: str) -> None:
+    assert pages().check(text) == text
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("Ann leaves (p. 99).", "Ann leaves."),
+        ("Ann leaves [see pages 40–42].", "Ann leaves."),
+        ("Ann leaves (pp. 12-99) today.", "Ann leaves today."),
+        ("(Chapter 3, p. 42) Ann leaves.", "(Chapter 3) Ann leaves."),
+        ("On page 42, Ann leaves.", "In the book, Ann leaves."),
+        ("The key she finds on page 42 is brass.", "The key she finds in the book is brass."),
+        ("It is on page 42.", "It is in the book."),
+        ("Page 42 says so.", "A page says so."),
+        ("See p. 42.", "See a page."),
+        ("Pages 40–42 and pp. 3, 7 and 9 say so.", "Some pages and some pages say so."),
+        ("Auf Seite 42 geht sie (S. 42).", "Auf Seite … geht sie."),
+        ("Das steht auf S. 42.", "Das steht auf S. …."),
+        ("En la página 42 se va.", "En la página … se va."),
+    ],
+)
+def test_what_was_not_given_goes_and_the_sentence_stays(typed: str, shown: str) -> None:
+    assert pages().check(typed) == shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("Ann stays (p. 12).", "Ann stays (about p. 12)."),
+        ("Ann stays (about p. 12), about page 13.", "Ann stays (about p. 12), about page 13."),
+        ("On page 12 she stays.", "Around page 12 she stays."),
+        ("Page 12 says so.", "About page 12 says so."),
+        ("Auf Seite 12.", "Auf ca. Seite 12."),
+        ("On page 42 she leaves.", "In the book she leaves."),
+    ],
+)
+def test_where_pages_are_estimated_it_says_so(typed: str, shown: str) -> None:
+    assert pages(estimated=True).check(typed) == shown
+
+
+def test_pages_that_a_text_names_may_be_repeated() -> None:
+    made = TypedPages()
+    made.learn_from(
+        'What happens on page 42? {"title": "The End", "page": "xi"} [Ann · has read to page 7 · 2026-01-01]'
+    )
+    text = "On page 42 and page 7; chapter 3 begins on page xi."
+    assert made.check(text) == text
+    assert made.check("On page 2026.") == "In the book."
+
+
+@given(st.text(alphabet="page 12.S()[]On,-–\nxi", max_size=60))
+def test_no_number_that_was_not_given_is_left_behind_a_word_for_page(text: str) -> None:
+    checked = TypedPages().check(text)
+    assert not any(
+        f"({word}{number})" in checked for word in ("p. ", "pp. ", "S. ", "page ") for number in ("1", "2", "12")
+    )
+    assert checked == text or len(checked) <= len(text) + text.count("p") * 10 + text.count("P") * 10
