@@ -191,7 +191,7 @@ class BookTools:
 
 def _mentions_note(mentions: Mentions) -> str:
     if not mentions.total:
-        return f"“{mentions.term}” does not occur in what has been read."
+        return "This does not occur in what has been read."
     chapters = "; ".join(f"{title or 'before the first chapter'}: {count}" for title, count in mentions.by_chapter)
     times = counted(mentions.total, "time")
     return f"“{mentions.term}” occurs {times} in what has been read ({chapters}). First and last place:"

@@ -75,7 +75,7 @@ class WholeBookTools:
         mentions = await self._view.count_mentions(name)
         sentences = await self._sentences_about(name)
         if not sentences or mentions.first is None:
-            return self._result(f"“{name}” does not occur in what has been read.", [], "not mentioned")
+            return self._result("Nobody of this name occurs in what has been read.", [], "not mentioned")
         introduced = await asyncio.to_thread(introductions, name, sentences[name], INTRODUCTIONS)
         note = await asyncio.to_thread(_portrait_note, mentions, sentences)
         first = passage_of(mentions.first)

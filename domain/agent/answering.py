@@ -28,6 +28,7 @@ from domain.event import (
     PositionProposed,
     StrategyOutcome,
     TextDelta,
+    ToolCallStarted,
     TurnEvent,
     TurnFailed,
     TurnStarted,
@@ -181,9 +182,12 @@ class AnswerMaker:
                     continue
                 if isinstance(event, UsageReported):
                     await self._expenses.record(event, conversation, draft)
+                shown = await answer.presentable(event)
+                if isinstance(shown, ToolCallStarted):
+                    draft.shown_arguments[shown.call_id] = shown.arguments
                 _emit_text(await answer.follow(event), emit)
-                if not isinstance(event, TextChunk | CitationMark | TextBlockEnd):
-                    emit(event)
+                if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
+                    emit(shown)
         _emit_text(await answer.finish(), emit)
         return outcome
 

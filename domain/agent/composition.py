@@ -1,6 +1,7 @@
 """An answer in the making: what the model streams, with its references resolved and its leaks hidden."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 
 from domain.agent.citing import AnswerComposer
 from domain.agent.leak_gate import LeakGate, Tells
@@ -8,7 +9,7 @@ from domain.agent.quotations import Quotations
 from domain.agent.typed_pages import TypedPages
 from domain.book import Book, Citation
 from domain.chat import ChatMessage, MessageRole
-from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished
+from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.protocols import BookView
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
@@ -27,6 +28,15 @@ class Composition:
     @property
     def citations(self) -> Sequence[Citation]:
         return self._composer.citations
+
+    async def presentable(self, event: StrategyEvent) -> StrategyEvent:
+        """The event as it may be shown: what a model writes on the way to its answer can tell too much, too."""
+        match event:
+            case ToolCallStarted(arguments=arguments):
+                return replace(event, arguments=await self._gate.covered(arguments))
+            case DraftDiscarded():
+                return DraftDiscarded(self.text)
+        return event
 
     async def follow(self, event: StrategyEvent) -> str:
         """More of the answer to show, or nothing."""

@@ -2,8 +2,9 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from domain.agent.composition import Composition
 from domain.agent.running_turn import RunningTurn
@@ -20,7 +21,8 @@ class Draft:
     """A turn in the making.
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
-    to there, and so does whatever a model makes of them.
+    to there, and so does whatever a model makes of them. `shown_arguments` are those of its calls by id, as they were
+    shown; nothing else is kept of them.
     """
 
     turn: Turn
@@ -28,6 +30,7 @@ class Draft:
     answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     depends_to: int | None = None
+    shown_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
 
     @property
@@ -64,7 +67,10 @@ class Draft:
             created_at=now,
             turn_id=self.turn.id,
             tool_use_id=message.tool_use_id,
-            tool_invocations=tuple(message.tool_invocations or ()),
+            tool_invocations=tuple(
+                replace(call, arguments=self.shown_arguments.get(call.tool_use_id, call.arguments))
+                for call in message.tool_invocations or ()
+            ),
             is_error=message.is_error,
             passages=message.passages,
             usage=message.usage,

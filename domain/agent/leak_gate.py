@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 Tells = Callable[[str], Awaitable[bool]]
 """Whether a sentence gives away what lies beyond the readers' bound."""
@@ -9,6 +10,9 @@ Tells = Callable[[str], Awaitable[bool]]
 HIDDEN_NOTE = (
     "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
 )
+
+COVERED = "(hidden)"
+"""Stands for what a model has asked a tool, where that would tell too much."""
 
 _SENTENCE_END = re.compile(
     r"(?<!\bp)(?<!\bpp)(?<!\bM[rs])(?<!\bMrs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])[.!?…]['”’»“\")\]*_]*\s+|[。！？]['”’」』)）]*|\n+"
@@ -42,6 +46,17 @@ class LeakGate:
             sentence, self._pending = self._pending[: end.end()], self._pending[end.end() :]
             shown += await self._checked(sentence)
         return self._show(shown)
+
+    async def covered(self, value: Any) -> Any:
+        """A value made of texts, lists and dicts, in which texts that tell too much are covered."""
+        match value:
+            case str() if self._tells is not None and await self._tells(value):
+                return COVERED
+            case list():
+                return [await self.covered(item) for item in value]
+            case dict():
+                return {key: await self.covered(item) for key, item in value.items()}
+        return value
 
     async def finish(self) -> str:
         """The rest of the answer, with a note if anything was hidden."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.agent.leak_gate import HIDDEN_NOTE
+from domain.agent.leak_gate import COVERED, HIDDEN_NOTE
 from domain.agent.sentence_keys import KEY_IN_GROUP, key_of
 from domain.book import PositionState, ReadingPosition
 from domain.conversation import UNTITLED, TitleSource, TurnState
@@ -456,3 +456,20 @@ async def test_a_deleted_book_takes_its_conversations_along(tmp_path: Path) -> N
 
 async def drained(room: ReadingRoom, conversation_id: str) -> list[TurnEvent]:
     return [event async for event in room.chat.answer(conversation_id)]
+
+
+async def test_what_the_model_knows_by_heart_shows_in_no_call_either(tmp_path: Path) -> None:
+    secret = call("search_book", "t1", query="lamp", also=["Lucian, who drowned in 1887"])
+    provider = ScriptedChat(calls(secret, call("count_mentions", "t2", term="Lucian"), preamble="Is it Lucian?"), "No.")
+    async with reading_room(tmp_path, provider) as room:
+        talk = await room.talk()
+        pages = await room.file.pages()
+        position = ReadingPosition(PositionState.READING, pages[1].end)
+        await room.storage.readers.set_position(ANN.id, room.book.id, position)
+        events = await room.ask(talk, "Who did it?")
+        kept = await room.storage.messages.get_by_conversation(talk.id)
+        assert "Lucian" not in repr(events)
+        assert [message.tool_invocations for message in kept if message.tool_invocations] == [
+            (call("search_book", "t1", query="lamp", also=[COVERED]), call("count_mentions", "t2", term=COVERED))
+        ]
+        assert sum(isinstance(event, ToolCallFinished) and not event.is_error for event in events) == 2

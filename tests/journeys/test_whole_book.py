@@ -242,4 +242,4 @@ async def test_somebody_who_comes_later_does_not_exist_yet(tmp_path: Path) -> No
         talk = await room.talk(BEN)
         events = await room.ask(talk, "Who is Cora?", BEN)
         [finished] = [event for event in events if isinstance(event, ToolCallFinished)]
-        assert finished.content == "“Cora Clay” does not occur in what has been read."
+        assert finished.content == "Nobody of this name occurs in what has been read."
