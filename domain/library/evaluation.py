@@ -1,126 +1,139 @@
-"""Measures of retrieval on questions whose evidence is known, as `marginalia eval` prints them.
+"""Evaluation: how well search finds what labelled questions ask for.
 
-All are rates in percent over questions. A span is a half-open range of character offsets in the book.
+A questions file has a JSON object a line: `book` (the path of a UTF-8 .txt file, relative to the questions file),
+`question`, `spans` (those that hold the evidence) and, where they are known, `answer_spans` (the answer's own words).
+Spans are character offsets in the book, which is indexed as it stands; only CRLF becomes LF.
 """
 
-import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from statistics import fmean, median, quantiles
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any
 
-Span = tuple[int, int]
+from domain.book import Book, BookText
+from domain.errors import BookError, BookErrorCode
+from domain.library.measures import LabelledQuestion, Outcome, Scores, Span, WordAxis, measure
+from domain.protocols import BookFiles, BookView, Progress
 
-RANKS = (1, 3, 5, 10)
-BUDGETS = (500, 1_000, 2_000)
-"""Words of the book a model is given to answer from."""
+PASSAGES = 30
+"""Passages asked for each question: enough for the 2,000 words of the largest budget."""
 
-_WORD = re.compile(r"\S+")
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledQuestion:
-    """A question, the spans that hold its evidence, and those of the answer's own words where they are known."""
-
-    book: str
-    text: str
-    spans: tuple[Span, ...]
-    answer_spans: tuple[Span, ...] = ()
-
-
-class WordAxis:
-    """The words of a book as people count them: what stands between spaces."""
-
-    def __init__(self, text: str) -> None:
-        spans = [match.span() for match in _WORD.finditer(text)]
-        self._starts = [start for start, _ in spans]
-        self._ends = [end for _, end in spans]
-
-    def within(self, span: Span) -> range:
-        """The words that have at least one character in a span."""
-        return range(bisect_right(self._ends, span[0]), bisect_left(self._starts, span[1]))
+ReadPlain = Callable[[str], BookText]
+"""Finds pages and chapters on a text without changing it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one question brought.
+class Report:
+    """The scores over all questions, and for each book by its path."""
 
-    `rank` is that of the first passage that is a hit, or None. `recalled` and `answered` say for each budget whether
-    that many words held half of the evidence, and the whole answer; `answered` is empty where the answer's place is
-    not known.
+    overall: Scores
+    books: dict[str, Scores]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As `marginalia eval --json` prints it."""
+        return {"overall": self.overall.as_dict(), "books": {path: s.as_dict() for path, s in self.books.items()}}
+
+
+async def evaluate(
+    path: Path,
+    files: BookFiles,
+    read_plain: ReadPlain,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Index the books of a questions file in `files`, ask its first `limit` questions, and take the books out again.
+
+    Raises:
+        BookError: the questions file or one of its books is missing or not of the form it has to be.
     """
-
-    rank: int | None
-    recalled: tuple[bool, ...]
-    answered: tuple[bool, ...]
-    passage_words: float
-    milliseconds: float
-
-
-def measure(question: LabelledQuestion, found: Sequence[Span], axis: WordAxis, milliseconds: float) -> Outcome:
-    """Judge the passages that were found for a question, best first."""
-    ranks = (rank for rank, passage in enumerate(found, 1) if any(is_hit(passage, span) for span in question.spans))
-    words = [axis.within(passage) for passage in found]
-    arrival = _arrival(words)
-    return Outcome(
-        rank=next(ranks, None),
-        recalled=tuple(any(_share(axis.within(span), arrival, n) >= 0.5 for span in question.spans) for n in BUDGETS),
-        answered=tuple(
-            any(_share(axis.within(span), arrival, n) == 1.0 for span in question.answer_spans)
-            for n in (BUDGETS if question.answer_spans else ())
-        ),
-        passage_words=fmean(map(len, words)) if words else 0.0,
-        milliseconds=milliseconds,
+    questions = (await asyncio.to_thread(read_questions, path))[:limit]
+    told = progress or (lambda stage, share: None)
+    by_book: dict[str, list[Outcome]] = {question.book: [] for question in questions}
+    for name, outcomes in by_book.items():
+        text = await asyncio.to_thread(_read_book, path.parent / name)
+        async with _indexed(files, read_plain(text), name) as view:
+            axis = WordAxis(text)
+            for question in (question for question in questions if question.book == name):
+                outcomes.append(await _ask(view, question, axis))
+                told("asking", sum(map(len, by_book.values())) / len(questions))
+    return Report(
+        overall=Scores([outcome for outcomes in by_book.values() for outcome in outcomes]),
+        books={name: Scores(outcomes) for name, outcomes in by_book.items()},
     )
 
 
-def is_hit(passage: Span, span: Span) -> bool:
-    """Whether half of the span is in the passage, or half of the passage in the span."""
-    common = min(passage[1], span[1]) - max(passage[0], span[0])
-    return common > 0 and 2 * common >= min(passage[1] - passage[0], span[1] - span[0])
+async def _ask(view: BookView, question: LabelledQuestion, axis: WordAxis) -> Outcome:
+    started = perf_counter()
+    passages = await view.search([question.text], PASSAGES)
+    milliseconds = (perf_counter() - started) * 1_000
+    return measure(question, [(passage.start, passage.end) for passage in passages], axis, milliseconds)
 
 
-def _arrival(passages: Sequence[range]) -> dict[int, int]:
-    """How many different words had been returned before each word."""
-    arrival: dict[int, int] = {}
-    for words in passages:
-        for word in words:
-            arrival.setdefault(word, len(arrival))
-    return arrival
+@asynccontextmanager
+async def _indexed(files: BookFiles, text: BookText, name: str) -> AsyncIterator[BookView]:
+    """A view of the whole of a book that is in the folder as long as it is looked at.
+
+    Its key is no file's digest, so a book of the same text that somebody added stays as it is.
+    """
+    digest = hashlib.sha256(b"evaluation\n" + text.text.encode("utf-8", "surrogatepass")).hexdigest()
+    book = Book(
+        id=digest,
+        shelf="evaluation",
+        sha256=digest,
+        title=name,
+        author="",
+        format=text.format,
+        page_count=len(text.pages),
+        chapter_count=len(text.chapters),
+        word_count=len(text.text.split()),
+        length=len(text.text),
+        created_at=datetime.now(UTC),
+    )
+    try:
+        await files.write(digest, text)
+        yield (await files.open(book)).view(book.length)
+    finally:
+        await files.remove(digest)
 
 
-def _share(words: range, arrival: dict[int, int], budget: int) -> float:
-    """The share of these words that is among the first ones returned."""
-    return sum(arrival.get(word, budget) < budget for word in words) / len(words) if words else 0.0
+def read_questions(path: Path) -> list[LabelledQuestion]:
+    """The questions of a file.
+
+    Raises:
+        BookError: it is missing, or one of its lines is not of the form it has to be.
+    """
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BookError(BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {error}.") from error
+    return list(_parsed(path, lines))
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The measures over many questions."""
-
-    outcomes: Sequence[Outcome] = field(repr=False)
-
-    def as_dict(self) -> dict[str, float]:
-        """The measures by name, rates in percent, in the order in which they are printed."""
-        times = [outcome.milliseconds for outcome in self.outcomes]
-        return {
-            "questions": len(self.outcomes),
-            **{f"recall@{k}": self._rate([_rank(o) <= k for o in self.outcomes]) for k in RANKS},
-            "mrr": self._rate([1 / _rank(outcome) for outcome in self.outcomes]),
-            **{f"recall@{n}w": self._rate([o.recalled[i] for o in self.outcomes]) for i, n in enumerate(BUDGETS)},
-            **{
-                f"answer@{n}w": self._rate([o.answered[i] for o in self.outcomes if o.answered])
-                for i, n in enumerate(BUDGETS)
-            },
-            "words_per_passage": round(fmean(o.passage_words for o in self.outcomes), 1) if self.outcomes else 0.0,
-            "median_ms": round(median(times), 2) if times else 0.0,
-            "p95_ms": round(quantiles(times, n=20)[-1], 2) if len(times) > 1 else round(sum(times), 2),
-        }
-
-    @staticmethod
-    def _rate(values: Sequence[float]) -> float:
-        return round(100 * fmean(values), 2) if values else 0.0
+def _parsed(path: Path, lines: Sequence[str]) -> Iterator[LabelledQuestion]:
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            evidence, answers = _spans(row["spans"]), _spans(row.get("answer_spans") or ())
+            yield LabelledQuestion(str(row["book"]), str(row["question"]), evidence, answers)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f'Line {number} of {path} is not a question: it needs "book", "question" and "spans".'
+            raise BookError(BookErrorCode.PARSE_FAILED, message) from error
 
 
-def _rank(outcome: Outcome) -> float:
-    return outcome.rank or float("inf")
+def _spans(pairs: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple((int(start), int(end)) for start, end in pairs)
+
+
+def _read_book(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BookError(BookErrorCode.NOT_FOUND, f"The book {path} cannot be read as UTF-8 text: {error}.") from error

@@ -41,8 +41,8 @@ _WIDE_BITS = 2
 _ROUGH_PLACES = 3_000
 """The rough score takes the rarest words until they have so many places: "said" tells nothing about where to look."""
 
-_LEAST_BLOCKS = 12
-"""More blocks change less than one in a hundred of the first five passages."""
+_BEST_BLOCKS = 32
+"""Blocks scored sentence by sentence; more change less than one in a thousand of the answers found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,16 @@ class _Term:
     weights: tuple[float, ...]
 
 
-def score_sentences(layout: Layout, found: Sequence[Sequence[int]], results: int) -> dict[int, float]:
-    """The scores, from 0 to 1, of the sentences that may be among the best `results` passages.
+def score_sentences(layout: Layout, found: Sequence[Sequence[int]]) -> dict[int, float]:
+    """The scores, from 0 to 1, of the sentences in the best blocks: enough for some fifty passages.
 
     `found` has the places of each word of the question, of which there must be at least one.
     """
     edges = [layout.words[sentence] for sentence in layout.runs]
     terms = [_weigh(places, layout.word_count, edges) for places in found]
-    best = _best_blocks(terms, max(_LEAST_BLOCKS, results))
     most = sum(sum(weights) ** 2 for weights in zip(*(term.weights for term in terms), strict=True))
     scores: dict[int, float] = {}
-    for chapter, sentences in _stretches(layout, best):
+    for chapter, sentences in _stretches(layout, _best_blocks(terms)):
         for sentence, score in _score_stretch(layout.words, chapter, sentences, terms):
             scores[sentence] = sqrt(score / most)
     return scores
@@ -85,7 +84,7 @@ def _rarity(found: int, total: float) -> float:
     return pow(log(1 + (max(total - found, 0.0) + 0.5) / (found + 0.5)), _RARITY)
 
 
-def _best_blocks(terms: Sequence[_Term], count: int) -> set[int]:
+def _best_blocks(terms: Sequence[_Term]) -> set[int]:
     """The blocks of text that score best by themselves and with their surroundings, and their neighbours."""
     blocks: defaultdict[int, float] = defaultdict(float)
     places = 0
@@ -100,7 +99,7 @@ def _best_blocks(terms: Sequence[_Term], count: int) -> set[int]:
     for block, score in blocks.items():
         wide[block >> _WIDE_BITS] += score
     rough = {block: score + wide[block >> _WIDE_BITS] / 2 for block, score in blocks.items()}
-    best = nlargest(count, rough, key=lambda block: (rough[block], -block))
+    best = nlargest(_BEST_BLOCKS, rough, key=lambda block: (rough[block], -block))
     return {near for block in best for near in (block - 1, block, block + 1) if near >= 0}
 
 
@@ -124,22 +123,30 @@ def _stretches(layout: Layout, blocks: Iterable[int]) -> Iterator[tuple[range, r
 def _score_stretch(
     words: Sequence[int], chapter: range, sentences: range, terms: Sequence[_Term]
 ) -> Iterator[tuple[int, float]]:
-    """Each sentence with the sum, over all distances and the chapter, of the squared scores of what is around it."""
-    in_chapter = _squared_score(terms, words[chapter.start], words[chapter.stop])
-    reach = WIDTHS[-1]
-    first = bisect_left(words, words[sentences.start] - reach, chapter.start, sentences.start)
-    last = bisect_right(words, words[sentences.stop] + reach, sentences.stop, chapter.stop + 1) - 1
-    counts = _counts_before(words[first : last + 1], terms)
-    for sentence in sentences:
-        middle, total = (words[sentence] + words[sentence + 1]) // 2, in_chapter
-        for number, width in enumerate(WIDTHS):
-            left = bisect_left(words, middle - width // 2, first, sentence) - first
-            right = max(bisect_right(words, middle + width // 2, sentence, last + 1) - 1, sentence + 1) - first
-            score = 0.0
-            for before, weights in counts:
-                score += weights[number] * _SATURATED[before[right] - before[left]]
-            total += score * score
-        yield sentence, total
+    """Each sentence with the sum, over all widths and the chapter, of the squared scores of what is around it."""
+    first = bisect_left(words, words[sentences.start] - WIDTHS[-1], chapter.start, sentences.start)
+    last = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1) - 1
+    within_reach = list(words[first : last + 1])
+    counts = _counts_before(within_reach, terms)
+    totals = [_squared_score(terms, words[chapter.start], words[chapter.stop])] * len(sentences)
+    for number, width in enumerate(WIDTHS if counts else ()):
+        windows = _windows(within_reach, range(sentences.start - first, sentences.stop - first), width)
+        scores = [
+            [weights[number] * _SATURATED[before[right] - before[left]] for left, right in windows]
+            for before, weights in counts
+        ]
+        totals = [total + sum(of_terms) ** 2 for total, of_terms in zip(totals, zip(*scores, strict=True), strict=True)]
+    return zip(sentences, totals, strict=True)
+
+
+def _windows(words: list[int], sentences: range, width: int) -> list[tuple[int, int]]:
+    """For each sentence, the whole sentences within a width around its middle."""
+    half = width // 2
+    middles = [(words[sentence] + words[sentence + 1]) // 2 for sentence in sentences]
+    return [
+        (min(bisect_left(words, middle - half), sentence), max(bisect_right(words, middle + half) - 1, sentence + 1))
+        for sentence, middle in zip(sentences, middles, strict=True)
+    ]
 
 
 def _counts_before(words: Sequence[int], terms: Sequence[_Term]) -> list[tuple[list[int], tuple[float, ...]]]:

@@ -38,7 +38,7 @@ def search(index: BookIndex, layout: Layout, queries: Sequence[str], top_k: int)
     scores: defaultdict[int, float] = defaultdict(float)
     for query in list(dict.fromkeys(queries))[:MAX_QUERIES]:
         terms = find_terms(index, layout, query)
-        for sentence, score in (score_sentences(layout, terms, count) if terms else {}).items():
+        for sentence, score in (score_sentences(layout, terms) if terms else {}).items():
             scores[sentence] += score
     return _passages(layout, scores, count)
 
