@@ -177,7 +177,7 @@ class _Rendering:
         for citation in answer.citations:
             place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
             quote = " ".join(citation.quote.split())
-            if quote.strip("“”\"") not in answer.text:  # what the answer quotes in full needs no second telling
+            if quote.strip('“”"') not in answer.text:  # what the answer quotes in full needs no second telling
                 self._indented(f"{place}: {quote}")
         if self._verbose:
             for sentence in answer.uncited:

@@ -37,11 +37,11 @@ async def test_with_nothing_on_standard_input_an_example_reading_is_played(termi
 
 
 async def test_piped_lines_are_questions_answered_in_order(terminal: Terminal) -> None:
-    ran = await terminal.run("chat", stdin="Who drives the cart?\n\nHow many stairs has the lighthouse?\nquit\nIgnored?\n")
+    ran = await terminal.run("chat", stdin="Who drives the cart?\n\nWho is Hilda Crake?\nquit\nIgnored?\n")
     assert ran.code == 0, ran.err
-    assert ran.out.index("Who drives the cart?") < ran.out.index("How many stairs has the lighthouse?")
+    assert ran.out.index("Who drives the cart?") < ran.out.index("Who is Hilda Crake?")
     assert "Varley" in ran.out
-    assert "stairs" in ran.out.split("How many stairs has the lighthouse?")[1]
+    assert "bookbinders" in ran.out
     assert "Ignored?" not in ran.out
 
 
