@@ -109,7 +109,7 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
         BookError: it is missing, or one of its lines is not of the form it has to be.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {error}.") from error
     return list(_parsed(path, lines))
