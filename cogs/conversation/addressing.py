@@ -9,7 +9,7 @@ ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
 )
-_AFTER_A_NAME = " ,:;\u2013\u2014-"
+_AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 
 
 def is_from_a_person(message: discord.Message) -> bool:
@@ -49,9 +49,8 @@ def words_of(message: discord.Message, bot_id: int) -> str:
             return f"#{_channel_name(message, int(match['channel']))}"
         return f":{match['emoji']}:" if match["emoji"] else match["command"]
 
-    text = _TOKEN.sub(replace, message.content).strip()
-    begins_with_a_name = message.content.lstrip().startswith((f"<@{bot_id}>", f"<@!{bot_id}>", f"<@&{own_role}>"))
-    return text.lstrip(_AFTER_A_NAME) if begins_with_a_name else text
+    address = re.match(rf"\s*<(?:@!?{bot_id}|@&{own_role})>{_AFTER_A_NAME}", message.content)
+    return _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
 
 
 def _own_role(message: discord.Message) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from cogs.conversation.buttons import retry_button, sources_button, stop_button
-from cogs.delivery.answer_message import AnswerMessage
+from cogs.delivery.answer_message import FIRST_WORDS, AnswerMessage
 from cogs.delivery.body import Body, Delivery
 from cogs.delivery.pump import Pump
 from cogs.delivery.trace_message import TraceMessage
@@ -150,8 +150,11 @@ class TurnScreen:
         """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one."""
         if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
             return
-        note = "" if self._text else status_line([] if self._verbose else list(self._calls.values()), self._say)
-        self._answer.show(self._text, note, self._stop)
+        if len(self._text) >= FIRST_WORDS or (self._text and self._answer.message_ids):
+            self._answer.show(self._text, "", self._stop)
+        elif self._visible:
+            note = status_line([] if self._verbose else list(self._calls.values()), self._say)
+            self._answer.show("", note, self._stop)
 
     def _end(self, event: Answer | TurnFailed) -> None:
         self._timer.cancel()

@@ -1,0 +1,41 @@
+"""The loopback Discord for every test; neither may the bot break Discord's rules, nor its log hold an error."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cogs.conversation.scene import Scene, scene
+from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.pointing import pointed_at
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    """Settings that are not the default; a test overrides this."""
+    return {}
+
+
+@pytest.fixture
+def expected_errors() -> list[str]:
+    """Beginnings of what a test expects to be logged as an error."""
+    return []
+
+
+@pytest.fixture
+async def double(caplog: pytest.LogCaptureFixture, expected_errors: list[str]) -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+    assert double.violations == []
+    errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+    assert [error for error in errors if not error.startswith(tuple(expected_errors))] == []
+
+
+@pytest.fixture
+async def room(double: DiscordDouble, tmp_path: Path, settings: dict[str, Any]) -> AsyncIterator[Scene]:
+    async with scene(double, tmp_path, **settings) as room:
+        await room.prepare()
+        yield room

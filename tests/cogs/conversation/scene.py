@@ -1,0 +1,133 @@
+"""The real bot on the loopback Discord, with a book on the shelf and people in the room."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from bot.app import App
+from domain.book import Book
+from domain.chat import ChatMessage
+from domain.conversation import Conversation, Turn
+from storage.book_files.files import SQLiteBookFiles
+from tests.bot.online import Online, online
+from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
+from tests.doubles.scripted_chat import ScriptedChat
+from tests.journeys.reading_room import tale
+
+
+class Scene:
+    """`ann` and `ben` are readers; `thread` is Ann's, bound to a conversation about "The Dark Lamp"."""
+
+    def __init__(self, double: DiscordDouble, state: Online, folder: Path) -> None:
+        self.double = double
+        self.state = state
+        self.folder = folder
+        self.ann, self.ben = double.user("ann"), double.user("ben")
+        self.thread: Channel
+
+    @property
+    def app(self) -> App:
+        return self.state.app
+
+    @property
+    def model(self) -> ScriptedChat:
+        return self.state.model
+
+    async def prepare(self, **options: Any) -> None:
+        """Put the book on the shelf and open the thread."""
+        await self.until(lambda: self.double.commands.commands.get(0))
+        self.thread = await self.chat(await self.book(), **options)
+
+    async def book(self) -> Book:
+        shelf = str(self.double.guild.id)
+        if known := await self.app.storage.books.list(shelf):
+            return known[0]
+        text, files = tale(), SQLiteBookFiles(self.folder / "books")
+        await files.write("a" * 64, text)
+        await files.close()
+        counts = (3, 3, len(text.text.split()), len(text.text), self.app.clock())
+        book = Book("b" * 32, shelf, "a" * 64, text.title, text.author, "txt", *counts)
+        await self.app.storage.books.save(book)
+        return book
+
+    async def chat(self, book: Book, **options: Any) -> Channel:
+        """The thread that Ann's /chat opens."""
+        known = {thread.id for thread in self.double.threads()}
+        await self.ann.slash("chat", book=book.id, title=options.pop("title", "Talk"), **options)
+        await self.until(lambda: any(self._is_welcome(each) for each in self._new_messages(known)))
+        [opened] = [thread for thread in self.double.threads() if thread.id not in known]
+        return opened
+
+    def _new_messages(self, known: set[int]) -> list[Message]:
+        opened = [thread for thread in self.double.threads() if thread.id not in known]
+        return [message for thread in opened for message in self.double.messages(thread)]
+
+    def _is_welcome(self, message: Message) -> bool:
+        return any("/progress" in text for text in message.embed_texts)
+
+    def replies(self, thread: Channel | None = None) -> list[Message]:
+        """What the bot has posted in a thread after its welcome."""
+        kinds = (MessageType.DEFAULT, MessageType.REPLY)
+        shown = self.double.messages(thread or self.thread)
+        mine = [each for each in shown if each.author is self.double.bot and each.type in kinds]
+        return [each for each in mine if not self._is_welcome(each)]
+
+    def said(self, thread: Channel | None = None) -> list[str]:
+        return [reply.content for reply in self.replies(thread)]
+
+    async def until(self, condition: Callable[[], object], timeout: float = 8.0) -> None:
+        await self.double.until(condition, timeout)
+
+    async def until_said(self, *texts: str, thread: Channel | None = None) -> None:
+        """Until the bot's messages in the thread are exactly these."""
+        await self.until(lambda: self.said(thread) == list(texts))
+
+    async def until_delivered(self, count: int = 1, thread: Channel | None = None) -> None:
+        """Until that many turns of the thread's conversation are done with."""
+        while True:
+            turns = await self.turns(thread)
+            if len(turns) == count and all(turn.told or turn.state.value == "delivered" for turn in turns):
+                return
+            await asyncio.sleep(0.01)
+
+    async def conversation(self, thread: Channel | None = None) -> Conversation:
+        found = await self.app.storage.conversations.get_by_thread(str((thread or self.thread).id))
+        assert found is not None
+        return found
+
+    async def turns(self, thread: Channel | None = None) -> list[Turn]:
+        return list(await self.app.storage.turns.get_by_conversation((await self.conversation(thread)).id))
+
+    async def history(self, thread: Channel | None = None) -> list[ChatMessage]:
+        return list(await self.app.storage.messages.get_by_conversation((await self.conversation(thread)).id))
+
+    async def kept(self, thread: Channel | None = None) -> list[str]:
+        """What is kept of the talk, in order."""
+        return [message.content for message in await self.history(thread)]
+
+    async def hold(self) -> asyncio.Event:
+        """Let the model stop after its first word from now on; set the event to let it go on."""
+        self.model.hold = asyncio.Event()
+        return self.model.hold
+
+    async def until_asked(self, requests: int) -> None:
+        """Until the model has got that many requests in all."""
+        await self.until(lambda: len(self.model.requests) >= requests)
+
+
+@asynccontextmanager
+async def scene(double: DiscordDouble, folder: Path, **settings: Any) -> AsyncIterator[Scene]:
+    """The bot online, for the length of the block."""
+    async with online(double, folder, **settings) as state:
+        yield Scene(double, state, folder)
+
+
+@asynccontextmanager
+async def again(before: Scene, **settings: Any) -> AsyncIterator[Scene]:
+    """The bot of a scene that has ended, started anew on what it kept."""
+    async with online(before.double, before.folder, **settings) as state:
+        after = Scene(before.double, state, before.folder)
+        after.thread = before.thread
+        yield after

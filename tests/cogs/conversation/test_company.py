@@ -1,0 +1,158 @@
+"""Who is answered: everybody who writes alone in a thread; in company, those who speak to the bot."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.doubles.discord_api import DiscordDouble, MessageType
+
+TOGETHER = "Several of you write here now, so from here on I answer when you mention me or reply to me."
+
+
+async def one_talk(room: Scene) -> None:
+    await room.ann.say(room.thread, "Who?")
+    await room.until_said("I do not know.")
+
+
+async def test_once_a_second_person_writes_only_what_is_for_the_bot_is_answered(room: Scene) -> None:
+    await one_talk(room)
+    await room.ben.say(room.thread, "Oh, you read that one!")
+    await room.until_said("I do not know.", TOGETHER)
+    room.model.say("Yes, Hobb.")
+    await room.ann.say(room.thread, "I do!")
+    await room.ben.say(room.thread, "was it Hobb?", mention=room.double.bot)
+    await room.until_said("I do not know.", TOGETHER, "Yes, Hobb.")
+    await room.ann.say(room.thread, "Why?", reply_to=room.replies()[-1])
+    await room.until(lambda: len(room.said()) == 4)
+    assert await room.kept() == ["Who?", "I do not know.", "was it Hobb?", "Yes, Hobb.", "Why?", "Yes, Hobb."]
+
+
+async def test_how_to_ask_in_company_is_said_once(room: Scene) -> None:
+    await one_talk(room)
+    await room.ben.say(room.thread, "Hm.")
+    await room.until_said("I do not know.", TOGETHER)
+    hint = room.replies()[-1]
+    assert hint.pings == set()
+    await room.ann.say(room.thread, "Hm hm.")
+    await room.ben.say(room.thread, "Right.")
+    await room.ben.say(room.thread, "Well?", mention=room.double.bot)
+    await room.until(lambda: len(room.said()) == 3)
+    assert room.said().count(TOGETHER) == 1
+
+
+async def test_whoever_writes_first_is_answered_whoever_opened_the_thread(room: Scene) -> None:
+    await room.ben.say(room.thread, "Who?")
+    await room.until_said("I do not know.")
+
+
+async def test_a_reply_without_a_ping_is_for_the_bot_all_the_same(room: Scene) -> None:
+    await one_talk(room)
+    await room.ben.say(room.thread, "Why?", reply_to=room.replies()[0], ping=False)
+    await room.until_said("I do not know.", "I do not know.")
+
+
+async def test_a_reply_to_somebody_else_is_not_for_the_bot(room: Scene) -> None:
+    await one_talk(room)
+    question = room.double.messages(room.thread)[2]
+    await room.ben.say(room.thread, "Good question.", reply_to=question)
+    await room.until_said("I do not know.", TOGETHER)
+
+
+async def test_company_is_remembered_after_a_restart(double: DiscordDouble, tmp_path: Path) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        await one_talk(room)
+        await room.ben.say(room.thread, "Hm.")
+        await room.until_said("I do not know.", TOGETHER)
+    async with again(room) as after:
+        await after.ann.say(after.thread, "Ben and I think so.")
+        after.model.say("Yes.")
+        await after.ann.say(after.thread, "is it so?", mention=after.double.bot)
+        await after.until(lambda: len(after.said()) == 3)
+        assert "Ben and I think so." not in await after.kept()
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<@{bot}> who was it?", "who was it?"),
+        ("<@!{bot}>, who was it?", "who was it?"),
+        ("Tell me, <@{bot}>: who?", "Tell me, : who?"),
+        ("<@{bot}> what does <@{ben}> think of <#{channel}>?", "what does @Ben think of #reading-room?"),
+        ("<@{bot}> <:lamp:123456789012345678> </chat:123456789012345678>", ":lamp: /chat"),
+        ("<@{bot}> - and then?", "and then?"),
+    ],
+)
+async def test_the_mention_is_no_part_of_the_question(room: Scene, text: str, kept: str) -> None:
+    double = room.double
+    await room.ann.say(room.thread, text.format(bot=double.bot.id, ben=room.ben.id, channel=double.channel.id))
+    await room.until(lambda: room.said())
+    assert (await room.kept())[0] == kept
+
+
+async def test_bots_and_discord_itself_are_not_answered(room: Scene) -> None:
+    machine = room.double.world.add_user("machine", bot=True)
+    room.double.world.join(room.double.guild, machine)
+    room.double.world.post(room.thread, machine, "Beep?")
+    room.double.world.post(room.thread, room.ann.user, "", kind=MessageType.RECIPIENT_ADD, mentions=[room.ben.user])
+    await one_talk(room)
+    assert await room.kept() == ["Who?", "I do not know."]
+
+
+async def test_a_thread_that_is_not_bound_is_left_alone(room: Scene) -> None:
+    other = await room.ann.start_thread("Our own")
+    await room.ann.say(other, "Who?")
+    await one_talk(room)
+    assert room.said(other) == []
+
+
+@pytest.mark.parametrize("place", ["channel", "thread"])
+async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene, place: str) -> None:
+    where = await room.ann.start_thread("Our own") if place == "thread" else room.double.channel
+    await room.ann.say(where, "who was it?", mention=room.double.bot)
+    await room.until(lambda: "To talk about a book, open a thread with /chat." in "".join(room.said(where)))
+
+
+async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
+    said = await room.ann.direct("Hello?")
+    await room.until(lambda: "not in direct messages" in "".join(room.said(said.channel)))
+
+
+@pytest.mark.parametrize(
+    ("filename", "expected"),
+    [
+        ("novel.epub", "use /books add"),
+        ("holiday.jpg", "I read text only"),
+        ("", "What would you like to know"),
+    ],
+)
+async def test_a_message_without_words_is_told_what_is_read(room: Scene, filename: str, expected: str) -> None:
+    files = (room.double.file(filename, b"..."),) if filename else ()
+    await room.ann.say(room.thread, "", mention=room.double.bot, files=files)
+    await room.until(lambda: expected in "".join(room.said()))
+    assert await room.kept() == []
+
+
+class TestWithoutTheContentIntent:
+    @pytest.fixture
+    async def room(self, double: DiscordDouble, tmp_path: Path) -> AsyncIterator[Scene]:
+        double.gateway.privileged = 0
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            yield room
+
+    async def test_only_mentions_and_replies_are_answered(self, room: Scene) -> None:
+        await room.ann.say(room.thread, "Who?")
+        await room.ann.say(room.thread, "who was it?", mention=room.double.bot)
+        await room.until_said("I do not know.")
+        await room.ann.say(room.thread, "Why?", reply_to=room.replies()[0])
+        await room.until_said("I do not know.", "I do not know.")
+        assert await room.kept() == ["who was it?", "I do not know.", "Why?", "I do not know."]
+
+    async def test_a_reply_that_cannot_be_read_is_told_so(self, room: Scene) -> None:
+        await room.ann.say(room.thread, "who was it?", mention=room.double.bot)
+        await room.until_said("I do not know.")
+        await room.ann.say(room.thread, "Why?", reply_to=room.replies()[0], ping=False)
+        await room.until_said("I do not know.", "I cannot read this message. Mention me in it, and Discord lets me.")

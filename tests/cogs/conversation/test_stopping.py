@@ -1,0 +1,72 @@
+"""Stop ends an answer and keeps what was written."""
+
+import time
+
+from domain.tool_use import TextChunk
+from tests.cogs.conversation.scene import Scene
+from tests.doubles.discord_api import Interaction, Message, Permission
+
+LONG = "The lamp on the island was dark on the night of the ninth of March, and nobody knew why."
+
+
+async def running(room: Scene) -> Message:
+    """The message of an answer that is being written, with some of its words."""
+    await room.hold()
+    room.model.say([TextChunk(LONG), TextChunk(" And more.")])
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: room.said() and room.said()[0].startswith(LONG[:60]))
+    return room.replies()[0]
+
+
+async def refusal(room: Scene, pressed: Interaction) -> str:
+    await room.until(lambda: pressed.messages)
+    assert pressed.ephemeral
+    return pressed.text
+
+
+async def test_stop_ends_it_within_a_second_and_keeps_what_was_written(room: Scene) -> None:
+    shown = await running(room)
+    began = time.monotonic()
+    await room.ann.click(shown, label="Stop")
+    await room.until_said(f"{LONG}\n\n-# ⏹ Stopped.")
+    assert time.monotonic() - began < 5
+    assert shown.buttons == []
+    await room.until_delivered()
+    assert await room.kept() == ["Who?", LONG]
+    room.model.hold = None
+    room.model.say("Hobb.")
+    await room.ann.say(room.thread, "But who?")
+    await room.until(lambda: room.said()[1:] == ["Hobb."])
+
+
+async def test_others_are_told_why_they_may_not(room: Scene) -> None:
+    shown = await running(room)
+    pressed = await room.ben.click(shown, label="Stop")
+    assert "Only those who asked" in await refusal(room, pressed)
+    assert room.replies()[0].buttons
+    await room.ann.click(shown, label="Stop")
+
+
+async def test_who_manages_threads_may(room: Scene) -> None:
+    shown = await running(room)
+    room.ben.grant(Permission.MANAGE_THREADS)
+    await room.ben.click(shown, label="Stop")
+    await room.until_said(f"{LONG}\n\n-# ⏹ Stopped.")
+
+
+async def test_so_may_whoever_asked_in_somebody_elses_thread(room: Scene) -> None:
+    await room.hold()
+    room.model.say([TextChunk(LONG)])
+    await room.ben.say(room.thread, "Who?")
+    await room.until(lambda: room.said() and room.said()[0].startswith(LONG[:60]))
+    await room.ben.click(room.replies()[0], label="Stop")
+    await room.until_said(f"{LONG}\n\n-# ⏹ Stopped.")
+
+
+async def test_a_button_of_before_says_that_it_is_over(room: Scene) -> None:
+    shown = await running(room)
+    components = shown.components
+    await room.ann.click(shown, label="Stop")
+    await room.until_delivered()
+    shown.components = components
+    assert "not being written any more" in await refusal(room, await room.ann.click(shown, label="Stop"))
