@@ -21,6 +21,7 @@ from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
+from domain.agent.stand_in import StandIn
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.progress import ManagePositions
@@ -98,6 +99,7 @@ async def open_app(
             allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
             leaks=leaks,
             summaries=None if model.name == QUOTES_ONLY else summaries,
+            stand_in=None if model.name == QUOTES_ONLY else _stand_in(),
             clock=_now,
             tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,
@@ -162,6 +164,12 @@ def _strategies(prompts: Prompts, max_rounds: int) -> Callable[[ChatProvider], R
     """Chosen anew for every turn, as a server may turn out to know no tools."""
     with_tools, without = ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)
     return lambda provider: with_tools if provider.supports_tools else without
+
+
+def _stand_in() -> StandIn:
+    from bot.llm.extractive import ExtractiveChat
+
+    return StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
 
 
 def _now() -> datetime:

@@ -7,7 +7,7 @@ import re
 import signal
 import textwrap
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -19,6 +19,7 @@ from rich.text import Text
 from bot.event_json import event_to_json
 from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
+from domain.book import Citation
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
@@ -119,7 +120,7 @@ class _Rendering:
         self._console = console
         self._verbose = verbose
         self._status = console.status("[dim]reading …")
-        self._wrap = WordWrap(console.width if console.is_terminal else None)
+        self._wrap = self._new_wrap()
         self._proposed = ""
 
     def __enter__(self) -> Self:
@@ -151,6 +152,10 @@ class _Rendering:
                 self._status.stop()
                 self._write(self._wrap.finish())
                 self._console.print(f"\n[red]{escape(message)}[/]\n", soft_wrap=True)
+                self._show_offer(event)
+
+    def _new_wrap(self) -> WordWrap:
+        return WordWrap(self._console.width if self._console.is_terminal else None)
 
     def _indented(self, text: str) -> None:
         """Small print: wrapped in a terminal, left as it is in a pipe."""
@@ -174,17 +179,29 @@ class _Rendering:
         self._console.print("\n[dim](stopped)[/]" if answer.stopped else "")
         if answer.cut:
             self._console.print("[dim](the model ran out of room here; ask it to go on)[/]")
-        for citation in answer.citations:
-            place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
-            quote = " ".join(citation.quote.split())
-            if quote.strip('“”"') not in answer.text:  # what the answer quotes in full needs no second telling
-                self._indented(f"{place}: {quote}")
+        self._show_citations(answer.citations, answer.text)
         if self._verbose:
             for sentence in answer.uncited:
                 self._indented(f"without a reference: {sentence}")
         if self._proposed:
             self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
         self._console.print()
+
+    def _show_offer(self, failure: TurnFailed) -> None:
+        """What the book says meanwhile, where the model stayed away."""
+        if failure.offer:
+            self._console.print("[dim]Meanwhile, this is what stands in the book:[/]\n")
+            wrap = self._new_wrap()
+            self._write(wrap.feed(_without_marks(failure.offer)) + wrap.finish() + "\n")
+            self._show_citations(failure.citations, failure.offer)
+            self._console.print()
+
+    def _show_citations(self, citations: Sequence[Citation], text: str) -> None:
+        for citation in citations:
+            place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
+            quote = " ".join(citation.quote.split())
+            if quote.strip('“”"') not in text:  # what is quoted in full there needs no second telling
+                self._indented(f"{place}: {quote}")
 
 
 def _without_marks(text: str) -> str:

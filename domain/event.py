@@ -90,13 +90,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """No answer came of it; `message` says so to the reader, `partial` is what had been written."""
+    """No answer came of it; `message` says so to the reader, `partial` is what had been written.
+
+    `offer` is what the book itself says, found without the model that stayed away; `citations` are those of the offer.
+    """
 
     turn_id: str
     code: str
     message: str
     partial: str = ""
     retry_after: float | None = None
+    offer: str = ""
+    citations: tuple[Citation, ...] = ()
 
 
 TurnEvent = (

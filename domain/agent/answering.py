@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -16,13 +16,14 @@ from domain.agent.expenses import Expenses, ask_aside
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.running_turn import Emit, Ending, RunningTurn
+from domain.agent.stand_in import LONGEST_S, StandIn, stayed_away
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.to_the_end import heed_cancellation, to_the_end
 from domain.agent.unsupported import unsupported
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Briefing, Conversation, TurnState
-from domain.errors import BookError, BookErrorCode, LLMErrorCode, MarginaliaError
+from domain.errors import BookError, BookErrorCode, LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
     PositionProposed,
@@ -74,6 +75,7 @@ class AnswerMaker:
         allowance: Allowance,
         leaks: LeakChecks,
         summaries: ChapterSummaries | None,
+        stand_in: StandIn | None,
         clock: Clock,
         tool_timeout: float,
         turn_timeout: float,
@@ -92,6 +94,7 @@ class AnswerMaker:
         self._allowance = allowance
         self._leaks = leaks
         self._summaries = summaries
+        self._stand_in = stand_in
         self._clock = clock
         self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
@@ -127,8 +130,7 @@ class AnswerMaker:
         tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
         try:
             heed_cancellation()
-            async with asyncio.timeout(self._turn_timeout):
-                outcome = await self._work(conversation, people, history, draft, tell)
+            outcome = await self._in_time(self._work(conversation, people, history, draft, tell), draft)
             await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:
             message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
@@ -147,6 +149,17 @@ class AnswerMaker:
             await self._fail(draft, running, "internal", message, tell)
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
+
+    async def _in_time(self, work: Awaitable[StrategyOutcome], draft: Draft) -> StrategyOutcome:
+        """Work for as long as a turn may take; where the model stays away, see what the book itself says."""
+        kept_back = min(LONGEST_S, self._turn_timeout / 10) if self._stand_in else 0.0
+        try:
+            async with asyncio.timeout(self._turn_timeout - kept_back):
+                return await work
+        except (TimeoutError, LLMError) as error:
+            if draft.stand_in and stayed_away(error):
+                draft.offer = await draft.stand_in(kept_back)
+            raise
 
     async def _work(
         self,
@@ -167,11 +180,14 @@ class AnswerMaker:
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         talk = [*past, *draft.asked]
-        answer = draft.answer = compose(book, view, talk, self._leaks.check(book, view.read_to, _known(book, talk)))
+        fresh = partial(compose, book, view, talk, self._leaks.check(book, view.read_to, _known(book, talk)))
+        answer = draft.answer = fresh()
         messages = [
             PromptMessage("system", briefing.system),
             *(message.as_prompt() for message in talk),
         ]
+        if self._stand_in:
+            draft.stand_in = partial(self._stand_in.offer, messages, view, fresh)
         dispatch = toolbox.build_dispatcher(timeout=self._tool_timeout)
         strategy = self._strategy(self._provider)
         draft.log.reach("prepared_ms")
@@ -261,7 +277,8 @@ class AnswerMaker:
             await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
         except MarginaliaError as error:  # the disk, mostly: the next start finds the turn running and takes it back
             message = error.message
-        emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after))
+        offer = draft.offer
+        emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after, offer.text, offer.citations))
 
     async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)

@@ -1,13 +1,14 @@
 """What a turn has brought forth so far: enough to keep, however it ends."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from domain.agent.composition import Composition
 from domain.agent.running_turn import RunningTurn
+from domain.agent.stand_in import NO_OFFER, Offer
 from domain.agent.turn_log import TurnLog
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
@@ -22,7 +23,7 @@ class Draft:
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
     to there, and so does whatever a model makes of them. `shown_arguments` are those of its calls by id, as they were
-    shown; nothing else is kept of them.
+    shown; nothing else is kept of them. `stand_in` asks the book itself, as soon as there is a talk.
     """
 
     turn: Turn
@@ -32,6 +33,8 @@ class Draft:
     depends_to: int | None = None
     shown_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
+    stand_in: Callable[[float], Awaitable[Offer]] | None = None
+    offer: Offer = NO_OFFER
 
     @property
     def text(self) -> str:

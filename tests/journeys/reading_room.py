@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
+from bot.llm.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
@@ -17,6 +18,7 @@ from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
+from domain.agent.stand_in import StandIn
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, BookText, Chapter, Page
@@ -118,6 +120,7 @@ async def reading_room(
                 ToolUseRetrievalStrategy(max_rounds=3) if p.supports_tools else AlwaysRetrieveStrategy(prompts)
             ),
             context=FullHistoryStrategy(),
+            stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
             toolbox=book_toolbox,
             prompts=prompts,
             books=storage.books,

@@ -9,10 +9,10 @@ import pytest
 
 from bot.llm.anthropic import AnthropicChat
 from domain.agent.chat_with_book import ChatWithBook
-from domain.event import Answer, TextDelta, ToolCallFinished, TurnFailed
+from domain.event import Answer, TextDelta
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
-from tests.doubles.script import Call, Failure, Fault, Json, Reply, Stop, Text, Thinking, say
+from tests.doubles.script import Json, Reply, Thinking, say
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
 
 
@@ -64,56 +64,6 @@ async def test_after_a_stop_the_talk_goes_on(wired: Wired) -> None:
     assert isinstance(event, Answer)
     assert event.stopped
     assert (await wired.room.answer(talk, "And?")).text == "Two."
-
-
-@pytest.mark.parametrize(
-    ("step", "code"),
-    [
-        (Failure(429), "rate_limited"),
-        (Failure(529), "overloaded"),
-        (Failure(500), "api_call_failed"),
-        (say("Half a wo", fault=Fault.CUT), "connection_lost"),
-        (say("Half a wo", fault=Fault.EARLY_END), "connection_lost"),
-        (say("Half a wo", fault=Fault.OVERLOAD), "overloaded"),
-        (say("Half a wo", fault=Fault.STALL), "timeout"),
-        (say("No.", stop=Stop.REFUSAL), "refused"),
-        (say("Too", stop=Stop.CONTEXT), "context_exceeded"),
-    ],
-)
-async def test_a_fault_of_the_model_is_a_sentence_and_the_next_message_is_answered(
-    wired: Wired, step: Reply | Failure, code: str
-) -> None:
-    wired.api.script(step, say("Here I am."))
-    talk = await wired.room.talk()
-    ending = (await wired.room.ask(talk, "Hello?"))[-1]
-    assert isinstance(ending, TurnFailed)
-    assert ending.code == code
-    assert (await wired.room.answer(talk, "Hello again?")).text == "Here I am."
-
-
-async def test_a_call_cut_by_the_token_limit_is_not_run(wired: Wired) -> None:
-    wired.api.script(
-        Reply((Text("I will look."), Call("search_book", '{"query": "la')), Stop.LENGTH), say("Here I am.")
-    )
-    talk = await wired.room.talk()
-    events = await wired.room.ask(talk, "Hello?")
-    assert not any(isinstance(event, ToolCallFinished) for event in events)
-    ending = events[-1]
-    assert isinstance(ending, Answer)
-    assert ending.cut
-    assert (await wired.room.answer(talk, "Go on")).text == "Here I am."
-
-
-async def test_wrong_calls_are_told_to_the_model_and_the_turn_goes_on(wired: Wired) -> None:
-    wired.api.script(
-        say(Call("no_such_tool", {"x": 1}), Call("search_book", {}), Call("search_book", "[1, 2]")),
-        say("I could not look."),
-    )
-    talk = await wired.room.talk()
-    events = await wired.room.ask(talk, "Hello?")
-    finished = [event for event in events if isinstance(event, ToolCallFinished)]
-    assert [event.is_error for event in finished] == [True, True, True]
-    assert isinstance(events[-1], Answer)
 
 
 async def test_a_closed_chat_closes_the_line(wired: Wired) -> None:

@@ -1,0 +1,177 @@
+"""Whatever goes wrong at the model ends in time, in an answer or a sentence, and the next message is answered.
+
+The real SDK, against a double that breaks off as a service does and refuses a history that is not in order.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.llm.anthropic import AnthropicChat
+from domain.book import PositionState, ReadingPosition
+from domain.event import Answer, ToolCallFinished, TurnFailed
+from tests.doubles.anthropic_api import AnthropicDouble
+from tests.doubles.script import Call, Failure, Fault, Reply, Stop, Text, say
+from tests.journeys.reading_room import ANN, ReadingRoom, reading_room
+
+TURN_TIMEOUT = 8.0
+LATE = 2.0
+"""Seconds that a busy machine may add."""
+
+QUESTION = "Who put the lamp out for his brother?"
+SEARCH = say("Let me look.", Call("search_book", {"query": "lamp"}))
+
+
+@asynccontextmanager
+async def wired(
+    folder: Path, *, retries: int = 0, silence: float = 2.0
+) -> AsyncIterator[tuple[AnthropicDouble, ReadingRoom]]:
+    async with AnthropicDouble() as api:
+        provider = AnthropicChat(api_key=api.api_key, base_url=api.base_url, timeout=silence, max_retries=retries)
+        await provider.warm_up()
+        async with reading_room(folder, provider, turn_timeout=TURN_TIMEOUT) as room:
+            yield api, room
+        await provider.aclose()
+
+
+STAYS_AWAY = [
+    pytest.param([Failure(429)], "rate_limited", id="429"),
+    pytest.param([Failure(429, retry_after="90")], "rate_limited", id="429, come back in 90 s"),
+    pytest.param([Failure(500)], "api_call_failed", id="500"),
+    pytest.param([Failure(529)], "overloaded", id="529"),
+    pytest.param([say("Half a wo", fault=Fault.OVERLOAD)], "overloaded", id="overloaded in the stream"),
+    pytest.param([say("Half a wo", fault=Fault.CUT)], "connection_lost", id="cut in a word"),
+    pytest.param([say("Half a wo", fault=Fault.EARLY_END)], "connection_lost", id="ends early"),
+    pytest.param([say("Half a wo", fault=Fault.STALL)], "timeout", id="stalls"),
+    pytest.param([say(fault=Fault.NOTHING)], "connection_lost", id="empty body"),
+    pytest.param([say("Half a wo", fault=Fault.GARBAGE)], "api_call_failed", id="garbage in the stream"),
+    pytest.param([SEARCH, Failure(529)], "overloaded", id="529 after a search"),
+    pytest.param([SEARCH, say("Half a wo", fault=Fault.CUT)], "connection_lost", id="cut after a search"),
+]
+
+DEAD_ENDS = [
+    pytest.param([say(""), say("")], "empty_reply", id="twice nothing"),
+    pytest.param([say("No.", stop=Stop.REFUSAL)], "refused", id="refusal"),
+    pytest.param([say("Too", stop=Stop.CONTEXT)], "context_exceeded", id="context exceeded"),
+    pytest.param([Failure(400, message="prompt is too long: 9 tokens > 8 maximum")], "context_exceeded", id="too long"),
+    pytest.param([Failure(401)], "api_key_missing", id="key refused"),
+    pytest.param([Failure(404)], "unknown_model", id="no such model"),
+]
+
+
+@pytest.mark.parametrize(("steps", "code"), STAYS_AWAY)
+async def test_a_model_that_stays_away_is_a_sentence_and_the_book_speaks_for_itself(
+    tmp_path: Path, steps: list[Reply | Failure], code: str
+) -> None:
+    async with wired(tmp_path) as (api, room):
+        failure = await fails(api, room, steps, code)
+        assert "It was Hobb who had put the lamp out." in failure.offer
+        assert "(p. 3)" in failure.offer
+        text = await room.file.text()
+        assert [text[each.start : each.end] for each in failure.citations] == [each.quote for each in failure.citations]
+        assert failure.citations
+
+
+@pytest.mark.parametrize(("steps", "code"), DEAD_ENDS)
+async def test_a_dead_end_is_a_sentence_and_nothing_else(
+    tmp_path: Path, steps: list[Reply | Failure], code: str
+) -> None:
+    async with wired(tmp_path) as (api, room):
+        assert not (await fails(api, room, steps, code)).offer
+
+
+async def fails(api: AnthropicDouble, room: ReadingRoom, steps: list[Reply | Failure], code: str) -> TurnFailed:
+    """Ask while the model goes through these steps, then again: the turn fails in time, and the next is answered."""
+    api.script(*steps, say("Here I am."))
+    talk = await room.talk()
+    started = time.monotonic()
+    ending = (await room.ask(talk, QUESTION))[-1]
+    assert time.monotonic() - started < TURN_TIMEOUT + LATE
+    assert isinstance(ending, TurnFailed), ending
+    assert ending.code == code
+    assert ending.message.endswith(".")
+    assert (await room.answer(talk, "Hello again?")).text == "Here I am."
+    return ending
+
+
+async def test_the_advice_to_come_back_later_is_passed_on(tmp_path: Path) -> None:
+    async with wired(tmp_path, retries=2) as (api, room):
+        api.script(Failure(429, retry_after="90"))
+        ending = (await room.ask(await room.talk(), QUESTION))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert ending.retry_after == 90
+        assert len(api.requests) == 1, "nobody waits for that long without being asked"
+
+
+async def test_a_short_stumble_is_not_even_noticed(tmp_path: Path) -> None:
+    async with wired(tmp_path, retries=2) as (api, room):
+        api.script(Failure(529), Failure(429, retry_after="0.1"), say("Here I am."))
+        assert (await room.answer(await room.talk(), QUESTION)).text == "Here I am."
+
+
+async def test_a_reply_that_trickles_for_ever_ends_with_the_turn(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        failure = await fails(api, room, [say("And so on. " * 500, pace=0.4)], "timeout")
+        assert failure.partial.startswith("And so on.")
+        assert "Hobb" in failure.offer
+
+
+async def test_a_tool_that_is_called_for_ever_ends_in_an_answer(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        api.handler = lambda body: say("Enough.") if body.get("tool_choice") else SEARCH
+        events = await room.ask(await room.talk(), QUESTION)
+        assert isinstance(events[-1], Answer)
+        assert events[-1].text == "Enough."
+        assert sum(isinstance(event, ToolCallFinished) for event in events) == 3
+
+
+async def test_an_answer_cut_by_the_token_limit_is_kept_and_said_to_be_cut(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        api.script(say("The lamp was", stop=Stop.LENGTH), say("dark."))
+        talk = await room.talk()
+        answer = await room.answer(talk, QUESTION)
+        assert (answer.text, answer.cut) == ("The lamp was", True)
+        assert (await room.answer(talk, "Go on")).text == "dark."
+
+
+async def test_a_call_cut_by_the_token_limit_is_not_run(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        cut = Reply((Text("I will look."), Call("search_book", '{"query": "la')), Stop.LENGTH)
+        api.script(cut, say("Here I am."))
+        talk = await room.talk()
+        events = await room.ask(talk, QUESTION)
+        assert not any(isinstance(event, ToolCallFinished) for event in events)
+        assert isinstance(events[-1], Answer)
+        assert events[-1].cut
+        assert (await room.answer(talk, "Go on")).text == "Here I am."
+
+
+async def test_wrong_calls_are_told_to_the_model_and_the_turn_goes_on(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        wrong = [Call("no_such_tool", {"x": 1}), Call("search_book", {}), Call("search_book", "[1, 2]")]
+        api.script(say(*wrong), say("I could not look."), say("Here I am."))
+        talk = await room.talk()
+        events = await room.ask(talk, QUESTION)
+        assert [event.is_error for event in events if isinstance(event, ToolCallFinished)] == [True] * 3
+        assert isinstance(events[-1], Answer)
+        assert (await room.answer(talk, "Hello?")).text == "Here I am."
+
+
+async def test_what_the_book_says_meanwhile_ends_where_the_reader_does(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        end = (await room.file.pages())[1].end
+        await room.storage.readers.set_position(ANN.id, room.book.id, ReadingPosition(PositionState.READING, end))
+        failure = await fails(api, room, [Failure(529)], "overloaded")
+        assert "It was Hobb" not in failure.offer
+        assert all(citation.end <= end for citation in failure.citations)
+
+
+async def test_where_the_book_says_nothing_about_it_nothing_is_offered(tmp_path: Path) -> None:
+    async with wired(tmp_path) as (api, room):
+        api.script(Failure(529))
+        ending = (await room.ask(await room.talk(), "What does a zeppelin weigh?"))[-1]
+        assert isinstance(ending, TurnFailed)
+        assert (ending.offer, ending.citations) == ("", ())
