@@ -1,0 +1,145 @@
+"""People change and delete what they wrote; the answer follows, and the history stays in order."""
+
+import asyncio
+
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import TextChunk
+from tests.cogs.conversation.scene import Scene
+from tests.doubles.discord_api import Message
+from tests.doubles.scripted_chat import Reply
+
+LONG = "The lamp on the island was dark on the night of the ninth of March, and nobody knew why."
+
+
+async def being_answered(room: Scene, *questions: str) -> list[Message]:
+    """Questions, all in one turn, whose answer has begun to stand in the thread."""
+    before = await room.hold()
+    room.model.say("Hello.", _begun(room), _second(room))
+    await room.ann.say(room.thread, "Hello")
+    await room.until_asked(1)
+    said = [await room.ann.say(room.thread, question) for question in questions]
+    while len(await room.history()) < len(questions) + 1:
+        await asyncio.sleep(0.01)
+    before.set()
+    await room.until(lambda: room.said() and room.said()[-1].startswith(LONG[:60]))
+    return said
+
+
+def _begun(room: Scene) -> Reply:
+    def reply(_: object) -> Reply:
+        room.model.hold = asyncio.Event()
+        return [TextChunk(LONG)]
+
+    return reply
+
+
+def _second(room: Scene) -> Reply:
+    def reply(_: object) -> Reply:
+        room.model.hold = None
+        return "The second attempt."
+
+    return reply
+
+
+async def test_an_edited_question_is_answered_anew_in_the_same_message(room: Scene) -> None:
+    [question] = await being_answered(room, "Who?")
+    before, reply = room.replies()
+    await room.ann.edit(question, "Why?")
+    await room.until(lambda: room.said() == ["Hello.", "The second attempt."] and not reply.buttons)
+    assert room.replies() == [before, reply]
+    await room.until_delivered(2)
+    assert await room.kept() == ["Hello", "Hello.", "Why?", "The second attempt."]
+    assert room.model.requests[-1][-1].content == "Why?"
+
+
+async def test_a_deleted_question_is_answered_no_more_and_leaves_nothing(room: Scene) -> None:
+    [question] = await being_answered(room, "Who?")
+    await room.ann.delete(question)
+    await room.until_said("Hello.")
+    assert await room.kept() == ["Hello", "Hello."]
+    assert len(await room.turns()) == 1
+
+
+async def test_bulk_deletion_takes_questions_too(room: Scene) -> None:
+    [question] = await being_answered(room, "Who?")
+    question.channel.messages.pop(question.id)
+    data = {"ids": [str(question.id)], "channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
+    room.double.gateway.emit("MESSAGE_DELETE_BULK", data)
+    await room.until_said("Hello.")
+    assert await room.kept() == ["Hello", "Hello."]
+
+
+async def test_others_of_the_same_turn_go_on_without_it(room: Scene) -> None:
+    first, _ = await being_answered(room, "Who?", "Why?")
+    await room.ann.delete(first)
+    await room.until(lambda: room.said()[-1] == "The second attempt.")
+    await room.until_delivered(2)
+    assert await room.kept() == ["Hello", "Hello.", "Why?", "The second attempt."]
+
+
+async def test_a_question_that_waits_is_asked_as_it_is_now(room: Scene) -> None:
+    release = await room.hold()
+    room.model.say("One.", "Two.")
+    await room.ann.say(room.thread, "First?")
+    await room.until_asked(1)
+    second = await room.ann.say(room.thread, "Secnod?")
+    await room.ann.edit(second, "Second?")
+    third = await room.ann.say(room.thread, "Third?")
+    await room.ann.delete(third)
+    await asyncio.sleep(0.1)
+    release.set()
+    await room.until_said("One.", "Two.")
+    assert await room.kept() == ["First?", "One.", "Second?", "Two."]
+
+
+async def test_what_has_its_answer_stays(room: Scene) -> None:
+    question = await room.ann.say(room.thread, "Who?")
+    await room.until_delivered()
+    await room.ann.edit(question, "Why?")
+    await room.ann.delete(question)
+    room.model.say("Next.")
+    await room.ann.say(room.thread, "And?")
+    await room.until_said("I do not know.", "Next.")
+    assert await room.kept() == ["Who?", "I do not know.", "And?", "Next."]
+
+
+async def test_editing_a_question_that_failed_asks_it_again(room: Scene) -> None:
+    room.model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."), "Hobb.")
+    question = await room.ann.say(room.thread, "Whi?")
+    await room.until_delivered()
+    [reply] = room.replies()
+    await room.ann.edit(question, "Who?")
+    await room.until(lambda: room.said() == ["Hobb."] and not reply.buttons)
+    assert room.replies() == [reply]
+    await room.until_delivered()
+    assert await room.kept() == ["Who?", "Hobb."]
+
+
+async def test_deleting_a_question_that_failed_takes_the_sentence_with_it(room: Scene) -> None:
+    room.model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."))
+    question = await room.ann.say(room.thread, "Who?")
+    await room.until_delivered()
+    await room.ann.delete(question)
+    await room.until_said()
+
+
+async def test_a_preview_that_discord_adds_changes_nothing(room: Scene) -> None:
+    [question] = await being_answered(room, "Who?")
+    room.double.world.edit(question, {"embeds": [{"type": "rich", "description": "a page"}]})
+    await asyncio.sleep(0.1)
+    assert len(room.model.requests) == 2
+    await room.ann.edit(question, "Why?")
+    await room.until_said("Hello.", "The second attempt.")
+
+
+async def test_many_edits_in_a_row_leave_one_answer_to_the_last(room: Scene) -> None:
+    [question] = await being_answered(room, "Who?")
+    room.model.say(_begun(room))
+    for number in range(3):
+        await room.ann.edit(question, f"Why {number}?")
+        await asyncio.sleep(0.01 * number)
+    room.model.say(_second(room))
+    await room.ann.edit(question, "Why indeed?")
+    await room.until_said("Hello.", "The second attempt.")
+    await room.until_delivered(2)
+    assert await room.kept() == ["Hello", "Hello.", "Why indeed?", "The second attempt."]
