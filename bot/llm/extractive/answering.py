@@ -1,10 +1,10 @@
 """The answer in words, from what was looked up."""
 
 import json
+from collections.abc import Sequence
 
-from bot.llm.extractive.candidates import gather
 from bot.llm.extractive.chapters import contents, overview
-from bot.llm.extractive.choice import MOST_PIECES, MOST_WORDS, Choice, Confidence, choose
+from bot.llm.extractive.choice import MOST_PIECES, Choice, Choices, Confidence
 from bot.llm.extractive.cues import CUES
 from bot.llm.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Remark
 from bot.llm.extractive.onward import onward
@@ -13,25 +13,20 @@ from bot.llm.extractive.phrases import PHRASES, Phrases
 from bot.llm.extractive.places import count, line
 from bot.llm.extractive.question import Kind, Question
 from bot.llm.extractive.quoting import introduce, quotations, render
-from bot.llm.extractive.scoring import Evidence, has_number
+from bot.llm.extractive.scoring import has_number
 from bot.llm.extractive.transcript import Look, Transcript
 from bot.llm.extractive.wishes import Wish
 
-_PIECES_WHEN_UNSURE = 2
+_PIECES_WHEN_UNSURE = 3
 
 
-def answer_to(wishes: list[Wish], transcript: Transcript) -> str:
+def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
     """One paragraph for each wish; never empty."""
-    words = MOST_WORDS if len(wishes) == 1 else MOST_WORDS * 2 // 3
-    return "\n\n".join(dict.fromkeys(_answer(wish, transcript, words) for wish in wishes))
+    return "\n\n".join(dict.fromkeys(_answer(wish, choices) for wish in wishes))
 
 
-def choice_for(question: Question, transcript: Transcript, most_words: int = MOST_WORDS) -> Choice:
-    """What would be quoted in answer to a question."""
-    return choose(Evidence(question, gather(transcript.results, question.language)), most_words=most_words)
-
-
-def _answer(wish: Wish, transcript: Transcript, words: int) -> str:
+def _answer(wish: Wish, choices: Choices) -> str:
+    transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent
     if failed := _failure(transcript):
@@ -52,10 +47,10 @@ def _answer(wish: Wish, transcript: Transcript, words: int) -> str:
         case Onward():
             said = onward(transcript, wish.question.language)
         case Pages(_, _, question) if question:
-            return _lookup(question, transcript, words)
+            return _lookup(question, choices)
         case _:
             said = ""
-    return said or _lookup(wish.question, transcript, words)
+    return said or _lookup(wish.question, choices)
 
 
 def _remark(reply: str, transcript: Transcript, phrases: Phrases) -> str:
@@ -79,11 +74,11 @@ def _reason(look: Look) -> str:
     return " ".join(str(reason).split())[:300] or look.call.tool_name
 
 
-def _lookup(question: Question, transcript: Transcript, words: int) -> str:
+def _lookup(question: Question, choices: Choices) -> str:
     phrases = PHRASES[question.language]
-    choice = choice_for(question, transcript, words)
+    choice = choices.of(question)
     if choice.confidence is Confidence.NONE:
-        return phrases.nothing_yet if transcript.reading else phrases.nothing
+        return phrases.nothing_yet if choices.transcript.reading else phrases.nothing
     most = MOST_PIECES if choice.confidence is Confidence.FIRM else _PIECES_WHEN_UNSURE
     quoted = quotations(choice.candidates[:most])
     rendered = render(quoted, question.language)
@@ -101,7 +96,7 @@ def _lead(question: Question, choice: Choice, phrases: Phrases, *, several: bool
         case Kind.WHEN if not any(cues.time.search(text) for text in texts):
             return phrases.no_time
         case Kind.WHY:
-            reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because, cues.purpose))
+            reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because))
             return phrases.reason if reasoned else phrases.came_about
         case _:
             return phrases.found if several else ""

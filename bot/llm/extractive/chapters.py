@@ -45,7 +45,7 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
         return ""
     if not listed:
         return phrases.no_contents
-    lines = [f"- {entry.title or entry.number}, p. {entry.page}" for entry in listed[:_MOST_LISTED]]
+    lines = [f"* {entry.title or entry.number}, p. {entry.page}" for entry in listed[:_MOST_LISTED]]
     more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
     return "\n".join([phrases.contents.format(len(listed)), *lines, *more])
 

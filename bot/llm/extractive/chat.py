@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncGenerator, Sequence
 
 from bot.llm.extractive.answering import answer_to
+from bot.llm.extractive.choice import Choices
 from bot.llm.extractive.headlines import written_for
 from bot.llm.extractive.offered import OfferedTools
 from bot.llm.extractive.planning import next_calls
@@ -51,5 +52,6 @@ def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -
         return ChatResponse(text=written)
     transcript = transcribe(messages)
     wishes = wishes_of(transcript)
-    calls = next_calls(wishes, transcript, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
-    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, transcript))
+    choices = Choices(transcript, questions=len(wishes))
+    calls = next_calls(wishes, choices, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
+    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, choices))

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.llm.extractive.candidates import Candidate
+from bot.llm.extractive.candidates import Candidate, gather
+from bot.llm.extractive.question import Question
 from bot.llm.extractive.scoring import Evidence, scores
+from bot.llm.extractive.transcript import Transcript
 
 MOST_WORDS = 90
 """Words quoted in one answer; a first sentence that is longer is quoted all the same."""
@@ -40,6 +42,22 @@ class Choice:
 
 
 NOTHING = Choice((), Confidence.NONE)
+
+
+class Choices:
+    """What is quoted in answer to each question of a message, chosen once from what its looks have brought."""
+
+    def __init__(self, transcript: Transcript, questions: int) -> None:
+        """`questions` share the room there is, though not quite: most of them need less."""
+        self.transcript = transcript
+        self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
+        self._chosen: dict[Question, Choice] = {}
+
+    def of(self, question: Question) -> Choice:
+        if question not in self._chosen:
+            candidates = gather(self.transcript.results, question.language)
+            self._chosen[question] = choose(Evidence(question, candidates), most_words=self._most_words)
+        return self._chosen[question]
 
 
 def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:

@@ -63,6 +63,9 @@ class Onward:
     """What comes after what was quoted last."""
 
 
+_FEWEST_WORDS = 2
+"""Words of a line that can be told from any other."""
+
 Intent = Lookup | Remark | Contents | Count | Line | Pages | Overview | Onward
 
 
@@ -91,11 +94,15 @@ def _clean_term(text: str) -> str:
 
 
 def _line(text: str) -> Line | None:
-    for wording in wordings.LINES:
-        found = wording.search(text)
-        if found and len(found["text"].split()) > 1 and not wordings.TOPIC.match(found["text"]):
-            return Line(found["text"].strip(wordings.WRAPPING), bool(wordings.SPEAKER.fullmatch(text)))
-    return None
+    quoted = wordings.QUOTED.search(text)
+    if quoted:
+        around = f"{text[: quoted.start()]} {text[quoted.end() :]}".strip()
+        found = quoted if wordings.ASKS_FOR_PLACE.fullmatch(around) else None
+    else:
+        found = next((match for wording in wordings.LINES if (match := wording.search(text))), None)
+    if found is None or len(found["text"].split()) < _FEWEST_WORDS or wordings.TOPIC.match(found["text"]):
+        return None
+    return Line(found["text"].strip(wordings.WRAPPING), bool(wordings.SPEAKER.fullmatch(text)))
 
 
 def _structure(text: str) -> Contents | Overview | None:

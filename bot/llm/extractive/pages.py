@@ -25,9 +25,8 @@ def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
     phrases = PHRASES[language]
     candidates = gather([passages], language)
     kept = list(_within(candidates, MOST_WORDS))
-    label = wish.first if wish.first == wish.last else f"{wish.first}–{wish.last}"
     goes_on = [phrases.goes_on] if len(kept) < len(candidates) else []
-    return "\n\n".join([phrases.page.format(label), *_blocks(kept, passages), *goes_on])
+    return "\n\n".join([phrases.page, *_blocks(kept, passages), *goes_on])
 
 
 def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candidate]:

@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.llm.extractive.answering import choice_for
 from bot.llm.extractive.chapters import pages_to_open
-from bot.llm.extractive.choice import Confidence
+from bot.llm.extractive.choice import Choices, Confidence
 from bot.llm.extractive.intents import Contents, Count, Line, Lookup, Onward, Overview, Pages, Remark
 from bot.llm.extractive.offered import OfferedTools
 from bot.llm.extractive.onward import last_quoted
@@ -18,16 +17,16 @@ PASSAGES, MORE_PASSAGES = 8, 16
 """Passages of a first and of a second search: for nine questions of ten the answer is in the first eight."""
 
 
-def next_calls(wishes: Sequence[Wish], transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     """The calls to make now, none when it is time to answer."""
     rounds = (_first_calls, _second_calls)
-    if transcript.rounds >= len(rounds):
+    if choices.transcript.rounds >= len(rounds):
         return []
-    calls = [call for wish in wishes for call in rounds[transcript.rounds](wish, transcript, tools)]
+    calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
     return list({call.tool_use_id: call for call in calls}.values())
 
 
-def _first_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
         case Remark():
             return []
@@ -40,7 +39,7 @@ def _first_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> lis
         case Contents() | Overview():
             calls = tools.call("table_of_contents")
         case Onward():
-            quoted = last_quoted(transcript)
+            quoted = last_quoted(choices.transcript)
             calls = tools.call("read_around", passage=quoted.passage.source, before=0, after=1) if quoted else []
         case Lookup(question):
             calls = _introduction(question, tools)
@@ -48,10 +47,11 @@ def _first_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> lis
     return calls or _search(wish.question, tools)
 
 
-def _second_calls(wish: Wish, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
+def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
+    transcript = choices.transcript
     match wish.intent:
         case Lookup(question):
-            firm = choice_for(question, transcript).confidence is Confidence.FIRM
+            firm = choices.of(question).confidence is Confidence.FIRM
             return _first_scene(question, transcript, tools) + ([] if firm else _search_again(question, tools))
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)

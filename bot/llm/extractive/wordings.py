@@ -66,7 +66,7 @@ OVERVIEW = _anywhere(
     rf"what (?:has )?happen(?:s|ed) (?:so far|up to now|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
     r"zusammenfass\w+|fasse?\b.*\bzusammen\b|worum geht\b",
     r"résum\w+|de quoi (?:parle|s['’]agit)",
-    r"resum\w+|de qu[ée] (?:se )?trata\b",
+    r"resum(?:en|ir|e (?:el|la|lo))\b|resúme\w*|de qu[ée] (?:se )?trata\b",
 )
 CHAPTER = _anywhere(r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)")
 LATEST = _anywhere("so far|up to now|latest|last chapter|this chapter|bisher|jusqu['’]ici|hasta ahora")
@@ -99,8 +99,16 @@ PLACES = (
     _anywhere(r"dónde (?:aparece|se menciona) (?P<term>.+?) por primera vez\b"),
 )
 
+QUOTED = re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]")
+ASKS_FOR_PLACE = _whole(
+    "",
+    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:says?|said|tells?|told|speaks|spoke|cri(?:es|ed)|asks?|asked)\b.*",
+    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:sagt\w*|fragt\w*|ruft|rief|dit|demande|dice|dijo|pregunta)\b.*",
+    r"(?:where|wo|où|dónde|find|locate|quote|search|(?:on |in )?(?:which|what) (?:page|chapter))\b.*",
+)
+"""What stands around a quoted line when it is the line that is wanted."""
+
 LINES = (
-    re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]"),
     _anywhere(
         r"where (?:does|did) (?:it|the (?:book|author|text|narrator)|s?he) (?:say|write|read)"
         r"(?: that| something like)?[:,]? (?P<text>.+)"

@@ -1,0 +1,244 @@
+"""How often the built-in answerer quotes the answer.
+
+    python -m benchmarks.extractive QUESTIONS.jsonl [--every N] [--strangers] [--show]
+
+QUESTIONS.jsonl is as `marginalia eval` reads it, with "answers" to each question. Every question is put to its book as
+in a conversation: the answerer asks for tool calls, the tools search the indexed book, and what it writes goes through
+the checks of quotations and keys. In percent of the questions,
+
+span     an answer's own words are quoted from where they stand (of the questions that have such a place)
+all      or all content words of one of the answers are quoted
+half     or half of them
+firm     it answers, without "I found no clear answer"
+nothing  it says that nothing was found
+
+and the mean words of an answer and its tool calls, and the median milliseconds of a turn. The row "best sentence" is
+what one gets by quoting the sentence with the best BM25 score among the same passages. With --strangers the questions
+are put to the next of the books instead, where "nothing" is right and "firm" is wrong.
+"""
+
+import argparse
+import asyncio
+import json
+import math
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from benchmarks.table import print_table
+from bot.llm.extractive import ExtractiveChat
+from bot.llm.extractive.language import Language
+from bot.llm.extractive.phrases import PHRASES
+from bot.llm.extractive.planning import PASSAGES
+from bot.readers.txt import read_plain
+from bot.tools.book import book_toolbox
+from domain.agent.composition import Composition, compose
+from domain.agent.quotations import fold
+from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.book import Book, Passage, Sentence
+from domain.chat import PromptMessage
+from domain.event import ToolCallFinished
+from domain.library.word_lists import STOP_WORDS
+from domain.library.words import stem_of, words_of
+from domain.protocols import BookView
+from storage.book_files.files import SQLiteBookFiles
+
+HEAD = ("", "questions", "span", "all", "half", "firm", "nothing", "words", "calls", "ms")
+_GAP = 5
+"""Characters of white space at most between sentences that are neighbours."""
+
+_K1, _B = 1.2, 0.75
+"""The customary constants of BM25."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question with its answers, and where in the book their words stand."""
+
+    book: str
+    text: str
+    answers: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What was said to a question; `quoted` are the sentences it cites."""
+
+    text: str
+    quoted: tuple[tuple[int, int], ...]
+    calls: int = 0
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """How good one reply is; `span` is None where no place is known."""
+
+    span: bool | None
+    share: float
+    firm: bool
+    nothing: bool
+    words: int
+    calls: int
+    milliseconds: float
+
+
+def main() -> None:
+    options = _options()
+    lines = [json.loads(line) for line in options.questions.read_text(encoding="utf-8").splitlines()]
+    questions = [
+        Labelled(q["book"], q["question"], tuple(q["answers"]), tuple(map(tuple, q.get("answer_spans") or ())))
+        for q in lines[:: options.every]
+    ]
+    asyncio.run(_measure(options.questions.parent, questions, strangers=options.strangers, show=options.show))
+
+
+def _options() -> Any:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions", type=Path)
+    parser.add_argument("--every", type=int, default=1, help="take only every N-th question")
+    parser.add_argument("--strangers", action="store_true", help="put the questions to a book they are not on")
+    parser.add_argument("--show", action="store_true", help="print questions and answers")
+    return parser.parse_args()
+
+
+async def _measure(folder: Path, questions: Sequence[Labelled], *, strangers: bool, show: bool) -> None:
+    names = list(dict.fromkeys(question.book for question in questions))
+    with tempfile.TemporaryDirectory() as place:
+        files = SQLiteBookFiles(Path(place))
+        texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
+        views = {name: await _open(files, name, texts[name]) for name in names}
+        if strangers:
+            views = dict(zip(names, [*list(views.values())[1:], views[names[0]]], strict=True))
+        rows: dict[str, list[Measured]] = {name: [] for name in names}
+        baseline: list[Measured] = []
+        for question in questions:
+            reply = await _ask(views[question.book], question.text)
+            rows[question.book].append(_judge(question, reply, texts[question.book]))
+            best = await _best_sentence(views[question.book], question.text)
+            baseline.append(_judge(question, best, texts[question.book]))
+            if show:
+                print(f"{rows[question.book][-1].share:.2f}  {question.text}  {question.answers}\n{reply.text}\n")
+        await files.close()
+    everything = [measured for found in rows.values() for measured in found]
+    table = [_row(Path(name).stem, found) for name, found in rows.items()]
+    print_table(HEAD, [*table, _row("all", everything), _row("best sentence", baseline)])
+
+
+async def _open(files: SQLiteBookFiles, name: str, text: str) -> BookView:
+    digest = sha256(text.encode()).hexdigest()
+    book_text = read_plain(text)
+    await files.write(digest, book_text)
+    pages, chapters, words = len(book_text.pages), len(book_text.chapters), len(text.split())
+    book = Book(digest, "bench", digest, name, "", "txt", pages, chapters, words, len(text), datetime.now(UTC))
+    return (await files.open(book)).view(len(text))
+
+
+async def _ask(view: BookView, question: str) -> Reply:
+    """A turn, as a conversation plays it."""
+    started = time.perf_counter()
+    tools, calls = book_toolbox(view), 0
+    composition: Composition = compose(view.book, view, (), None)
+    messages = [PromptMessage("user", question)]
+    turn = ToolUseRetrievalStrategy().execute(
+        ExtractiveChat(), messages, tools.get_definitions(), tools.build_dispatcher()
+    )
+    async for event in turn:
+        await composition.follow(event)
+        calls += isinstance(event, ToolCallFinished)
+    await composition.finish()
+    quoted = _joined([(citation.start, citation.end) for citation in composition.citations])
+    return Reply(composition.text, quoted, calls, (time.perf_counter() - started) * 1000)
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """The spans in order, neighbours made one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start - joined[-1][1] <= _GAP:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return tuple(joined)
+
+
+async def _best_sentence(view: BookView, question: str) -> Reply:
+    passages = await view.search([question], PASSAGES)
+    best = _by_bm25(question, passages)
+    return Reply(best.text, ((best.start, best.end),), 1) if best else Reply("", (), 1)
+
+
+def _by_bm25(question: str, passages: Sequence[Passage]) -> Sentence | None:
+    sentences = list(dict.fromkeys(sentence for passage in passages for sentence in passage.sentences))
+    words = [Counter(_content(sentence.text)) for sentence in sentences]
+    holders = Counter(word for counts in words for word in counts)
+    mean = fmean(counts.total() for counts in words) if words else 1.0
+
+    def score(counts: Counter[str]) -> float:
+        norm = _K1 * (1 - _B + _B * counts.total() / (mean or 1.0))
+        return sum(
+            math.log(1 + (len(words) - holders[word] + 0.5) / (holders[word] + 0.5))
+            * (counts[word] * (_K1 + 1) / (counts[word] + norm))
+            for word in set(_content(question))
+        )
+
+    return max(zip(sentences, words, strict=True), key=lambda pair: score(pair[1]), default=(None, None))[0]
+
+
+def _judge(question: Labelled, reply: Reply, text: str) -> Measured:
+    said, words = fold(reply.text), set(_content(reply.text))
+    span = any(
+        fold(text[start:end]) in said and any(a <= start and end <= b for a, b in reply.quoted)
+        for start, end in question.places
+    )
+    shares = [len(wanted & words) / len(wanted) for answer in question.answers if (wanted := _wanted(answer))]
+    english = PHRASES[Language.ENGLISH]
+    return Measured(
+        span=span if question.places else None,
+        share=1.0 if span else max(shares, default=0.0),
+        firm=not said.startswith((fold(english.near), fold(english.nothing))),
+        nothing=said.startswith(fold(english.nothing)),
+        words=len(reply.text.split()),
+        calls=reply.calls,
+        milliseconds=reply.milliseconds,
+    )
+
+
+def _wanted(answer: str) -> set[str]:
+    return set(_content(answer)) or {stem_of(word) for word in words_of(answer)}
+
+
+def _content(text: str) -> list[str]:
+    return [stem_of(word) for word in words_of(text) if word.lower().replace("’", "'") not in STOP_WORDS]
+
+
+def _row(name: str, found: Sequence[Measured]) -> list[str]:
+    shares = (
+        [measured.span for measured in found if measured.span is not None],
+        [measured.share == 1.0 for measured in found],
+        [measured.share >= 0.5 for measured in found],
+        [measured.firm for measured in found],
+        [measured.nothing for measured in found],
+    )
+    rates = [f"{100 * fmean(values):.1f}" if values else "-" for values in shares]
+    words, calls = (fmean(values) for values in ([m.words for m in found], [m.calls for m in found]))
+    return [
+        name,
+        f"{len(found):,}",
+        *rates,
+        f"{words:.1f}",
+        f"{calls:.2f}",
+        f"{median(m.milliseconds for m in found):.1f}",
+    ]
+
+
+if __name__ == "__main__":
+    main()
