@@ -1,6 +1,7 @@
 """Taking in what people write in the thread of a conversation: in order, once, and only what is for the bot."""
 
 import asyncio
+from dataclasses import replace
 from enum import Enum, auto
 from weakref import WeakValueDictionary
 
@@ -11,8 +12,10 @@ from cogs.services import Services
 from domain.agent.chat_with_book import Reader
 from domain.conversation import Conversation
 
+PAGE = 100
+"""Messages that Discord hands out in one request."""
 READ_AT_MOST = 500
-"""Messages that are looked at after an absence, the newest; five requests."""
+"""Messages of a busy thread that are looked at after an absence."""
 
 
 class Heard(Enum):
@@ -94,8 +97,9 @@ class Reception:
         asked = False
         if thread.last_message_id is None or thread.last_message_id > known:
             for message in await _between(thread, known, before):
-                if is_from_a_person(message):
-                    asked |= await self.hear(message, conversation, bot_id) is Heard.ASKED
+                heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
+                asked |= heard is Heard.ASKED
+                conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
         self._up_to_date.add(thread.id)
         return asked
 
@@ -111,6 +115,10 @@ class Reception:
 
 
 async def _between(thread: discord.Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
-    """Messages newer than `known`, oldest first; of very many the newest."""
-    pages = thread.history(after=discord.Object(known), before=before, limit=READ_AT_MOST, oldest_first=False)
-    return [message async for message in pages][::-1]
+    """Messages newer than `known`, oldest first; of very many the first page and the newest."""
+    pages = thread.history(after=discord.Object(known), before=before, limit=PAGE, oldest_first=True)
+    first = [message async for message in pages]
+    if len(first) < PAGE:
+        return first
+    newest = thread.history(after=first[-1], before=before, limit=READ_AT_MOST, oldest_first=False)
+    return first + [message async for message in newest][::-1]

@@ -1,0 +1,104 @@
+"""A thread gets one title after its first answer, and never over a person's own."""
+
+import asyncio
+
+import pytest
+
+from domain.conversation import TitleSource
+from domain.errors import LLMError, LLMErrorCode
+from tests.cogs.conversation.scene import Scene
+from tests.doubles.discord_api import Channel
+
+RENAME = "PATCH /channels/{channel}"
+
+
+@pytest.fixture
+async def thread(room: Scene) -> Channel:
+    known = {each.id for each in room.double.threads()}
+    await room.ann.slash("conversations create", book=(await room.book()).id)
+    await room.until(
+        lambda: any(room.double.messages(each)[1:] for each in room.double.threads() if each.id not in known)
+    )
+    [opened] = [each for each in room.double.threads() if each.id not in known]
+    return opened
+
+
+async def test_the_model_names_the_thread_after_the_first_answer(room: Scene, thread: Channel) -> None:
+    assert thread.name == "The Dark Lamp"
+    room.model.say("Hobb put it out.", "“Who Put Out the Lamp.”", "Because of Lucian.")
+    await room.ann.say(thread, "Who put out the lamp?")
+    await room.until(lambda: thread.name == "Who Put Out the Lamp")
+    conversation = await room.conversation(thread)
+    assert (conversation.title, conversation.title_source) == ("Who Put Out the Lamp", TitleSource.MODEL)
+    await room.ann.say(thread, "Why?")
+    await room.until_delivered(2, thread)
+    await asyncio.sleep(0.05)
+    assert len(room.model.requests) == 3
+    assert len(room.double.calls(RENAME)) == 1
+
+
+async def test_a_title_costs_whoever_asked(room: Scene, thread: Channel) -> None:
+    asked = room.model.requests
+    room.model.say("Hobb put it out.", "The lamp")
+    await room.ann.say(thread, "Who put out the lamp?")
+    await room.until(lambda: thread.name == "The lamp")
+    [title_request] = [request for request in asked if "Give this conversation" in request[0].content]
+    assert "Who put out the lamp?" in title_request[0].content
+    assert "Hobb put it out." in title_request[0].content
+
+
+async def test_a_persons_own_title_stays(room: Scene) -> None:
+    await room.ann.say(room.thread, "Who?")
+    await room.until_delivered()
+    await asyncio.sleep(0.05)
+    assert room.thread.name == "Talk"
+    assert len(room.model.requests) == 1
+
+
+async def test_a_title_chosen_meanwhile_stays(room: Scene, thread: Channel) -> None:
+    release = asyncio.Event()
+
+    def slowly(_: object) -> str:
+        room.model.hold = release
+        return "The model's title"
+
+    room.model.say("Hobb put it out.", slowly)
+    await room.ann.say(thread, "Who?")
+    await room.until_asked(2)
+    await room.ann.rename(thread, "Night reading")
+    while (await room.conversation(thread)).title_source is not TitleSource.PERSON:
+        await asyncio.sleep(0.01)
+    release.set()
+    await asyncio.sleep(0.1)
+    assert thread.name == "Night reading"
+    assert (await room.conversation(thread)).title == "Night reading"
+
+
+@pytest.mark.parametrize("reply", [LLMError(LLMErrorCode.OVERLOADED, "Too busy."), " “.” "])
+async def test_without_one_from_the_model_the_first_words_do(
+    room: Scene, thread: Channel, reply: LLMError | str
+) -> None:
+    room.model.say("Hobb put it out.", reply)
+    await room.ann.say(thread, "Who put out the lamp on the night of the ninth?")
+    await room.until(lambda: thread.name == "Who put out the lamp on the night of the ninth?")
+    assert (await room.conversation(thread)).title_source is TitleSource.AUTOMATIC
+
+
+async def test_a_thread_that_was_renamed_too_often_keeps_its_name_and_is_answered(room: Scene, thread: Channel) -> None:
+    for name in ("Once", "Twice"):
+        assert room.double.rest.limits.take_rename(str(thread.id)) is None, name
+    room.model.say("Hobb put it out.", "The lamp", "Because.")
+    await room.ann.say(thread, "Who?")
+    await room.until(lambda: any(call.status == 429 for call in room.double.calls(RENAME)))
+    await room.ann.say(thread, "Why?")
+    await room.until_said("Hobb put it out.", "Because.", thread=thread)
+    assert thread.name == "The Dark Lamp"
+
+
+async def test_a_title_tells_nothing_of_what_lies_ahead(room: Scene, thread: Channel) -> None:
+    book = await room.book()
+    await room.ann.slash("progress", book=book.id, page="1")
+    room.model.say("I cannot say.", "Lucian drowned in 1887")
+    await room.ann.say(thread, "What about the ferryman?")
+    await room.until(lambda: thread.name != "The Dark Lamp")
+    assert thread.name == "What about the ferryman?"
