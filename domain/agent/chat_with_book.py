@@ -111,12 +111,13 @@ class ChatWithBook:
         async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
             history = await self._messages.get_recent(conversation_id, self._answers.reach)
+            people = await self._messages.list_authors(conversation_id)
+            # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             waiting = [m for m in waiting if not self._called_back[m.id]]
             if not waiting:
                 return
             answered = [m for m in history if m.turn_id is not None]
-            people = await self._messages.list_authors(conversation_id)
             running = self._running[conversation_id] = RunningTurn(waiting)
             try:
                 play = partial(self._answers.play, conversation, people, answered, waiting, running)
