@@ -55,7 +55,7 @@ def preview_settings(folder: Path) -> Settings:
 
 
 async def _show(app: App, port: int) -> None:
-    from bot.preview import open_preview
+    from bot.preview.page import open_preview
 
     costs_nothing = app.settings.provider == "extractive"
     async with open_preview(app, QUESTIONS if costs_nothing else (), port) as page:

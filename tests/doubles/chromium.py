@@ -29,6 +29,18 @@ PATIENCE_S = 30.0
 LOOK_S = 0.05
 KEY_CODES = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}
 
+_PRESS = """(elements, text) => {
+    const wanted = elements.filter(each => each.innerText.includes(text) && !each.disabled).at(-1);
+    if (!wanted) return false;
+    wanted.scrollIntoView({block: "center"});
+    const {x, y, width, height} = wanted.getBoundingClientRect();
+    if (!wanted.contains(document.elementFromPoint(x + width / 2, y + height / 2))) return false;
+    wanted.focus();
+    wanted.click();
+    return true;
+}"""
+"""In one go, so that a page which draws itself anew cannot come in between."""
+
 
 def chromium() -> str | None:
     """Where a Chromium is installed, if one is."""
@@ -102,15 +114,8 @@ class Page:
         await self.until(f"[...{_all(selector)}].some(each => each.innerText.includes({json.dumps(text)}))")
 
     async def click(self, selector: str, text: str = "") -> None:
-        """Press with the mouse the last enabled element that has this text, once it is there."""
-        fitting = f"[...{_all(selector)}].filter(each => each.innerText.includes({json.dumps(text)}) && !each.disabled)"
-        place = await self.until(
-            f"(each => each && (each.scrollIntoView({{block: 'center'}}), each.getBoundingClientRect().toJSON()))"
-            f"({fitting}.at(-1))"
-        )
-        at = {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
-        for kind in ("mousePressed", "mouseReleased"):
-            await self.send("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **at)
+        """Press the last enabled element that has this text, as soon as it is there and nothing covers it."""
+        await self.until(f"({_PRESS})([...{_all(selector)}], {json.dumps(text)})")
 
     async def type(self, text: str) -> None:
         """Type into whatever has the focus."""

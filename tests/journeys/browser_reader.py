@@ -1,0 +1,111 @@
+"""A person at the page of `marginalia preview`, with a browser, a mouse and a keyboard."""
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.doubles.chromium import Page, browsing
+from tests.journeys.terminal import Terminal
+
+STARTED_S = 60.0
+MESSAGES = "#channel-message-list > *"
+AT_REST = "window.simcordPreview?.ready && !window.simcordPreview.awaitingRevision"
+
+
+@dataclass(frozen=True)
+class BrowserReader:
+    page: Page
+
+    async def open(self, url: str) -> None:
+        await self.page.go(url)
+        await self.rest()
+
+    async def write(self, text: str) -> None:
+        """Send a message in the thread; returns when the bot has come to rest."""
+        await self.page.click("#channel-composer-input")
+        await self.page.type(text)
+        await self.page.press("Enter")
+        await self.rest()
+
+    async def command(self, name: str, options: Mapping[str, tuple[str, str]] | None = None) -> None:
+        """Use a slash command. An option is what is typed, and the suggestion then chosen."""
+        await self.page.click("#channel-composer-input")
+        await self.page.type(f"/{name}")
+        await self.page.click(".command-entry", f"/{name}")
+        for option, (typed, suggestion) in (options or {}).items():
+            await self.page.click(".command-ghost")
+            await self.page.click(".command-suggestion", option)
+            await self.page.click(f".command-option-input[data-option={option}]")
+            await self.page.type(typed)
+            await self.page.click(".command-suggestion", suggestion)
+        await self.page.click("#send-message")
+        await self.rest()
+
+    async def press(self, label: str) -> None:
+        """Press the newest button of that label under a message."""
+        await self.page.click(".component-button", label)
+        await self.rest()
+
+    async def switch_to(self, name: str) -> None:
+        """Be the other reader."""
+        await self.page.evaluate(
+            f"(picker => {{ picker.value = [...picker.options].find(each => each.text === '{name}').value; "
+            "picker.dispatchEvent(new Event('change')); })(document.getElementById('viewer-picker'))"
+        )
+        await self.rest()
+
+    async def sees(self, text: str) -> None:
+        """Wait until a text stands in a message."""
+        await self.page.until_text(MESSAGES, text)
+
+    async def after(self, question: str, ending: str = "Sources") -> list[str]:
+        """The messages after a question, once the last of them ends so; an answer ends with its button."""
+        shown = f"[...document.querySelectorAll('{MESSAGES}')].map(each => each.innerText.trim())"
+        await self.page.until(
+            f"(shown => shown.some(each => each.endsWith({json.dumps(question)})) && "
+            f"!shown.join().includes('⏳') && shown.at(-1).endsWith({json.dumps(ending)}))({shown})"
+        )
+        said = [str(each) for each in await self.page.evaluate(shown)]
+        asked = max(place for place, each in enumerate(said) if each.endswith(question))
+        return said[asked + 1 :]
+
+    async def rest(self) -> None:
+        """Wait until the page shows what has come of the last thing done."""
+        await asyncio.sleep(0.1)
+        await self.page.until(AT_REST)
+
+
+@asynccontextmanager
+async def at_the_page(
+    folder: Path, width: int = 1100, height: int = 1000, scale: float = 1.0
+) -> AsyncIterator[BrowserReader]:
+    """`marginalia preview` in a process of its own, and a person who has opened its page."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "bot", "preview"),
+        stdout=asyncio.subprocess.PIPE,
+        env=Terminal(folder).environment(),
+        cwd=folder,
+    )
+    try:
+        url = await asyncio.wait_for(_announced(process), STARTED_S)
+        async with browsing(width, height, scale) as page:
+            reader = BrowserReader(page)
+            await reader.open(url)
+            yield reader
+    finally:
+        process.terminate()
+        await process.wait()
+
+
+async def _announced(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    while line := await process.stdout.readline():
+        if found := re.search(r"http://\S+", line.decode()):
+            return found.group()
+    raise AssertionError("the preview ended without a word of its address")

@@ -1,0 +1,66 @@
+"""The bot in the browser, as somebody without a token gets to know it."""
+
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.doubles.chromium import chromium
+from tests.journeys.browser_reader import BrowserReader, at_the_page
+from tests.journeys.terminal import Terminal
+
+QUESTION = "What did the flour and the crate hold?"
+
+
+@pytest.fixture
+async def ann(tmp_path: Path) -> AsyncIterator[BrowserReader]:
+    async with at_the_page(tmp_path) as reader:
+        yield reader
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium is installed here")
+async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins(ann: BrowserReader) -> None:
+    await ann.sees("A conversation about a book")
+    await ann.sees("At post forty-one Varley lifted his hat")
+
+    await ann.write(QUESTION)
+    card, answer = await ann.after(QUESTION)
+    assert card.count("▸ 1") == 2  # the folded call, and its button
+    assert "search_book" in card
+    assert "Result" not in card
+    assert "p. " in answer
+
+    await ann.press("▸ 1")
+    await ann.sees("▾ 1 search_book")
+    [opened, _] = await ann.after(QUESTION)
+    assert '"query"' in opened
+    assert "Result" in opened
+    await ann.press("▾ 1")
+    assert await ann.after(QUESTION) == [card, answer]
+
+    await ann.command("verbose")
+    await ann.sees("Tool calls are hidden in this thread.")
+    await ann.write("Who is Tom Liddiard?")
+    [uncarded] = await ann.after("Who is Tom Liddiard?")
+    assert "p. " in uncarded
+
+    await ann.press("Sources")
+    await ann.sees("Only you can see this")
+    await ann.command("progress", {"chapter": ("1", "Sixty-Two Posts")})
+    await ann.sees("You have read to")
+
+    await ann.switch_to("Ben")
+    await ann.write("I rather like Varley.")
+    [hint] = await ann.after("I rather like Varley.", "when you mention me or reply to me.")
+    assert "Several of you write here now" in hint
+
+
+async def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = await Terminal(tmp_path).run("preview", "--port", str(port))
+    assert ran.code == 1
+    assert f"could not bind port {port}. Without --port, one that is free is taken." in ran.err
