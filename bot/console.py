@@ -92,9 +92,37 @@ class ConsoleChat:
         else:
             self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
+    async def take_up(self) -> None:
+        """Bring to its end what an earlier run of the program was interrupted in: an answer unseen, or a question.
+
+        In a conversation that is shown on Discord this is left to the bot.
+        """
+        talk = self._conversation.id
+        if self._conversation.thread_id is not None:
+            return
+        for answer in await self._chat.unheard(talk):
+            self._say("You may not have seen this answer:", answer=answer.text)
+            await self._chat.delivered(answer.turn_id)
+        await self._chat.recover(talk)
+        if waiting := await self._chat.waiting(talk):
+            questions = "\n".join(f"› {message.content}" for message in waiting)
+            self._say("I was interrupted before I could answer this:", question=questions)
+            await self._answer()
+
+    def _say(self, sentence: str, **about: str) -> None:
+        if self._as_json:
+            print(json.dumps({"event": "resumed", **about}, ensure_ascii=False), flush=True)  # noqa: T201
+            return
+        self._console.print(f"[dim]{sentence}[/]")
+        for text in about.values():
+            self._console.print(f"{_without_marks(text)}\n", markup=False, soft_wrap=True)
+
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
         await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
+        await self._answer()
+
+    async def _answer(self) -> None:
         screen = _Rendering(self._console, verbose=self._verbose)
         with (
             interrupts(lambda: self._chat.stop(self._conversation.id)),

@@ -46,6 +46,7 @@ def chat(
                 print(conversation_json(talk, found.title), flush=True)  # noqa: T201
             else:
                 await _greet(app, found, talk)
+            await session.take_up()
             await session.run(_lines(echo=not as_json))
             return 1 if session.failures else 0
 

@@ -183,6 +183,21 @@ class ChatWithBook:
                 await self._turns.reopen(turn.id)
             return interrupted
 
+    async def waiting(self, conversation_id: str) -> Sequence[ChatMessage]:
+        """The readers' messages that wait for an answer."""
+        messages = await self._messages.get_recent(conversation_id, 0)
+        return [message for message in messages if message.role is MessageRole.USER]
+
+    async def unheard(self, conversation_id: str) -> Sequence[Answer]:
+        """The answers that are kept, and that nobody may have been shown."""
+        turns = await self._turns.get_by_conversation(conversation_id)
+        answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
+        history = await self._messages.get_by_conversation(conversation_id) if answered else ()
+        last = {message.turn_id: message for message in history if message.role is MessageRole.ASSISTANT}
+        return [
+            Answer(turn.id, last[turn.id].content, last[turn.id].citations, stopped=turn.stopped) for turn in answered
+        ]
+
     async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
         """Note that the readers have the answer, or know that there is none, and in which messages."""
         turn = await self._turns.get(turn_id)

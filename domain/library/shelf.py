@@ -77,8 +77,17 @@ class Bookshelf:
         if known:
             return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
         book = await asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
-        await self._books.save(book)
-        return AddedBook(book, is_new=True, warnings=text.warnings)
+        return await self._put(book, text.warnings)
+
+    async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
+        try:
+            await self._books.save(book)
+        except BookError as error:
+            twin = await self._books.get_by_hash(book.shelf, book.sha256)
+            if error.code is not BookErrorCode.ALREADY_EXISTS or twin is None:
+                raise
+            return AddedBook(twin, is_new=False)  # another process has been faster
+        return AddedBook(book, is_new=True, warnings=warnings)
 
     async def list(self, shelf: str | None = LOCAL_SHELF) -> Sequence[Book]:
         """Books of a shelf, newest first; of all shelves for None."""
