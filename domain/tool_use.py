@@ -23,11 +23,20 @@ UNREADABLE_ARGUMENTS = "_unreadable"
 
 @dataclass(frozen=True, slots=True)
 class ToolInvocation:
-    """One call a model asks for. `tool_use_id` pairs it with its result; adapters always fill it."""
+    """One call a model asks for. `tool_use_id` pairs it with its result; adapters always fill it.
+
+    `covered` are the arguments as people may see them, where the model's own tell too much; it is never sent.
+    """
 
     tool_name: str
     arguments: dict[str, Any]
     tool_use_id: str = ""
+    covered: dict[str, Any] | None = None
+
+    @property
+    def shown_arguments(self) -> dict[str, Any]:
+        """The arguments for people's eyes."""
+        return self.arguments if self.covered is None else self.covered
 
     @property
     def unreadable(self) -> str | None:

@@ -55,7 +55,7 @@ def calls_of(messages: Sequence[ChatMessage], turn_id: str) -> list[ShownCall]:
     invocations = [invocation for message in mine for invocation in message.tool_invocations]
     calls = []
     for number, invocation in enumerate(invocations, start=1):
-        call = ShownCall(number, invocation.tool_name, invocation.arguments, CallState.FAILED)
+        call = ShownCall(number, invocation.tool_name, invocation.shown_arguments, CallState.FAILED)
         calls.append(_with_result(call, results.get(invocation.tool_use_id)))
     return calls
 

@@ -10,7 +10,7 @@ from functools import partial
 from domain.agent.aids import Aids, MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.composition import compose
-from domain.agent.context import presentable, within_bound
+from domain.agent.context import as_said, presentable, within_bound
 from domain.agent.draft import Draft
 from domain.agent.expenses import Expenses, ask_aside
 from domain.agent.leak_checks import LeakChecks
@@ -184,7 +184,7 @@ class AnswerMaker:
         answer = draft.answer = fresh()
         messages = [
             PromptMessage("system", briefing.system),
-            *(message.as_prompt() for message in talk),
+            *map(as_said, talk),
         ]
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, messages, view, fresh)
@@ -199,8 +199,8 @@ class AnswerMaker:
                 if isinstance(event, UsageReported):
                     await self._expenses.record(event, conversation, draft)
                 shown = await answer.presentable(event)
-                if isinstance(shown, ToolCallStarted):
-                    draft.shown_arguments[shown.call_id] = shown.arguments
+                if isinstance(shown, ToolCallStarted) and shown != event:
+                    draft.covered_arguments[shown.call_id] = shown.arguments
                 _emit_text(await answer.follow(event), emit)
                 if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
                     emit(shown)

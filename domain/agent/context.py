@@ -1,8 +1,10 @@
 """Which messages of a history go into the prompt."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from domain.chat import ChatMessage, MessageRole
+from domain.agent.leak_gate import uncovered
+from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import LLMErrorCode
 
@@ -39,6 +41,15 @@ def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessa
     """The turns of which nothing depends on the book beyond `read_to`."""
     hidden = {m.turn_id for m in history if m.depends_to is not None and m.depends_to > read_to}
     return [message for message in history if message.turn_id not in hidden]
+
+
+def as_said(message: ChatMessage) -> PromptMessage:
+    """The message for a model: its own words without covers, which would tell it that it guessed right."""
+    prompt = message.as_prompt()
+    if message.role is not MessageRole.ASSISTANT:
+        return prompt
+    calls = [replace(call, covered=None) for call in message.tool_invocations]
+    return replace(prompt, content=uncovered(prompt.content), tool_invocations=calls)
 
 
 def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:

@@ -22,8 +22,8 @@ class Draft:
     """A turn in the making.
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
-    to there, and so does whatever a model makes of them. `shown_arguments` are those of its calls by id, as they were
-    shown; nothing else is kept of them. `stand_in` asks the book itself, as soon as there is a talk.
+    to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
+    told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk.
     """
 
     turn: Turn
@@ -31,7 +31,7 @@ class Draft:
     answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     depends_to: int | None = None
-    shown_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
     stand_in: Callable[[float], Awaitable[Offer]] | None = None
     offer: Offer = NO_OFFER
@@ -71,7 +71,7 @@ class Draft:
             turn_id=self.turn.id,
             tool_use_id=message.tool_use_id,
             tool_invocations=tuple(
-                replace(call, arguments=self.shown_arguments.get(call.tool_use_id, call.arguments))
+                replace(call, covered=self.covered_arguments.get(call.tool_use_id))
                 for call in message.tool_invocations or ()
             ),
             is_error=message.is_error,

@@ -23,6 +23,14 @@ _LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
 """What makes a line an item, a heading or a quotation: it stays outside, or it would not be one any more."""
 
 
+_COVER = re.compile(r"\|\|(.+?)\|\|")
+
+
+def uncovered(text: str) -> str:
+    """An answer as it was written: without covers, and without the note about them."""
+    return _COVER.sub(r"\1", text.removesuffix(HIDDEN_NOTE)) if text.endswith(HIDDEN_NOTE) else text
+
+
 class LeakGate:
     """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes."""
 
@@ -71,7 +79,7 @@ class LeakGate:
         if not body or self._tells is None or not await self._tells(body):
             return sentence
         self._has_hidden = True
-        return f"{sentence[:start]}||{body.replace('|', '/')}||{sentence[start + len(body) :]}"
+        return f"{sentence[:start]}||{body.replace('||', '//')}||{sentence[start + len(body) :]}"
 
     def _show(self, text: str) -> str:
         self.text += text

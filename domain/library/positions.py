@@ -52,8 +52,8 @@ def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
     """
     chapter = find_chapter(chapters, name)
     if chapter is None:
-        why = "no chapters that could be made out" if not chapters else f"no chapter {name.strip()!r}"
-        raise BookError(BookErrorCode.NOT_FOUND, f"This book has {why}. Say the page you have read to instead.")
+        sentence = f"I can make out no chapter {name.strip()!r} in this book. Say the page you have read to instead."
+        raise BookError(BookErrorCode.NOT_FOUND, sentence)
     return chapter.end
 
 

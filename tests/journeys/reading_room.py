@@ -82,6 +82,7 @@ async def reading_room(
     turn_timeout: float = 30.0,
     tool_timeout: float = 5.0,
     daily_tokens: int = 0,
+    max_rounds: int = 3,
     text: BookText | None = None,
 ) -> AsyncIterator[ReadingRoom]:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
@@ -117,7 +118,7 @@ async def reading_room(
         answers = AnswerMaker(
             provider=provider,
             strategy=lambda p: (
-                ToolUseRetrievalStrategy(max_rounds=3) if p.supports_tools else AlwaysRetrieveStrategy(prompts)
+                ToolUseRetrievalStrategy(max_rounds=max_rounds) if p.supports_tools else AlwaysRetrieveStrategy(prompts)
             ),
             context=FullHistoryStrategy(),
             stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),

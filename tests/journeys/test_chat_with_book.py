@@ -469,7 +469,8 @@ async def test_what_the_model_knows_by_heart_shows_in_no_call_either(tmp_path: P
         events = await room.ask(talk, "Who did it?")
         kept = await room.storage.messages.get_by_conversation(talk.id)
         assert "Lucian" not in repr(events)
-        assert [message.tool_invocations for message in kept if message.tool_invocations] == [
-            (call("search_book", "t1", query="lamp", also=[COVERED]), call("count_mentions", "t2", term=COVERED))
-        ]
+        [first, second] = next(message.tool_invocations for message in kept if message.tool_invocations)
+        assert first.shown_arguments == {"query": "lamp", "also": [COVERED]}
+        assert second.shown_arguments == {"term": COVERED}
+        assert (first.arguments, second.arguments) == (secret.arguments, {"term": "Lucian"})
         assert sum(isinstance(event, ToolCallFinished) and not event.is_error for event in events) == 2

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import domain.library.leaks as leaks_module
-from domain.agent.leak_gate import HIDDEN_NOTE, LeakGate
+from domain.agent.leak_gate import HIDDEN_NOTE, LeakGate, uncovered
 from domain.library.leaks import Leaks
 
 READ = (
@@ -142,6 +142,12 @@ async def test_without_a_bound_all_passes_at_once() -> None:
 
 async def test_a_spoiler_mark_inside_cannot_open_what_is_hidden() -> None:
     assert "||It was // Lucian.||" in await gated("It was || Lucian.")
+
+
+async def test_the_model_is_not_told_what_was_hidden() -> None:
+    text = "Marta came. It was Lucian. It rained."
+    assert uncovered(await gated(text)) == text
+    assert uncovered("a || b || c") == "a || b || c"
 
 
 async def test_a_title_or_an_initial_does_not_end_a_sentence() -> None:
