@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,11 +107,13 @@ async def opened(discord: DiscordDouble) -> list[Channel]:
     [book] = await ann.autocomplete("chat", "book", "lamp")
     for number in range(THREADS):
         await ann.slash("chat", book=book["value"], title=f"Thread {number}")
-        await discord.until(
-            lambda number=number: len(discord.threads()) > number and discord.messages(discord.threads()[-1])[1:]
-        )
+        await discord.until(partial(_has_welcome, discord, f"Thread {number}"))
     await ann.slash("verbose", channel=discord.threads()[0], mode="on")
     return discord.threads()
+
+
+def _has_welcome(discord: DiscordDouble, name: str) -> bool:
+    return any(len(discord.messages(thread)) > 1 for thread in discord.threads() if thread.name == name)
 
 
 def damage(folder: Path) -> list[str]:
@@ -159,3 +162,9 @@ async def chaos(bot: BotProcess, discord: DiscordDouble, folder: Path, rounds: i
     assert (said_twice_or_never(discord, asked), leftovers(discord)) == ({}, [])
     assert await bot.stop() == 0
     assert discord.violations == []
+
+
+def _thread_is_open(discord: DiscordDouble, number: int) -> bool:
+    """Whether the thread of that number is there, with its card in it."""
+    threads = discord.threads()
+    return len(threads) > number and len(discord.messages(threads[-1])) > 1
