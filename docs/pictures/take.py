@@ -1,0 +1,65 @@
+"""Take the pictures of the README from the page of `marginalia preview`: `make pictures`. Needs a Chromium."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from PIL import Image, ImageOps
+
+from bot.commands.preview import QUESTIONS
+from tests.journeys.browser_reader import MESSAGES, BrowserReader, at_the_page
+
+HERE = Path(__file__).parent
+WIDTH, HEIGHT, SCALE = 860, 2400, 1.5
+"""The window is higher than what is to be seen in it."""
+MARGIN = 12
+COLOURS = 128
+BACKGROUND = "#323339"
+AHEAD = "What did Edwin find in the carpet bag?"
+NEWEST = f"[...document.querySelectorAll({MESSAGES!r})].at(-1).scrollIntoView({{block: 'end'}})"
+BOXES = f"[...document.querySelectorAll({MESSAGES!r})].map(each => each.getBoundingClientRect().toJSON())"
+AS_ON_DISCORD = """
+    document.activeElement.blur();
+    document.querySelectorAll(".code-block").forEach(each => each.style.whiteSpace = "pre-wrap");
+    document.querySelectorAll(".code-block code").forEach(each => each.style.minWidth = "0");
+    document.querySelectorAll(".message-edited-compact").forEach(each => each.style.display = "none");
+"""
+"""Discord breaks long lines of code, where this page scrolls them, and has a place of its own for “(edited)”."""
+
+
+async def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        async with at_the_page(Path(folder), WIDTH, HEIGHT, SCALE) as ann:
+            await ann.page.click("#messages-toggle")
+            first, *_ = QUESTIONS
+            shown = 1 + len(await ann.after(first))
+            await ann.press("▸ 1")
+            await ann.sees("▾ 1")
+            await save(ann, "thread", last=shown)
+
+            await ann.command("verbose")
+            await ann.command("progress", {"chapter": ("1", "Sixty-Two Posts")})
+            await ann.write(AHEAD)
+            await ann.after(AHEAD, "so far.")
+            await save(ann, "progress", last=3)
+
+
+async def save(ann: BrowserReader, name: str, *, last: int) -> None:
+    """The last messages, and nothing around them."""
+    await ann.page.evaluate(AS_ON_DISCORD)
+    await ann.rest()
+    await ann.page.evaluate(NEWEST)
+    await ann.rest()
+    boxes = (await ann.page.evaluate(BOXES))[-last:]
+    left, top = boxes[0]["left"], boxes[0]["top"] - MARGIN
+    right, bottom = max(each["right"] for each in boxes), boxes[-1]["bottom"]
+    file = HERE / f"{name}.png"
+    file.write_bytes(await ann.page.picture({"x": left, "y": top, "width": right - left, "height": bottom - top}))
+    with Image.open(file) as taken:
+        picture = taken.convert("RGB")
+    wider = ImageOps.expand(picture, (0, 0, 0, int(MARGIN * SCALE)), BACKGROUND)
+    wider.quantize(COLOURS).save(file, optimize=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
