@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from bot.llm.anthropic import AnthropicChat
+from bot.llm.extractive import ExtractiveChat
 from bot.llm.openai import OpenAIChat
 from bot.llm.wire import WireChat
 from domain.protocols import ChatProvider
@@ -64,6 +65,12 @@ async def over_the_wire(open_bench: Opener[Bench]) -> AsyncIterator[ChatProvider
         yield bench.open()
 
 
+@asynccontextmanager
+async def built_in() -> AsyncIterator[ChatProvider]:
+    """The provider that needs no far end."""
+    yield ExtractiveChat()
+
+
 BENCHES: Mapping[str, Opener[Bench]] = {
     "anthropic": lambda: opened(AnthropicBench, AnthropicDouble()),
     "openai": lambda: opened(OpenAIBench, OpenAIDouble()),
@@ -72,5 +79,6 @@ BENCHES: Mapping[str, Opener[Bench]] = {
 
 PROVIDERS: Mapping[str, Opener[ChatProvider]] = {
     **{name: partial(over_the_wire, open_bench) for name, open_bench in BENCHES.items()},
+    "extractive": built_in,
 }
 """All of them. A provider here has to be able to look something up with search_book and to answer from what it got."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.llm.extractive.chapters import contents, overview
 from bot.llm.extractive.choice import MOST_PIECES, Choice, Choices, Confidence
 from bot.llm.extractive.cues import CUES
-from bot.llm.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Remark
+from bot.llm.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Position, Remark
 from bot.llm.extractive.onward import onward
 from bot.llm.extractive.pages import page_text
 from bot.llm.extractive.phrases import PHRASES, Phrases
@@ -42,8 +42,10 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = page_text(intent, transcript, wish.question.language)
         case Contents():
             said = contents(transcript, phrases)
-        case Overview(chapter):
-            said = overview(chapter, transcript, wish.question.language)
+        case Overview():
+            said = overview(intent, transcript, wish.question.language) or phrases.no_summary
+        case Position():
+            said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
         case Onward():
             said = onward(transcript, wish.question.language)
         case Pages(_, _, question) if question:

@@ -40,7 +40,7 @@ class ExtractiveChat:
         yield response
 
     async def check(self) -> str:
-        return "The built-in answerer is ready; it needs no key."
+        return f"The built-in answerer ({self.model_name}) is ready; it needs no key."
 
     async def aclose(self) -> None:
         """There is nothing to close."""

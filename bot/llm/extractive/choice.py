@@ -16,7 +16,7 @@ MOST_PIECES = 4
 _ENOUGH = 0.8
 """The share of confidence after which nothing more is quoted."""
 
-_FAR_BEHIND = 0.12
+_FAR_BEHIND = 0.1
 """The share of the best candidate's confidence below which nothing is quoted beside it."""
 
 _FIRM, _FAINT = 0.5, 0.25

@@ -38,7 +38,8 @@ def in_context(text: str, before: Question | None, answer: str = "") -> Question
     if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
         question = analyse(text, before.language)
     if not _own_terms(question):
-        return _borrow(question, before.terms, before)
+        meant = _antecedents(question, before, answer) if _points_back(question) else ()
+        return _borrow(question, (*meant, *before.terms), before)
     if _is_elliptical(question):
         return _borrow(_as_before(question, before), _unless_replaced(question, before), before)
     if _points_back(question):
@@ -56,7 +57,7 @@ def _is_elliptical(question: Question) -> bool:
     opening = _CONTINUES.match(question.text)
     return len(question.terms) <= _FEW_WORDS and (
         (opening is not None and question.kind in (Kind.OTHER, Kind.WHAT, Kind.HOW))
-        or (question.kind is Kind.OTHER and question.text.rstrip().endswith("?") and len(question.terms) == 1)
+        or (question.kind is Kind.OTHER and len(split_words(question.text, question.language)) == 1)
     )
 
 

@@ -1,5 +1,4 @@
-"""The two other things a language model is asked for here: a title for a conversation, and a query from its last "
-"turn."""
+"""The two other things models are asked for: a title for a conversation, and a query from its last message."""
 
 import re
 
@@ -10,6 +9,7 @@ _TITLE = re.compile(r"^Reader: (.*?)\n+Answer: ", re.DOTALL | re.MULTILINE)
 _REFORMULATION = re.compile(r"^Conversation so far:\n(.*?)\n+Last message:\n(.*)", re.DOTALL | re.MULTILINE)
 _SPOKEN = re.compile(r"^(user|assistant): (.*?)(?=^(?:user|assistant): |\Z)", re.DOTALL | re.MULTILINE)
 _MOST_WORDS = 6
+_EDGES = " .,;:!?…“”\"«»„‘’'()[]"
 _UNTITLED = "About the book"
 
 
@@ -23,10 +23,15 @@ def written_for(prompt: str) -> str | None:
 
 
 def _title(question: Question) -> str:
-    """The words that carry the question, as they are written."""
-    words = [word.strip("’'") for word in question.query.split() if any(map(str.isalnum, word))][:_MOST_WORDS]
-    title = " ".join(words)
-    return title[:1].upper() + title[1:] if title else _UNTITLED
+    """The question from its first telling word to its last, without what only asks."""
+    words = [word.strip(_EDGES) for word in question.text.split()]
+    telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
+    places = [place for place, word in enumerate(words) if word in telling]
+    if not places:
+        return _UNTITLED
+    last = max(place for place in places if place < places[0] + _MOST_WORDS)
+    title = " ".join(words[places[0] : last + 1])
+    return title[:1].upper() + title[1:]
 
 
 def _reformulated(history: str, message: str) -> str:

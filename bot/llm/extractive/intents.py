@@ -1,7 +1,7 @@
-"""What a reader wants: most ask something of the book; some want its contents, a page, a line, a count, or say "
-"hello."""
+"""What a reader wants: an answer, mostly; or the contents, a page, a line, a count; or to say hello."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from bot.llm.extractive import wordings
 from bot.llm.extractive.question import Question, analyse
@@ -53,9 +53,17 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A summary, of a chapter where it is given (as a number or "latest")."""
+    """A summary: of one chapter by its number, of the latest ones, or of all."""
 
-    chapter: str
+    chapter: int | None
+    latest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The reader says where they are."""
+
+    page: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,11 @@ class Onward:
     """What comes after what was quoted last."""
 
 
+_ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words of a line that can be told from any other."""
 
-Intent = Lookup | Remark | Contents | Count | Line | Pages | Overview | Onward
+Intent = Lookup | Remark | Contents | Count | Line | Pages | Overview | Position | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -74,6 +83,8 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     for reply, wording in wordings.REMARKS.items():
         if wording.fullmatch(text):
             return Remark(reply)
+    if told := wordings.POSITION.fullmatch(text):
+        return Position(next(filter(None, told.groups())))
     if has_past and wordings.ONWARD.fullmatch(text):
         return Onward()
     return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)
@@ -110,8 +121,16 @@ def _structure(text: str) -> Contents | Overview | None:
         return Contents()
     if wordings.OVERVIEW.search(text):
         chapter = wordings.CHAPTER.search(text)
-        return Overview(chapter["chapter"] if chapter else "latest" if wordings.LATEST.search(text) else "")
+        return Overview(_number(chapter["chapter"]) if chapter else None, bool(wordings.LATEST.search(text)))
     return None
+
+
+def _number(numeral: str) -> int:
+    """The value of an Arabic or Roman numeral."""
+    if numeral.isdecimal():
+        return int(numeral)
+    values = [_ROMAN.get(letter, 0) for letter in numeral.lower()]
+    return sum(-value if value < after else value for value, after in pairwise([*values, 0]))
 
 
 def _pages(text: str, question: Question) -> Pages | None:

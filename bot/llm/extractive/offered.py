@@ -14,7 +14,7 @@ class OfferedTools:
         self._parameters = {definition.name: definition.parameters for definition in definitions}
         self._seed = seed
 
-    def call(self, name: str, **arguments: Any) -> list[ToolInvocation]:
+    def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
         """The call in a list, or none where the tool is not offered or wants something that is not known here."""
         if name not in self._parameters:
             return []

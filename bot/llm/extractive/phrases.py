@@ -23,7 +23,8 @@ class Phrases:
     position: str
     book: str
     no_summary: str
-    openings: str
+    telling: str
+    proposed: str
     contents: str
     no_contents: str
     more: str
@@ -61,7 +62,8 @@ _ENGLISH = Phrases(
     position="You can set how far you have read with your progress; I then keep to what you have read.",
     book="This conversation is about {}.",
     no_summary="I can only quote the book, not sum it up or interpret it.",
-    openings="This is how its chapters begin:",
+    telling="These sentences tell much of it:",
+    proposed="If you confirm it, I go by that page from your next message on.",
     contents="I can see {} chapters:",
     no_contents="I found no chapters in what can be read of this book.",
     more="… and {} more.",
@@ -98,7 +100,8 @@ _GERMAN = Phrases(
     position="Wie weit du bist, stellst du mit deinem Lesestand ein; ich halte mich dann daran.",
     book="Hier geht es um {}.",
     no_summary="Ich kann aus dem Buch nur zitieren, nicht zusammenfassen oder deuten.",
-    openings="So beginnen seine Kapitel:",
+    telling="Diese Sätze erzählen viel davon:",
+    proposed="Wenn du es bestätigst, halte ich mich ab deiner nächsten Nachricht daran.",
     contents="Ich sehe {} Kapitel:",
     no_contents="In dem, was von diesem Buch zu lesen ist, habe ich keine Kapitel gefunden.",
     more="… und {} weitere.",
@@ -136,7 +139,8 @@ _FRENCH = Phrases(
     position="Indiquez où vous en êtes avec votre progression ; je m’en tiendrai à ce que vous avez lu.",
     book="Cette conversation porte sur {}.",
     no_summary="Je ne peux que citer le livre, pas le résumer ni l’interpréter.",
-    openings="Voici comment commencent ses chapitres :",
+    telling="Ces phrases en disent beaucoup :",
+    proposed="Si vous le confirmez, je m’y tiens dès votre prochain message.",
     contents="Je vois {} chapitres :",
     no_contents="Je n’ai pas trouvé de chapitres dans ce qui peut être lu de ce livre.",
     more="… et {} autres.",
@@ -173,7 +177,8 @@ _SPANISH = Phrases(
     position="Indica hasta dónde has leído con tu progreso; me limitaré a lo que has leído.",
     book="Esta conversación trata de {}.",
     no_summary="Solo puedo citar el libro, no resumirlo ni interpretarlo.",
-    openings="Así empiezan sus capítulos:",
+    telling="Estas frases cuentan mucho de ello:",
+    proposed="Si lo confirmas, me atendré a esa página desde tu próximo mensaje.",
     contents="Veo {} capítulos:",
     no_contents="No encontré capítulos en lo que se puede leer de este libro.",
     more="… y {} más.",

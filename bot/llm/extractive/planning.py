@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from bot.llm.extractive.chapters import pages_to_open
 from bot.llm.extractive.choice import Choices, Confidence
-from bot.llm.extractive.intents import Contents, Count, Line, Lookup, Onward, Overview, Pages, Remark
+from bot.llm.extractive.intents import Contents, Count, Line, Lookup, Onward, Overview, Pages, Position, Remark
 from bot.llm.extractive.offered import OfferedTools
 from bot.llm.extractive.onward import last_quoted
 from bot.llm.extractive.places import MOST_PLACES
@@ -23,20 +22,26 @@ def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) ->
     if choices.transcript.rounds >= len(rounds):
         return []
     calls = [call for wish in wishes for call in rounds[choices.transcript.rounds](wish, choices, tools)]
-    return list({call.tool_use_id: call for call in calls}.values())
+    made = [(look.call.tool_name, look.call.arguments) for look in choices.transcript.looks]
+    new = {call.tool_use_id: call for call in calls if (call.tool_name, call.arguments) not in made}
+    return list(new.values())
 
 
 def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
     match wish.intent:
         case Remark():
             return []
+        case Position(page):
+            return tools.call("propose_position", page=page)
+        case Overview(chapter):
+            return tools.call("story_so_far", chapter=chapter) if chapter is not None else tools.call("story_so_far")
         case Count(term, _):
             calls = tools.call("count_mentions", term=term)
         case Line(text, _):
             calls = tools.call("find_phrase", text=text)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case Contents() | Overview():
+        case Contents():
             calls = tools.call("table_of_contents")
         case Onward():
             quoted = last_quoted(choices.transcript)
@@ -51,16 +56,13 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
     transcript = choices.transcript
     match wish.intent:
         case Lookup(question):
-            firm = choices.of(question).confidence is Confidence.FIRM
-            return _first_scene(question, transcript, tools) + ([] if firm else _search_again(question, tools))
+            enough = not transcript.results or choices.of(question).confidence is Confidence.FIRM
+            return _first_scene(question, transcript, tools) + ([] if enough else _search_again(question, tools))
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)
             hits = [passage for look in looks for passage in look.result.passages][:MOST_PLACES]
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
             return around if hits else _search(wish.question, tools)
-        case Overview(chapter):
-            pages = pages_to_open(chapter, transcript)
-            return [call for page in pages for call in tools.call("read_pages", **{"from": page})]
         case _:
             return []
 
@@ -79,7 +81,8 @@ def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocatio
     """Who somebody is tends to be said where the name falls first, and counting finds that place."""
     if question.kind is not Kind.WHO_IS or not question.names:
         return []
-    return tools.call("count_mentions", term=" ".join(question.name_words))
+    name = " ".join(question.name_words)
+    return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 
 
 def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:

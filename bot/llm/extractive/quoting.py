@@ -46,7 +46,7 @@ def render(quoted: Sequence[Quotation], language: Language) -> str:
     """Quotations as Markdown, each followed by its keys."""
     texts = [_bare(quotation.text) for quotation in quoted]
     if any(_DOUBLE.search(text) for text in texts):
-        return "\n\n".join(f"> {quotation.text} {quotation.keys}" for quotation in quoted)
+        return "\n\n".join(f"> {_paired(quotation.text)} {quotation.keys}" for quotation in quoted)
     opening, closing = _MARKS.get(language, ("“", "”"))
     lines = zip(texts, quoted, strict=True)
     return " ".join(f"{opening}{text}{closing} {quotation.keys}" for text, quotation in lines)
@@ -81,3 +81,8 @@ def _bare(text: str) -> str:
     marks = [match.start() for match in _DOUBLE.finditer(text)]
     ends = {0, len(text) - 1}
     return text.strip('"“”„«» ') if marks and set(marks) <= ends else text
+
+
+def _paired(text: str) -> str:
+    """The text without a mark at one end whose partner stands in another sentence."""
+    return _bare(text) if len(_DOUBLE.findall(text)) == 1 else text

@@ -53,7 +53,7 @@ class Transcript:
         found = [look.result.passages for look in self.looks if look.result.passages]
         return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
 
-    def looks_for(self, tool: str, **arguments: str) -> list[Look]:
+    def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
         """The looks made with a tool and these arguments, perhaps among others."""
         return [
             look

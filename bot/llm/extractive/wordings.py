@@ -39,10 +39,6 @@ REMARKS = {
         "aide|que peux-tu faire|que pouvez-vous faire|qui (?:es-tu|êtes-vous)",
         "ayuda|qué puedes hacer|quién eres",
     ),
-    "position": _whole(
-        r"i(?:['’]m| am)(?: now| currently)? (?:on|at|in) (?:page|chapter) \w+(?: now)?",
-        r"i(?:['’]ve| have) (?:just )?(?:read (?:up )?to|finished) (?:page|chapter) \w+",
-    ),
     "book": _whole(
         rf"who (?:wrote|is the author of) (?:it|{_THE_BOOK})|who(?:['’]s| is) the author",
         rf"what(?:['’]s| is) the (?:title|name) of {_THE_BOOK}|(?:what|which) book (?:is this|are we on)",
@@ -51,6 +47,14 @@ REMARKS = {
 }
 """Messages that are nothing but this, by the phrase that answers them."""
 
+_LABEL = r"(\d+|[ivxlc]+)"
+POSITION = _whole(
+    rf"i(?:['’]m| am)(?: now| currently)? (?:on|at) (?:page|p\.) ?{_LABEL}(?: now)?",
+    rf"i(?:['’]ve| have) (?:just )?read (?:up )?to (?:page|p\.) ?{_LABEL}",
+    rf"ich bin (?:jetzt )?(?:auf|bei) seite {_LABEL}",
+    rf"je suis (?:maintenant )?à la page {_LABEL}",
+    rf"estoy en la página {_LABEL}",
+)
 CONTENTS = _anywhere(
     r"table of contents\b|(?:what|which)(?: are the| \w+)? chapters\b|list (?:of |all |the )*chapters\b",
     r"chapter (?:list|titles)\b|how many chapters\b",
