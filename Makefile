@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
 
-.PHONY: install run test lint types imports preview requirements clean
+.PHONY: install run test lint types imports preview pictures coverage search requirements clean
 
 install: $(STAMP)  ## make .venv and install the project at its pinned versions; does nothing when up to date
 
@@ -23,12 +23,21 @@ run: install  ## the Discord bot if DISCORD_TOKEN is set, else a chat in the ter
 preview: install  ## the bot in a Discord-like page in the browser, with no token
 	@$(BIN)/python -m bot preview
 
-test: install  ## style, types, import rules, tests with coverage
+pictures: install  ## take the README's pictures from the preview; needs a Chromium
+	$(BIN)/python -m docs.pictures.take
+
+test: install  ## style, types, import rules, tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
+
+coverage: install  ## the tests again, one after another, and what they do not reach
+	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
+
+search: install  ## the property tests with many more examples, other ones each time
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 
 requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \

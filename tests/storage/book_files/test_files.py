@@ -1,12 +1,13 @@
 """A book is written whole or not at all, in a process of its own if it is long, and nothing is left behind."""
 
 import asyncio
+import multiprocessing
 import os
 import resource
 import signal
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -105,13 +106,14 @@ async def test_nobody_waiting_any_more_ends_the_process_and_leaves_nothing(
     def note(_stage: str, _share: float) -> None:
         loop.call_soon_threadsafe(indexing.set)
 
+    earlier = children()
     writing = asyncio.create_task(files.write(SHA, a_text(20 * WORTH_A_PROCESS), note))
     await indexing.wait()
-    assert children()
+    assert children() > earlier
     writing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await writing
-    assert children() == []
+    assert children() == earlier
     assert names(folder) == []
     await files.write(SHA, a_text(2_000))
     assert names(folder) == [f"{SHA}.book"]
@@ -121,8 +123,10 @@ async def test_nobody_waiting_any_more_ends_the_process_and_leaves_nothing(
 async def test_a_process_that_is_killed_is_a_sentence_and_leaves_nothing(
     files: SQLiteBookFiles, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    earlier = children()
+
     def kill(*_: object) -> None:
-        for child in children():
+        for child in children() - earlier:
             os.kill(child, signal.SIGKILL)
 
     with pytest.raises(StorageError, match="try again") as caught:
@@ -140,21 +144,24 @@ async def test_a_folder_that_is_a_file_is_a_sentence(files: SQLiteBookFiles, fol
 
 
 @pytest.mark.parametrize("characters", [2_000, 2 * WORTH_A_PROCESS])
-async def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(
-    files: SQLiteBookFiles, folder: Path, characters: int, small_files: None
-) -> None:
-    with pytest.raises(StorageError, match="check that there is room"):
-        await files.write(SHA, a_text(characters))
+def test_a_disk_that_is_full_is_a_sentence_and_leaves_nothing(folder: Path, characters: int) -> None:
+    processes = multiprocessing.get_context("spawn")
+    here, there = processes.Pipe(duplex=False)
+    process = processes.Process(target=write_on_a_full_disk, args=(folder, characters, there))
+    process.start()
+    said = here.recv()
+    process.join()
+    assert "check that there is room" in said
     assert names(folder) == []
 
 
-@pytest.fixture
-def small_files() -> Iterator[None]:
-    """For a while no file of this process and its children may grow beyond 4 KiB."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def write_on_a_full_disk(folder: Path, characters: int, there: Connection) -> None:
+    """To be run in a process of its own: no file of it and its children can grow beyond 4 KiB."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))
+    try:
+        asyncio.run(SQLiteBookFiles(folder).write(SHA, a_text(characters)))
+    except StorageError as error:
+        there.send(error.message)
 
 
 async def test_what_killed_writers_left_is_swept_away(files: SQLiteBookFiles, folder: Path) -> None:
@@ -169,7 +176,7 @@ async def test_a_name_with_a_path_in_it_is_no_book(files: SQLiteBookFiles) -> No
         await files.write("../outside", a_text(2_000))
 
 
-def children() -> list[int]:
+def children() -> set[int]:
     """The processes this one has started and that still run."""
     listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
-    return [int(each) for each in listed.read_text().split()]
+    return {int(each) for each in listed.read_text().split()}

@@ -26,6 +26,7 @@ objects = st.dictionaries(texts, json_values, max_size=4)
 
 SPECIAL = {
     "arguments": objects,
+    "covered": st.none() | objects,
     "parameters": objects,
     "blocks": st.lists(objects, max_size=3),
     "score": st.floats(0, 9),
