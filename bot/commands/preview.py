@@ -10,14 +10,17 @@ import typer
 
 from bot.app import App, open_app
 from bot.commands.bot import until_stopped
-from bot.commands.chat import EXAMPLE_QUESTIONS
 from bot.commands.running import console, run_async
 from bot.logs import set_up_logs
 from bot.settings import Settings, load_settings
 from bot.toolbox import open_toolbox
 from domain.errors import SettingsError
 
-QUESTIONS = EXAMPLE_QUESTIONS[:2]
+QUESTIONS = (
+    "When is the lighthouse to be made automatic?",
+    "Who says “You can cross at five to”?",
+)
+"""Asked beforehand, so that there is something to look at and to unfold."""
 NOT_INSTALLED = (
     "The preview needs the extra simcord[preview]. `make preview` installs it; by hand, in the project's folder: "
     "pip install '.[preview]'"

@@ -1,5 +1,6 @@
 """The page: a thread in which Ann talks with the bot about the sample novel, and Ben may join."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -21,6 +22,8 @@ READERS = {"Ann": 0x2E7D5B, "Ben": 0xB0562C}
 """Who is there, and the colour of their pictures."""
 PATIENCE_S = 1.5
 """How long the page waits for the bot after each thing done there, before it lets the next one be done."""
+SOON_S = 0.2
+"""Drawing takes time that is the bot's own, so what follows quickly is drawn together."""
 
 
 @asynccontextmanager
@@ -52,7 +55,8 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         except simcord.SetupError as error:
             advice = " Without --port, one that is free is taken." if port else ""
             raise SettingsError(f"The page cannot be shown: {error}.{advice}") from error
-        _show_as_it_happens(bot, page)
+        showing = asyncio.create_task(_show_as_it_happens(bot, page))
+        stack.callback(showing.cancel)
         yield page
 
 
@@ -72,17 +76,23 @@ async def _conversation(
     return thread
 
 
-def _show_as_it_happens(bot: Marginalia, page: Preview) -> None:
+async def _show_as_it_happens(bot: Marginalia, page: Preview) -> None:
     """Let messages come and change while they are written: of itself the page shows how things are at the end.
 
     The public refresh() is refused while anything is done there, and makes the page refuse what is pressed next. The
     revision that a press has to name stays what it was.
     """
+    changed = asyncio.Event()
 
-    async def show(_: Any) -> None:
+    async def note(_: Any) -> None:
+        changed.set()
+
+    for event in ("on_message", "on_raw_message_edit", "on_raw_message_delete", "on_raw_thread_update"):
+        bot.add_listener(note, event)
+    while True:
+        await changed.wait()
+        await asyncio.sleep(SOON_S)
+        changed.clear()
         for each in page._pages.values():  # noqa: SLF001
             each.revision -= 1
         page._publish_message_pages()  # noqa: SLF001
-
-    for event in ("on_message", "on_raw_message_edit", "on_raw_message_delete", "on_raw_thread_update"):
-        bot.add_listener(show, event)

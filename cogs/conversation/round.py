@@ -77,8 +77,8 @@ class Round:
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
                 self.leftover += await self._tidy(conversation, place)
-            while not self.closing and await self._answer_next(place):
-                continue
+            while not self.closing and await self._answer_next(conversation, place):
+                conversation = await self._services.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
 
@@ -88,10 +88,9 @@ class Round:
             self._untidy.discard(self._id)
         return leftover
 
-    async def _answer_next(self, place: Place) -> bool:
+    async def _answer_next(self, conversation: Conversation, place: Place) -> bool:
         """Play one turn; False if nothing waits for it, or the conversation is not shown here any more."""
-        conversation = await self._services.conversation_repository.get(self._id)
-        if conversation is None or conversation.thread_id != str(place.thread.id):
+        if conversation.thread_id != str(place.thread.id):
             return False
         try:
             await self._play(conversation, place)

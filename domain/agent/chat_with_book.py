@@ -13,7 +13,7 @@ from domain.agent.answering import AnswerMaker
 from domain.agent.conversations import ManageConversations
 from domain.agent.running_turn import Ending, RunningTurn
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Turn, TurnState
+from domain.conversation import UNTITLED, Turn, TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.protocols import ChatMessageRepository, Clock, TurnRepository
@@ -84,7 +84,7 @@ class ChatWithBook:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        await self._manage.get(conversation_id)
+        conversation = await self._manage.get(conversation_id)
         message = ChatMessage(
             id=uuid.uuid4().hex,
             conversation_id=conversation_id,
@@ -97,7 +97,8 @@ class ChatWithBook:
         )
         if not await self._messages.add_incoming(message):
             return None
-        await self._manage.title_after(conversation_id, message.content)
+        if conversation.title == UNTITLED:
+            await self._manage.title_after(conversation_id, message.content)
         return message
 
     async def answer(self, conversation_id: str) -> AsyncGenerator[TurnEvent, None]:

@@ -8,8 +8,8 @@ from domain.book import Book
 from domain.library.leaks import Leaks
 from domain.protocols import BookFiles
 
-KEPT = 8
-"""Books kept ready. Each takes about six bytes per character."""
+KEPT = 16
+"""Books kept ready. A novel takes about three megabytes."""
 
 
 class LeakChecks:

@@ -27,6 +27,7 @@ class BrowserReader:
 
     async def write(self, text: str) -> None:
         """Send a message in the thread; returns when the bot has come to rest."""
+        await self.rest()
         await self.page.click("#channel-composer-input")
         await self.page.type(text)
         await self.page.press("Enter")
@@ -34,6 +35,7 @@ class BrowserReader:
 
     async def command(self, name: str, options: Mapping[str, tuple[str, str]] | None = None) -> None:
         """Use a slash command. An option is what is typed, and the suggestion then chosen."""
+        await self.rest()
         await self.page.click("#channel-composer-input")
         await self.page.type(f"/{name}")
         await self.page.click(".command-entry", f"/{name}")
@@ -48,6 +50,7 @@ class BrowserReader:
 
     async def press(self, label: str) -> None:
         """Press the newest button of that label under a message."""
+        await self.rest()
         await self.page.click(".component-button", label)
         await self.rest()
 
@@ -75,7 +78,7 @@ class BrowserReader:
         return said[asked + 1 :]
 
     async def rest(self) -> None:
-        """Wait until the page shows what has come of the last thing done."""
+        """Wait until the page shows what has come of the last thing done; it takes nothing else until then."""
         await asyncio.sleep(0.1)
         await self.page.until(AT_REST)
 

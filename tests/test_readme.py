@@ -1,0 +1,45 @@
+"""What the README says about Discord is what the code does."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import simcord
+from discord import app_commands
+
+from bot.app import open_app
+from bot.client import Marginalia
+from bot.settings import Settings
+from cogs.permissions import NEEDED, PERMISSION_NAMES
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+async def test_the_table_of_commands_is_the_command_tree(tmp_path: Path) -> None:
+    settings = Settings(_env_file=None, data_dir=tmp_path)  # type: ignore[call-arg]
+    async with open_app(settings) as app, simcord.run(bot := Marginalia(app)):
+        commands = [each for each in bot.tree.walk_commands() if isinstance(each, app_commands.Command)]
+        offered = {f"/{each.qualified_name}": [_marked(option) for option in each.parameters] for each in commands}
+    rows = [line.split("|")[1:3] for line in README.splitlines() if line.startswith("| `/")]
+    assert {command.strip(" `"): re.findall(r"`([a-z]+\*?)`", options) for command, options in rows} == offered
+    assert len(rows) == len(offered)
+
+
+def _marked(option: app_commands.Parameter) -> str:
+    return f"{option.name}*" if option.required else option.name
+
+
+def test_the_invitation_asks_for_what_the_bot_needs_and_no_more() -> None:
+    [link] = re.findall(r"https://discord\.com/oauth2/authorize\S+", README)
+    asked = parse_qs(urlsplit(link).query)
+    assert asked["permissions"] == [str(NEEDED.value)]
+    assert asked["scope"] == ["bot applications.commands"]
+    assert ", ".join(PERMISSION_NAMES.values()) in " ".join(README.split())
+
+
+def test_every_picture_is_there_and_light_enough_to_load() -> None:
+    pictures = re.findall(r"!\[[^\]]+\]\((docs/pictures/[^)]+)\)", README)
+    assert pictures
+    for picture in pictures:
+        assert 5_000 < (ROOT / picture).stat().st_size < 200_000
