@@ -17,6 +17,9 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
 
 _THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot)"
 _PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
+_HELPED = (
+    "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?(?:help(?:s|ed|ful)|useful|great|good))?"
+)
 REMARKS = {
     "greeting": _whole(
         r"(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon|day))(?:,? (?:there|all|everyone|marginalia))?",
@@ -25,7 +28,7 @@ REMARKS = {
         "hola|buen[oa]s (?:días|tardes|noches)",
     ),
     "thanks": _whole(
-        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|{_PRAISE})(?: (?:so|very) much| a lot)?",
+        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|{_PRAISE})(?: (?:so|very) much| a lot)?{_HELPED}",
         "bye|good ?bye|good night|see you",
         "(?:vielen )?dank(?:e(?: schön)?)?|tschüss",
         "merci(?: beaucoup)?|au revoir",
@@ -35,6 +38,9 @@ REMARKS = {
         r"help|how can you help(?: me)?|(?:so )?what (?:can|do) you do|how (?:do you|does this) work",
         "(?:who|what) are you",
         r"are you (?:an? )?(?:ai|bot|robot|human|real|person)",
+        r"what(?:['’]s| is) your (?:opinion|view|favou?rite)\b.*|what do you (?:think|feel) (?:of|about)\b.*",
+        r"(?:did|do) you (?:like|love|hate|enjoy)\b.*",
+        r"was (?:hältst|denkst|meinst) du\b.*|que penses-tu\b.*|qué (?:opinas|piensas)\b.*",
         "hilfe|was kannst du|wer bist du",
         "aide|que peux-tu faire|que pouvez-vous faire|qui (?:es-tu|êtes-vous)",
         "ayuda|qué puedes hacer|quién eres",
