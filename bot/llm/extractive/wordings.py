@@ -17,9 +17,7 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
 
 _THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot)"
 _PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
-_HELPED = (
-    "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?(?:help(?:s|ed|ful)|useful|great|good))?"
-)
+_HELPED = "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?(?:help(?:s|ed|ful)|useful|great))?"
 REMARKS = {
     "greeting": _whole(
         r"(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon|day))(?:,? (?:there|all|everyone|marginalia))?",
