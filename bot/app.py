@@ -1,11 +1,12 @@
 """The composition root: the only file that names concrete classes and fits them together."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.resources import files
 
+from bot.aside import ask_aside
 from bot.prices import cost_in_microdollars
 from bot.readers.sandbox import SandboxedReader
 from bot.settings import Provider, Settings
@@ -19,6 +20,7 @@ from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
+from domain.agent.fitting import FittingStrategy
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.stand_in import StandIn
@@ -26,7 +28,7 @@ from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
-from domain.protocols import ChatProvider, Clock, RetrievalStrategy
+from domain.protocols import ChatProvider, Clock
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 
@@ -86,7 +88,11 @@ async def open_app(
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         answers = AnswerMaker(
             provider=model,
-            strategy=_strategies(prompts, settings.max_tool_rounds),
+            strategy=FittingStrategy(
+                ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds),
+                AlwaysRetrieveStrategy(prompts, ask_aside),
+            ),
+            ask_aside=ask_aside,
             context=FullHistoryStrategy(settings.history_messages),
             toolbox=toolbox,
             prompts=prompts,
@@ -152,18 +158,15 @@ def open_provider(settings: Settings) -> ChatProvider:
             from bot.llm.openai import OpenAIChat
 
             return OpenAIChat(
-                api_key=settings.openai_api_key, model=settings.model, base_url=settings.openai_base_url or None
+                api_key=settings.openai_api_key,
+                model=settings.model,
+                base_url=settings.openai_base_url or None,
+                supports_tools={"auto": None, "on": True, "off": False}[settings.llm_tools],
             )
         case "extractive":
             from bot.llm.extractive import ExtractiveChat
 
             return ExtractiveChat()
-
-
-def _strategies(prompts: Prompts, max_rounds: int) -> Callable[[ChatProvider], RetrievalStrategy]:
-    """Chosen anew for every turn, as a server may turn out to know no tools."""
-    with_tools, without = ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)
-    return lambda provider: with_tools if provider.supports_tools else without
 
 
 def _stand_in() -> StandIn:

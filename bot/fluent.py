@@ -8,7 +8,7 @@ It is the same loop that answers in a thread; only there is no book, unless a to
 without pictures, sound or structured output.
 """
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
@@ -18,8 +18,11 @@ from domain.agent.registry import ToolRegistry, error_output
 from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import StrategyOutcome
+from domain.event import StrategyOutcome, UsageReported
 from domain.protocols import ChatProvider, Dispatcher, ToolOutput
+
+OnUsage = Callable[[UsageReported], Awaitable[None] | None]
+"""Told the tokens of each request; it may be a coroutine function."""
 
 DEFAULT_CALL_LIMIT = 10
 TOOL_TIMEOUT_S = 30.0
@@ -102,6 +105,7 @@ class LLMPromptBuilder:
     provider_choice: ChatProvider | str = "auto"
     model_name: str = ""
     most_calls: int = DEFAULT_CALL_LIMIT
+    usage_watcher: OnUsage | None = None
 
     def agent(self, persona: str) -> "LLMPromptBuilder":
         """Say who the model is to be."""
@@ -124,6 +128,10 @@ class LLMPromptBuilder:
         if calls < 0:
             raise ValueError("a call limit must not be negative")
         return replace(self, most_calls=calls)
+
+    def on_usage(self, watcher: OnUsage) -> "LLMPromptBuilder":
+        """Have the tokens of every request told to a function as soon as they are known."""
+        return replace(self, usage_watcher=watcher)
 
     def tool(self, tool_function: Callable[..., Any] | Tool) -> "LLMPromptBuilder":
         """Let the model call a function; its name, text and parameters are read from it.
@@ -206,7 +214,14 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOu
         async for event in events:
             if isinstance(event, StrategyOutcome):
                 return event
+            if isinstance(event, UsageReported) and asked.usage_watcher:
+                await _finished(asked.usage_watcher(event))
     raise AssertionError("a strategy ends in an outcome")
+
+
+async def _finished(work: Awaitable[None] | None) -> None:
+    if work is not None:
+        await work
 
 
 @runtime_checkable

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -34,6 +35,7 @@ class Settings(BaseSettings):
     anthropic_base_url: str = ""
     openai_api_key: str = ""
     openai_base_url: str = ""
+    llm_tools: Literal["auto", "on", "off"] = "auto"
 
     database_url: str = ""
     data_dir: Path = Path("data")
@@ -47,6 +49,8 @@ class Settings(BaseSettings):
     verbose_default: bool = False
 
     extra_tools: Annotated[tuple[Literal["clock", "weather"], ...], NoDecode] = ()
+    open_meteo_url: str = "https://api.open-meteo.com"
+    open_meteo_geocoding_url: str = "https://geocoding-api.open-meteo.com"
     mcp_servers: str = ""
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
@@ -56,6 +60,14 @@ class Settings(BaseSettings):
     @classmethod
     def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
+
+    @field_validator("anthropic_base_url", "openai_base_url", "open_meteo_url", "open_meteo_geocoding_url")
+    @classmethod
+    def _web_address(cls, value: str) -> str:
+        address = value.strip().rstrip("/")
+        if address and not (address.startswith(("http://", "https://")) and urlsplit(address).hostname):
+            raise ValueError("must be a web address that begins with http:// or https://")
+        return address
 
     @field_validator("log_level", mode="before")
     @classmethod

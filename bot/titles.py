@@ -4,13 +4,15 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable
+from functools import partial
 from string import Template
 
-from bot.fluent import llm
+from bot.aside import ask_aside
 from domain.agent.leak_checks import LeakChecks
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, title_from
 from domain.errors import MarginaliaError
+from domain.event import UsageReported
 from domain.protocols import BookRepository, ChatProvider, Clock, UsageRepository
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
@@ -60,23 +62,21 @@ class ModelTitles:
     async def _ask(self, conversation: Conversation, question: ChatMessage, answer: str) -> str:
         open_part = _HIDDEN.sub("", answer)[:ANSWER_SHOWN]
         prompt = self._prompt.substitute(question=question.content, answer=open_part)
-        messages, talk = await llm().provider(self._provider).prompt_conversation(prompt)
-        if used := talk.state.api_messages[-1].usage:
-            await self._record(used, conversation, question)
-        first_line = str(messages[-1]).strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
+        spent = partial(self._record, conversation, question)
+        title = await ask_aside(self._provider, spent, prompt)
+        first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
         return title_from(first_line) if first_line else ""
 
-    async def _record(self, used: TokenUsage, conversation: Conversation, question: ChatMessage) -> None:
-        model = self._provider.model_name
+    async def _record(self, conversation: Conversation, question: ChatMessage, spent: UsageReported) -> None:
         await self._usage.record(
             UsageRecord(
                 at=self._clock(),
-                model=model,
-                usage=used,
+                model=spent.model,
+                usage=spent.usage,
                 reader_id=question.author_id,
                 guild_id=conversation.guild_id,
                 conversation_id=conversation.id,
-                cost_microdollars=self._price(self._provider.name, model, used),
+                cost_microdollars=self._price(self._provider.name, spent.model, spent.usage),
             )
         )
 

@@ -31,7 +31,7 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
         if "clock" in settings.extra_tools:
             extras.append(_clock())
         if "weather" in settings.extra_tools:
-            extras.append(_weather(stack))
+            extras.append(_weather(settings, stack))
         if servers := parse_servers(settings.mcp_servers):
             from bot.tools.mcp import open_mcp_tools  # takes half a second to load
 
@@ -71,10 +71,13 @@ def _clock() -> _Register:
     return lambda registry: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
 
 
-def _weather(stack: AsyncExitStack) -> _Register:
+def _weather(settings: Settings, stack: AsyncExitStack) -> _Register:
     from bot.tools.weather import WeatherTool
 
-    tool = WeatherTool()
+    tool = WeatherTool(
+        geocoding_url=settings.open_meteo_geocoding_url,
+        forecast_url=settings.open_meteo_url,
+    )
     stack.push_async_callback(tool.aclose)
     handler = tool.as_dispatcher_entry()
     return lambda registry: registry.register(WeatherTool.TOOL_DEFINITION, handler)

@@ -20,7 +20,7 @@ from domain.book import (
 )
 from domain.chat import ChatMessage, PromptMessage
 from domain.conversation import Conversation, TitleSource, Turn
-from domain.event import StrategyEvent
+from domain.event import StrategyEvent, UsageReported
 from domain.privacy import Erasure
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
 from domain.usage import UsageRecord, UsageTotal
@@ -215,6 +215,20 @@ class RetrievalStrategy(Protocol):
 
         Raises:
             LLMError: no answer came of it.
+        """
+        ...
+
+
+class AskAside(Protocol):
+    """Puts one question to a model, apart from the talk with readers: for a query, a summary, a title."""
+
+    async def __call__(
+        self, chat_provider: ChatProvider, spent: Callable[[UsageReported], Awaitable[None]], question: str, /
+    ) -> str:
+        """The answer in words; blank where the model declines or has nothing to say. `spent` is told what it used.
+
+        Raises:
+            LLMError: there was no answer.
         """
         ...
 

@@ -45,7 +45,9 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
         service = Service("Anthropic", model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
         key = service.demand_key(api_key)
-        super().__init__(service, LateClient(lambda: _open_client(key, base_url, timeout, max_retries)), options)
+        # The SDK adds the version itself; people who know other services write it too.
+        url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
+        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
         self._max_tokens = max_tokens
 
     @property

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from bot.llm.connection import CONNECT_TIMEOUT, LateClient, refuse_long_waits, retry_after
 from bot.llm.openai_reply import ReplyReader
@@ -51,7 +52,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             url_setting="OPENAI_BASE_URL" if base_url else "",
         )
         key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
-        super().__init__(service, LateClient(lambda: _open_client(key, base_url, timeout, max_retries)), options)
+        url = _rooted(base_url) if base_url else None
+        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
         self._elsewhere = base_url is not None
         self._supports_tools = supports_tools
 
@@ -123,6 +125,12 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         return self._service.error(error_code(error), wait)
+
+
+def _rooted(base_url: str) -> str:
+    """The address as the SDK wants it: a bare one, as servers print it when they start, lacks the version."""
+    address = base_url.strip().rstrip("/")
+    return address if urlsplit(address).path else f"{address}/v1"
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncOpenAI":

@@ -33,7 +33,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
         "This conversation has become too long for the model. Please start a new one on the same book."
     ),
     LLMErrorCode.UNSUPPORTED_FEATURE: (
-        "The model {model} cannot use tools. Please try again: it will be asked without them."
+        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
     ),
     LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
 }

@@ -10,7 +10,7 @@ from domain.agent.sentence_keys import render
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
-from domain.protocols import ChatProvider, Dispatcher
+from domain.protocols import AskAside, ChatProvider, Dispatcher
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation
 
 SEARCH_TOOL = "search_book"
@@ -24,8 +24,9 @@ class AlwaysRetrieveStrategy:
     The search is kept as a call and its result, so it can be looked at like any other; requests never contain it.
     """
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: Prompts, ask_aside: AskAside) -> None:
         self._prompts = prompts
+        self._ask_aside = ask_aside
 
     async def execute(
         self,
@@ -36,7 +37,10 @@ class AlwaysRetrieveStrategy:
     ) -> AsyncGenerator[StrategyEvent, None]:
         """As RetrievalStrategy says."""
         system, past, asked = _parted(messages)
-        query = await self._query(chat_provider, past, asked)
+        spent: list[UsageReported] = []
+        query = await self._query(chat_provider, past, asked, spent)
+        for usage in spent:
+            yield usage
         call = ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
         yield ToolCallStarted(call.tool_use_id, 1, call.tool_name, call.arguments)
         async with aclosing(run_calls([call], dispatch, lambda _: 1)) as results:
@@ -73,13 +77,19 @@ class AlwaysRetrieveStrategy:
             cut=response.stop_reason is StopReason.MAX_TOKENS,
         )
 
-    async def _query(self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str) -> str:
+    async def _query(
+        self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
+    ) -> str:
         """A query that stands on its own; a conversation's first message does so already."""
         if not past:
             return asked
         history = "\n".join(f"{message.role}: {message.content}" for message in past)
         prompt = self._prompts.reformulation.substitute(history=history, message=asked)
-        reply = await chat_provider.chat([PromptMessage("user", prompt)])
+
+        async def note(usage: UsageReported) -> None:
+            spent.append(usage)
+
+        reply = await self._ask_aside(chat_provider, note, prompt)
         return " ".join(reply.split()) or asked
 
 

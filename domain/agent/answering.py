@@ -9,10 +9,11 @@ from functools import partial
 
 from domain.agent.aids import Aids, MakeToolbox
 from domain.agent.allowance import Allowance
+from domain.agent.briefer import Briefer
 from domain.agent.composition import compose
 from domain.agent.context import as_said, presentable, within_bound
 from domain.agent.draft import Draft
-from domain.agent.expenses import Expenses, ask_aside
+from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.running_turn import Emit, Ending, RunningTurn
@@ -22,7 +23,7 @@ from domain.agent.to_the_end import heed_cancellation, to_the_end
 from domain.agent.unsupported import unsupported
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
-from domain.conversation import Briefing, Conversation, TurnState
+from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, BookErrorCode, LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
@@ -37,6 +38,7 @@ from domain.event import (
 )
 from domain.library.bound import bound_of, note_for
 from domain.protocols import (
+    AskAside,
     BookFile,
     BookFiles,
     BookRepository,
@@ -47,7 +49,6 @@ from domain.protocols import (
     ConversationRepository,
     ReaderRepository,
     RetrievalStrategy,
-    Toolbox,
     TurnRepository,
 )
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -62,7 +63,8 @@ class AnswerMaker:
         self,
         *,
         provider: ChatProvider,
-        strategy: Callable[[ChatProvider], RetrievalStrategy],
+        strategy: RetrievalStrategy,
+        ask_aside: AskAside,
         context: ConversationContextStrategy,
         toolbox: MakeToolbox,
         prompts: Prompts,
@@ -82,12 +84,12 @@ class AnswerMaker:
     ) -> None:
         self._provider = provider
         self._strategy = strategy
+        self._ask_aside = ask_aside
         self._context = context
         self._toolbox = toolbox
-        self._prompts = prompts
+        self._briefer = Briefer(prompts, conversations)
         self._books = books
         self._files = files
-        self._conversations = conversations
         self._turns = turns
         self._readers = readers
         self._expenses = expenses
@@ -176,7 +178,7 @@ class AnswerMaker:
         draft.depends_to = view.read_to
         draft.asked = [replace(m, note=note(m.author_name), depends_to=view.read_to) for m in draft.asked]
         toolbox = self._toolbox(view, self._aids(view, conversation, draft, emit))
-        briefing = conversation.briefing or await self._brief(conversation, book, toolbox)
+        briefing = await self._briefer.brief(conversation, book, toolbox)
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
         talk = [*past, *draft.asked]
@@ -189,9 +191,8 @@ class AnswerMaker:
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, messages, view, fresh)
         dispatch = toolbox.build_dispatcher(timeout=self._tool_timeout)
-        strategy = self._strategy(self._provider)
         draft.log.reach("prepared_ms")
-        async with aclosing(strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
+        async with aclosing(self._strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
                     outcome = event
@@ -215,7 +216,7 @@ class AnswerMaker:
             await self._expenses.record(event, conversation, draft)
             emit(event)
 
-        ask = partial(ask_aside, self._provider, spent)
+        ask = partial(self._ask_aside, self._provider, spent)
         return Aids(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(PositionProposed(page, reader_id)),
@@ -236,15 +237,6 @@ class AnswerMaker:
         read_to = bound_of(positions, book.length)
         pages, now = await file.pages(), self._clock()
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
-
-    async def _brief(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> Briefing:
-        """Render system text and tools once for the whole life of the conversation."""
-        name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
-        system = self._prompts.conversation_system.substitute(book=name)
-        briefing = Briefing(system, tuple(toolbox.get_definitions()))
-        current = await self._conversations.get(conversation.id) or conversation
-        await self._conversations.save(replace(current, briefing=briefing))
-        return briefing
 
     async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text or outcome.text.strip()

@@ -1,13 +1,12 @@
 """What requests to the model use, booked on the reader they were made for."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from domain.agent.draft import Draft
-from domain.chat import PromptMessage
 from domain.conversation import Conversation
 from domain.event import UsageReported
-from domain.protocols import ChatProvider, Clock, UsageRepository
-from domain.tool_use import StopReason, TokenUsage
+from domain.protocols import Clock, UsageRepository
+from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 
 Price = Callable[[str, str, TokenUsage], int | None]
@@ -39,15 +38,3 @@ class Expenses:
                 cost_microdollars=cost,
             )
         )
-
-
-async def ask_aside(provider: ChatProvider, spent: Callable[[UsageReported], Awaitable[None]], prompt: str) -> str:
-    """Put one question to the model, apart from the talk, and tell what it used. A refusal is an empty answer.
-
-    Raises:
-        LLMError: there was no answer.
-    """
-    response = await provider.chat_with_tools([PromptMessage("user", prompt)], ())
-    if response.usage:
-        await spent(UsageReported(response.usage, provider.model_name))
-    return "" if response.stop_reason is StopReason.REFUSAL else response.text or ""

@@ -66,6 +66,9 @@ def test_guild_ids_are_a_list_with_commas(monkeypatch: pytest.MonkeyPatch) -> No
         ("LLM_PROVIDER", "oracle"),
         ("LOG_LEVEL", "loud"),
         ("DISCORD_GUILD_IDS", "my guild"),
+        ("LLM_TOOLS", "sometimes"),
+        ("OPENAI_BASE_URL", "localhost:11434/v1"),
+        ("ANTHROPIC_BASE_URL", "http://"),
     ],
 )
 def test_a_bad_value_is_a_sentence_that_names_the_setting(

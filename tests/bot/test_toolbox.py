@@ -3,14 +3,13 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 from bot.settings import Settings, load_settings
 from bot.toolbox import open_toolbox
 from bot.tools.book import BOOK_TOOLS
-from bot.tools.weather import WeatherTool
 from domain.agent.registry import as_result
 from domain.errors import SettingsError
 from domain.protocols import BookView
@@ -48,11 +47,10 @@ async def test_the_settings_add_tools_after_those_of_the_book(monkeypatch: pytes
 
 
 async def test_the_weather_is_asked_for_once_and_kept_for_every_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
-    defaults: Any = WeatherTool.__init__.__kwdefaults__
     monkeypatch.setenv("EXTRA_TOOLS", "weather")
     async with OpenMeteoDouble() as service:
-        monkeypatch.setitem(defaults, "geocoding_url", service.base_url)
-        monkeypatch.setitem(defaults, "forecast_url", service.base_url)
+        monkeypatch.setenv("OPEN_METEO_URL", service.base_url)
+        monkeypatch.setenv("OPEN_METEO_GEOCODING_URL", service.base_url)
         async with open_toolbox(load_settings()) as toolbox:
             first = await toolbox(NO_BOOK).build_dispatcher()("get_weather", {"location": "Ulm"})
             second = await toolbox(NO_BOOK).build_dispatcher()("get_weather", {"location": "Ulm"})

@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
+from bot.aside import ask_aside
 from bot.llm.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
+from domain.agent.aids import MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
@@ -16,6 +18,7 @@ from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
+from domain.agent.fitting import FittingStrategy
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
 from domain.agent.stand_in import StandIn
@@ -84,6 +87,7 @@ async def reading_room(
     daily_tokens: int = 0,
     max_rounds: int = 3,
     text: BookText | None = None,
+    toolbox: MakeToolbox = book_toolbox,
 ) -> AsyncIterator[ReadingRoom]:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
     prompts = Prompts.load(files("prompts"))
@@ -117,12 +121,13 @@ async def reading_room(
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
         answers = AnswerMaker(
             provider=provider,
-            strategy=lambda p: (
-                ToolUseRetrievalStrategy(max_rounds=max_rounds) if p.supports_tools else AlwaysRetrieveStrategy(prompts)
+            strategy=FittingStrategy(
+                ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts, ask_aside)
             ),
+            ask_aside=ask_aside,
             context=FullHistoryStrategy(),
             stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
-            toolbox=book_toolbox,
+            toolbox=toolbox,
             prompts=prompts,
             books=storage.books,
             files=book_files,

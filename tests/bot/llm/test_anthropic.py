@@ -318,3 +318,10 @@ async def test_what_is_not_known_yet_is_passed_over_and_echoed(api: AnthropicDou
 async def test_two_requests_at_once_share_one_client(api: AnthropicDouble, claude: AnthropicChat) -> None:
     await claude.warm_up()
     assert await asyncio.gather(claude.chat([user("1?")]), claude.chat([user("2?")]))
+
+
+@pytest.mark.parametrize("path", ["/", "/v1", "/v1/"])
+async def test_an_address_may_end_in_the_version(api: AnthropicDouble, path: str) -> None:
+    claude = AnthropicChat(api_key=api.api_key, base_url=api.base_url + path, max_retries=0)
+    assert DEFAULT_MODEL in await claude.check()
+    await claude.aclose()

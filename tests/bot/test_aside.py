@@ -1,0 +1,40 @@
+"""What the bot asks of a model apart from a talk: one way for queries, summaries and titles, and all of it booked."""
+
+import pytest
+
+from bot.aside import ask_aside
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import UsageReported
+from domain.tool_use import ChatResponse, StopReason, TokenUsage
+from tests.doubles.scripted_chat import Reply, ScriptedChat
+
+SPENT = TokenUsage(100, 5)
+
+
+async def asked(*replies: Reply) -> tuple[str, list[UsageReported]]:
+    booked: list[UsageReported] = []
+
+    async def book(usage: UsageReported) -> None:
+        booked.append(usage)
+
+    return await ask_aside(ScriptedChat(*replies), book, "A title, please."), booked
+
+
+async def test_the_answer_comes_back_and_its_tokens_are_told() -> None:
+    answer, booked = await asked(ChatResponse(text="The White Rabbit", usage=SPENT))
+    assert answer == "The White Rabbit"
+    assert booked == [UsageReported(SPENT, "scripted-1")]
+
+
+@pytest.mark.parametrize("reason", [StopReason.REFUSAL, StopReason.END_TURN])
+async def test_a_refusal_or_an_empty_reply_is_an_empty_answer_that_was_paid_for(reason: StopReason) -> None:
+    answer, booked = await asked(ChatResponse(text="", usage=SPENT, stop_reason=reason))
+    assert answer == ""
+    assert booked
+    assert all(each.usage == SPENT for each in booked)
+
+
+async def test_a_model_that_cannot_be_reached_is_an_error() -> None:
+    with pytest.raises(LLMError) as caught:
+        await asked(LLMError(LLMErrorCode.CONNECTION_LOST, "The line broke."))
+    assert caught.value.code is LLMErrorCode.CONNECTION_LOST
