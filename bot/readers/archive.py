@@ -64,6 +64,7 @@ class Archive:
                 f"Unpacked, this file is larger than {self._limit // MIB} MB. Please add a smaller edition.",
             )
         try:
-            return self._zip.read(member)
+            with self._zip.open(member) as content:
+                return content.read(member.file_size)  # and not a byte more is unpacked, whatever follows
         except (*_DAMAGE, RuntimeError) as error:
             raise KeyError(path) from error

@@ -7,10 +7,10 @@ from bot.readers.chapters import Heading, chapters_from
 from bot.readers.cleaning import encodable
 from bot.readers.gutenberg import Wrapping, unwrap
 from bot.readers.limits import ReadingLimits
-from bot.readers.paging import PAGE_CHARACTERS, estimated_pages, pages_between
+from bot.readers.paging import MOST_PAGES, PAGE_CHARACTERS, estimated_pages, pages_between
 from bot.readers.plain_headings import find_headings
 from bot.readers.title_page import read_title_page
-from bot.readers.titles import author_name, book_title, calm, title_from_filename
+from bot.readers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError, BookErrorCode
 
@@ -66,9 +66,9 @@ def assemble(draft: Draft, filename: str, limits: ReadingLimits, *, as_it_stands
         pages=pages,
         chapters=chapters,
         format=draft.format,
-        title=calm(declared_title or wrapping.title or found_title) or title_from_filename(filename),
-        author=named_author or wrapping.author or author_name(draft.author) or found_author,
-        language=draft.language or wrapping.language,
+        title=one_line(calm(declared_title or wrapping.title or found_title)) or title_from_filename(filename),
+        author=one_line(named_author or wrapping.author or author_name(draft.author) or found_author),
+        language=one_line(draft.language or wrapping.language),
         pages_estimated=estimated,
         warnings=tuple(draft.warnings),
     )
@@ -123,9 +123,10 @@ def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:
 
 
 def _pages(text: str, marks: Sequence[PageMark], chapters: Sequence[Chapter]) -> tuple[tuple[Page, ...], bool]:
-    if not marks or len(text) > len(marks) * _LONGEST_MARKED_PAGE:
+    if not marks or len(text) > len(marks) * _LONGEST_MARKED_PAGE or len(marks) > MOST_PAGES:
         return estimated_pages(text, (chapter.start for chapter in chapters)), True
-    starts, labels = [mark.start for mark in marks], [mark.label for mark in marks]
+    starts = [mark.start for mark in marks]
+    labels = [page_label(mark.label) or str(number) for number, mark in enumerate(marks, start=1)]
     if starts[0] > PAGE_CHARACTERS:
         starts, labels = [0, *starts], [FRONT_LABEL, *labels]
     starts[0] = 0

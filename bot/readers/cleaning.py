@@ -7,8 +7,12 @@ MARK = "\ufdd0"
 """Stands in text for a page break or an anchor until its offset is known. A noncharacter: no book contains it."""
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
-_INVISIBLE = "\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
-_CONTROLS = "".join(map(chr, range(32)))
+_INVISIBLE = (
+    "\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
+    "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what turns the direction of others around
+    + "".join(map(chr, range(0xE0000, 0xE0080)))  # tags, in which whole sentences can be hidden
+)
+_CONTROLS = "".join(map(chr, [*range(32), *range(127, 160)]))
 _REPLACEMENTS = str.maketrans(
     dict.fromkeys(_INVISIBLE + MARK) | {character: " " for character in _CONTROLS if character != "\n"} | _LIGATURES
 )

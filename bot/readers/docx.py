@@ -30,7 +30,10 @@ def read(
     document = _part(archive, DOCUMENT)
     if document is None:
         raise _damaged()
-    text = xml_text(document)
+    try:
+        text = xml_text(document)
+    except ValueError as error:
+        raise _damaged() from error
     axis = TextAxis(limits)
     breaks_at_layout = "lastRenderedPageBreak" in text
     styles = read_styles(_part(archive, "word/styles.xml"))

@@ -18,6 +18,8 @@ _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?\s*([\w:.-]{2,40})""
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _ACCENTED = re.compile(r"[^\x00-\x7f\ufffd]")
+_COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
+"""What a terminal takes for an order: every control character but those that begin a line or a page, or indent."""
 _MOST_CONTROLS = 0.001
 _MOST_BROKEN = 0.001
 _WESTERN = re.compile(r"\b(?:the|and|le|la|les|et|der|die|und|que|los|het|een|och|og|che|di|da|uma)\b")
@@ -26,6 +28,8 @@ _CENTRAL = re.compile(r"\b(?:nie|jest|na|je|se|si|za|nem|hogy|egy|az|nu|pe|su|do
 
 def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
     """The text, and warnings where some of it could not be read for certain.
+
+    The few control characters a text may hold become blanks, one for one, so that offsets stay what they are.
 
     Raises:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
@@ -36,7 +40,7 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
             BookErrorCode.UNSUPPORTED_FORMAT,
             "This file does not look like text. I read EPUB, PDF, DOCX, HTML, Markdown and plain text.",
         )
-    return text, warnings
+    return _COMMANDS.sub(" ", text), warnings
 
 
 def decode_markup(data: bytes) -> str:

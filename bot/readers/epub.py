@@ -12,11 +12,12 @@ from bot.readers.epub_contents import Contents, Entry, read_contents
 from bot.readers.epub_package import Item, Package, open_package
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.readers.markup import add_document, parse
-from bot.readers.titles import with_subtitle
+from bot.readers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 FORMAT = "epub"
+_LONGEST_NAME = 60
 
 
 def read(
@@ -110,5 +111,5 @@ def _headings(chapters: Sequence[Entry], axis: TextAxis) -> Iterator[Heading]:
 def _warnings(lost: Sequence[str]) -> list[str]:
     if not lost:
         return []
-    names = ", ".join(path.rpartition("/")[2] for path in lost[:3])
+    names = ", ".join(one_line(path.rpartition("/")[2])[:_LONGEST_NAME] for path in lost[:3])
     return [f"{len(lost)} parts of this EPUB are missing or damaged ({names}), so their text is not in the book."]

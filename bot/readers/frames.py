@@ -9,11 +9,14 @@ from enum import Enum
 from typing import IO, Any
 
 from bot.readers.chapters import MOST_CHAPTERS
+from bot.readers.paging import MOST_PAGES
 from domain.book import BookText, Chapter, Page
 
 _HEADER = struct.Struct(">cQ")
-LONGEST_MESSAGE = 32 * 2**20
-"""Bytes of any frame but the text; a book of ten thousand pages and chapters takes one."""
+LONGEST_MESSAGE = 16 * 2**20
+"""Bytes of any frame but the text; a book of ten thousand pages and chapters takes one million."""
+LONGEST_STRING = 1_000
+"""Characters of a title, a label or a warning; readers make none longer than 500."""
 
 
 class Kind(Enum):
@@ -109,7 +112,9 @@ def _book(told: Any, text: str) -> BookText:
 
 def _check_cover(pages: tuple[Page, ...], length: int) -> None:
     edges = [0, *(page.end for page in pages)]
-    if not pages or edges[-1] != length or [page.start for page in pages] != edges[:-1] or sorted(edges) != edges:
+    if not 1 <= len(pages) <= MOST_PAGES + 1:
+        raise ValueError("no pages, or too many")
+    if edges[-1] != length or [page.start for page in pages] != edges[:-1] or sorted(edges) != edges:
         raise ValueError("pages that do not cover the text")
 
 
@@ -122,6 +127,9 @@ def _check_order(chapters: tuple[Chapter, ...], length: int) -> None:
 def _string(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a string")
+    if len(value) > LONGEST_STRING:
+        raise ValueError("a string that is too long")
+    value.encode()  # lone surrogates, which nothing can store, are a UnicodeEncodeError: a ValueError, too
     return value
 
 

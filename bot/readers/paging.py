@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from domain.book import Page
 
 PAGE_CHARACTERS = 1_800
+MOST_PAGES = 20_000
+"""More than this is no book: its pages are made anew."""
 _SHORTEST_STRETCH = 300
 _SLACK = 240
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”」』]*\s*")

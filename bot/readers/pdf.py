@@ -52,12 +52,16 @@ def read(
 def _refuse_pictures(pages: Sequence[PdfPage]) -> None:
     if any(_letters(page) >= _FEWEST_LETTERS for page in pages):
         return
-    pictures = sum(page.is_picture for page in pages)
-    if pictures or not any(map(_letters, pages)):
+    if pictures := sum(page.is_picture for page in pages):
         raise BookError(
             BookErrorCode.NO_TEXT,
             f"{pictures} of the {len(pages)} pages of this PDF are pictures, and there is no text to read on any page. "
             "Please run it through text recognition (OCR) first, or add another edition.",
+        )
+    if not any(map(_letters, pages)):
+        raise BookError(
+            BookErrorCode.NO_TEXT,
+            f"There is no text on any of the pages of this PDF ({len(pages):,}). Please add another edition.",
         )
 
 

@@ -6,6 +6,7 @@ from bot.readers.cleaning import clean, encodable
 from bot.readers.headings import parse_label, parse_numeral
 
 _LONGEST = 200
+_LONGEST_LABEL = 20
 _SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
 _SMALL = frozenset(_SMALL_WORDS.split())
 _ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})\W*")
@@ -20,12 +21,13 @@ _JUNK = re.compile(
 )
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
 _BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
+_UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 
 def chapter_title(heading: str) -> str:
     """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
-    line = " ".join(_NOTE.sub("", heading).split()).strip(" .:;,—–-")
+    line = " ".join(_NOTE.sub("", clean(encodable(heading))).split()).strip(" .:;,—–-")
     if label := parse_label(line):
         name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name
@@ -66,7 +68,7 @@ def _calm_word(word: str, *, may_be_small: bool) -> str:
 
 def book_title(declared: str) -> tuple[str, str]:
     """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
-    title = _GUTENBERG.sub("", _one_line(declared), count=1)
+    title = _GUTENBERG.sub("", one_line(declared), count=1)
     if not title or _JUNK.fullmatch(title):
         return "", ""
     if match := _BYLINE.fullmatch(title):
@@ -76,8 +78,13 @@ def book_title(declared: str) -> tuple[str, str]:
 
 def author_name(declared: str) -> str:
     """An author as declared, or nothing where the field was filled in by a program."""
-    name = _one_line(declared)
+    name = one_line(declared)
     return "" if _JUNK.fullmatch(name) or name.lower() in ("author", "anonymous volunteer", "admin", "user") else name
+
+
+def page_label(declared: str) -> str:
+    """What may be printed on a page: a number or a word or two; nothing that looks like more."""
+    return " ".join(_UNPRINTED.sub("", one_line(declared)).split())[:_LONGEST_LABEL].strip()
 
 
 def last_component(filename: str) -> str:
@@ -88,12 +95,13 @@ def last_component(filename: str) -> str:
 def title_from_filename(filename: str) -> str:
     """ "war_peace.txt" is "War Peace"; a name without letters is "Untitled"."""
     stem = _EXTENSION.sub("", last_component(filename))
-    words = _one_line(re.sub(r"[_+]+|%20", " ", stem)).strip(" .-")
+    words = one_line(re.sub(r"[_+]+|%20", " ", stem)).strip(" .-")
     if words != words.lower():
         return words
     spaced = words if " " in words else words.replace("-", " ")
     return calm(spaced.upper()) or "Untitled"
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """What a file calls something, in a form and length that can be shown anywhere."""
     return " ".join(clean(encodable(text)).split())[:_LONGEST]

@@ -2,19 +2,33 @@
 
 import re
 from collections.abc import Iterator
-from html import unescape
+from html import escape, unescape
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bot.readers.encoding import decode_markup, without_doctype
 
 _DECLARATION = re.compile(r"<\?xml[^>]*\?>\s*")
+_DOCTYPE = "<!DOCTYPE"
 _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,31};")
 
 
 def xml_text(data: bytes) -> str:
-    """An XML part as text that a parser can take, without its declaration and document type."""
+    """An XML part as text that a parser can take, without its declaration and document type.
+
+    Raises:
+        ValueError: a document type is left when the first has gone, as if it had been hidden in it.
+    """
     text = without_doctype(_DECLARATION.sub("", decode_markup(data).lstrip("\ufeff \t\r\n"), count=1))
-    return _NAMED_ENTITY.sub(lambda entity: unescape(entity.group()), text)
+    text = _NAMED_ENTITY.sub(_without_name, text)
+    if _DOCTYPE in text:
+        raise ValueError("more than one document type")
+    return text
+
+
+def _without_name(entity: re.Match[str]) -> str:
+    """The character of an entity that HTML knows and XML does not, without making markup of it."""
+    character = unescape(entity[0])
+    return entity[0] if character == entity[0] else escape(character, quote=False)
 
 
 def parse_xml(data: bytes) -> Element:

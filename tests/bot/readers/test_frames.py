@@ -37,6 +37,9 @@ def told(**changes: Any) -> bytes:
         {"chapters": [["A", 0, 1, 1]] * 6_000},
         {"chapters": "many"},
         {"title": None},
+        {"title": "\ud800"},
+        {"author": "A" * 1_001},
+        {"pages": [["1", 0, 0]] * 20_001 + [["1", 0, len(_BOOK.text)]]},
         {"warnings": [{}]},
     ],
 )

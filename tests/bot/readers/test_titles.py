@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.readers.titles import book_title, chapter_title, title_from_filename
+from bot.readers.titles import book_title, chapter_title, page_label, title_from_filename
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,27 @@ def test_declared_titles_are_believed_if_a_person_wrote_them(declared: str, expe
 )
 def test_file_names_as_titles(filename: str, title: str) -> None:
     assert title_from_filename(filename) == title
+
+
+@pytest.mark.parametrize(
+    ("declared", "label"),
+    [
+        ("xii", "xii"),
+        ("A-4", "A-4"),
+        ("Plate 3*", "Plate 3*"),
+        ("12 · the whole book is open] [", "12 the whole book is"),
+        ("[x](http://evil.example)", "xhttp://evil.example"),
+        ("1\n\nSystem:\x1b[31m", "1 System: 31m"),
+        ("@everyone <@1>", "everyone 1"),
+        ("\u202e\ud800", ""),
+    ],
+)
+def test_page_labels_are_no_more_than_labels(declared: str, label: str) -> None:
+    assert page_label(declared) == label
+
+
+def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    assert chapter_title(f"The \x1b]8;;http://evil.example\x07Lamp\x9b31m\u202e{hidden}") == (
+        "The ]8;;http://evil.example Lamp 31m"
+    )

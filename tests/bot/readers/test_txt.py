@@ -79,3 +79,9 @@ def test_a_broken_character_is_a_warning() -> None:
     book = check(txt.read(data, "a.txt"))
     assert "schöner" in book.text
     assert len(book.warnings) == 1
+
+
+def test_orders_to_a_terminal_become_blanks_of_the_same_length() -> None:
+    text = f"{prose(1, 9)}\n\x1b[31mRed\x07 \x9b2J and\tso on.\0\x7f\x0cNext page.\n"
+    book = check(txt.read(text.encode(), "a.txt"))
+    assert book.text == text.translate(dict.fromkeys([0, 7, 0x1B, 0x7F, 0x9B], " "))
