@@ -37,7 +37,7 @@ class Pace:
 
     first: float = 1.0
     longest: float = 60.0
-    calm: float = 300.0
+    calm: float = 60.0
     stuck: float = 120.0
     look: float = 10.0
 
@@ -165,7 +165,8 @@ async def _wait_after(error: BaseException, waits: Waits) -> None:
     cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
     wait = waits.next()
     expected = isinstance(cause, (*TROUBLE, Stuck))
-    logger.warning("no connection to Discord (%r); again in %.1f s", cause, wait, exc_info=None if expected else cause)
+    what = f"{type(cause).__name__}: {cause}"
+    logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
     await asyncio.sleep(wait)
 
 

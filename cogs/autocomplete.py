@@ -6,15 +6,18 @@ from typing import Any
 import discord
 from discord import app_commands
 
+from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.finding import meant_book, sight_of
 from cogs.services import services_of, shelf_of
 from cogs.translation import Speech, speech_of
 from domain.book import Chapter
+from domain.conversation import Conversation
 from domain.errors import BookError
 
 MOST_CHOICES = 25
 LONGEST_NAME = 100
+CONVERSATIONS_LOOKED_AT = 200
 
 Choices = list[app_commands.Choice[str]]
 
@@ -29,12 +32,19 @@ async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
 
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Conversations of the guild that the person can see, of the book chosen before if one was."""
-    services, sight = services_of(interaction), sight_of(interaction)
-    book_id = getattr(interaction.namespace, "book", None)
+    services, book_id = services_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await services.shelf.list(shelf_of(interaction))}
     known = await services.conversation_repository.get_by_guild(shelf_of(interaction))
-    shown = (each for each in known if sight.plainly(each) and book_id in (None, "", each.book_id))
-    return matching(typed, ((f"{each.title} · {titles.get(each.book_id, '')}", each.id) for each in shown))
+    named = [(_conversation_name(each, titles.get(each.book_id, "")), each) for each in known]
+    fitting = [each for name, each in named if book_id in (None, "", each.book_id) and fits(typed, name)]
+    seen = {each.id for each in await sight_of(interaction).at_a_glance(fitting[:CONVERSATIONS_LOOKED_AT])}
+    return matching(typed, ((name, each.id) for name, each in named if each.id in seen))
+
+
+def _conversation_name(conversation: Conversation, book: str) -> str:
+    """Title, book and day: several may be called the same."""
+    tail = f" · {clipped(book, 30)} · {conversation.created_at:%Y-%m-%d}"
+    return clipped(conversation.title, LONGEST_NAME - len(tail)) + tail
 
 
 async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:
@@ -58,6 +68,10 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech) -> str:
 
 def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:
     """Choices from (name, value) pairs whose name has what was typed."""
-    wanted = " ".join(typed.split()).casefold()
-    fitting = [(name, value) for name, value in named if wanted in name.casefold()]
+    fitting = [(name, value) for name, value in named if fits(typed, name)]
     return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in fitting[:MOST_CHOICES]]
+
+
+def fits(typed: str, name: str) -> bool:
+    """Whether every word that was typed occurs in the name."""
+    return all(word in name.casefold() for word in typed.casefold().split())

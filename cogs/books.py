@@ -8,6 +8,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
+from cogs.acknowledging import change, in_time, reply
 from cogs.adding import add_book
 from cogs.cards import PAPER, book_card, book_facts, clipped, plain
 from cogs.errors import Refusal
@@ -15,7 +16,7 @@ from cogs.permissions import may_remove_book
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
 from cogs.translation import speech_in, speech_of
-from cogs.views import confirmation, page_of, page_turner
+from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.book import Book
 from domain.conversation import Conversation
 
@@ -44,8 +45,8 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:
-        embed, view = await self._page(interaction, 1)
-        await interaction.response.send_message(embed=embed, view=view or discord.utils.MISSING, ephemeral=True)
+        embed, view = await in_time(interaction, self._page(interaction, 1))
+        await reply(interaction, embed=embed, view=view or discord.utils.MISSING)
 
     @app_commands.command(description="A book's contents and state")
     @app_commands.describe(book="The book")
@@ -63,6 +64,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     @app_commands.describe(book="The book")
     @app_commands.autocomplete(book=autocomplete.books)
     async def remove(self, interaction: discord.Interaction[Any], book: str) -> None:
+        await interaction.response.defer(ephemeral=True)
         found, say = await self._removable(interaction, book), speech_of(interaction)
         talks = await self._services.conversations.list_by_book(found.id)
         goes = say.counted(
@@ -72,11 +74,12 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
         view = confirmation("book-remove", found.id, say("Remove it"), say)
-        await interaction.response.send_message(f"{question}\n{goes}", view=view, ephemeral=True)
+        await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
     async def _remove(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        found, say = await self._removable(interaction, book_id), speech_of(interaction)
+        assert_fresh(interaction)
         await interaction.response.defer()
+        found, say = await self._removable(interaction, book_id), speech_of(interaction)
         talks = await self._services.conversations.list_by_book(found.id)
         for talk in talks:
             self._services.chat.withdraw(talk.id)
@@ -109,8 +112,9 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         return book
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        embed, view = await self._page(interaction, int(argument.removeprefix(":")))
-        await interaction.response.edit_message(embed=embed, view=view)
+        _, number = page_asked(argument)
+        embed, view = await in_time(interaction, self._page(interaction, number), thinking=False)
+        await change(interaction, embed=embed, view=view)
 
     async def _page(
         self, interaction: discord.Interaction[Any], number: int

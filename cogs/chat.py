@@ -9,6 +9,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
+from cogs.acknowledging import in_time, reply
 from cogs.cards import clipped, plain
 from cogs.errors import Refusal
 from cogs.finding import meant_conversation, sight_of
@@ -49,10 +50,12 @@ class Chat(commands.Cog):
         conversation: str | None = None,
         private: bool | None = None,
     ) -> None:
-        found = await self._services.shelf.find(book, shelf=shelf_of(interaction))
+        found = await in_time(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
-        elif {message, title, private} == {None} and (earlier := await self._earlier(interaction, found)):
+        elif {message, title, private} == {None} and (
+            earlier := await in_time(interaction, self._earlier(interaction, found))
+        ):
             await self._offer(interaction, found, earlier)
         else:
             await self._opening.start(interaction, found, title=title, message=message, private=bool(private))
@@ -60,7 +63,8 @@ class Chat(commands.Cog):
     async def _resume(
         self, interaction: discord.Interaction[Any], book: Book, reference: str, message: str | None
     ) -> None:
-        await interaction.response.defer(ephemeral=True)
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=True)
         conversation = await meant_conversation(interaction, reference)
         if conversation.book_id != book.id:
             raise Refusal(speech_of(interaction)("That conversation is about another book. Please choose that book."))
@@ -68,9 +72,9 @@ class Chat(commands.Cog):
 
     async def _earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
         """The reader's own conversations on the book, newest first."""
-        sight, reader = sight_of(interaction), str(interaction.user.id)
         known = await self._services.conversations.list_by_book(book.id)
-        return [each for each in known if each.owner_id == reader and sight.plainly(each)][:MOST_OFFERED]
+        own = [each for each in known if each.owner_id == str(interaction.user.id)]
+        return (await sight_of(interaction).at_a_glance(own))[:MOST_OFFERED]
 
     async def _offer(self, interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
         say = speech_of(interaction)
@@ -82,10 +86,12 @@ class Chat(commands.Cog):
         )
         anew = ActionButton("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
         text = say("You have talked about “{title}” before.", title=plain(book.title))
-        await interaction.response.send_message(text, view=row(menu, anew), ephemeral=True)
+        await reply(interaction, content=text, view=row(menu, anew))
 
     async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        book = await self._services.shelf.get(book_id, shelf=shelf_of(interaction))
+        book = await in_time(
+            interaction, self._services.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
+        )
         await self._opening.start(interaction, book)
 
     async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:

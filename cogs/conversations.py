@@ -10,6 +10,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
+from cogs.acknowledging import in_time
 from cogs.cards import INK, clipped, plain
 from cogs.errors import Refusal
 from cogs.finding import meant_conversation, visible_conversations
@@ -19,7 +20,7 @@ from cogs.rendering.export import ExportFormat, export_conversation, export_name
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, thread_name, thread_of
 from cogs.translation import Speech, speech_of
-from cogs.views import confirmation, page_of, page_turner
+from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.conversation import Conversation
 
 BRACKETS = str.maketrans("[]", "()")
@@ -42,7 +43,7 @@ class Conversations(
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
     ) -> None:
-        found = await self._services.shelf.find(book, shelf=shelf_of(interaction))
+        found = await in_time(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
         await self._opening.start(interaction, found, title=title)
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
@@ -112,6 +113,7 @@ class Conversations(
         await interaction.followup.send(file=file, ephemeral=True)
 
     async def _delete(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        assert_fresh(interaction)
         await interaction.response.defer()
         found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
         assert interaction.guild is not None
@@ -132,8 +134,7 @@ class Conversations(
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer()
-        book_id, number = argument.split(":")
-        embed, view = await self._page(interaction, book_id, int(number))
+        embed, view = await self._page(interaction, *page_asked(argument))
         await interaction.edit_original_response(embed=embed, view=view)
 
     async def _page(

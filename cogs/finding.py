@@ -68,6 +68,13 @@ async def meant_conversation(interaction: discord.Interaction[Any], reference: s
     return fitting[0]
 
 
+async def within_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether what a button shows or does is the person's to see: it stands in their thread, or they see that."""
+    if conversation.guild_id != shelf_of(interaction):
+        return False
+    return conversation.thread_id == str(interaction.channel_id) or await sight_of(interaction).sees(conversation)
+
+
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
     """All that the person can see, newest first; of one book where it is named."""
     known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))

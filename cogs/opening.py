@@ -41,8 +41,9 @@ class Opening:
             ConversationError: INVALID_STATE, the title is blank.
         """
         channel = home_of(interaction, private=private)
-        from_response = not private and interaction.channel == channel and interaction.message is None
-        if not interaction.response.is_done():
+        acknowledged = interaction.response.is_done()
+        from_response = not (private or acknowledged or interaction.message) and interaction.channel == channel
+        if not acknowledged:
             await interaction.response.defer(ephemeral=not from_response, thinking=interaction.message is None)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message) as conversation:

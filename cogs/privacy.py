@@ -12,7 +12,7 @@ from discord.ext import commands
 
 from cogs.services import Services, ServingBot
 from cogs.translation import Speech, speech_of
-from cogs.views import ActionButton, confirmation, row
+from cogs.views import ActionButton, assert_fresh, confirmation, row
 from domain.privacy import Erasure
 
 
@@ -56,6 +56,7 @@ class Privacy(commands.Cog):
         await interaction.response.edit_message(content=text, view=view)
 
     async def _erase(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        assert_fresh(interaction)
         await interaction.response.defer()
         say, reader = speech_of(interaction), str(interaction.user.id)
         await self._withdraw_answers(await self._services.privacy.export(reader))

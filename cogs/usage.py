@@ -7,6 +7,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
+from cogs.acknowledging import in_time, reply
 from cogs.cards import INK, usage_line
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.translation import speech_of
@@ -22,6 +23,10 @@ class Usage(commands.Cog):
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def usage(self, interaction: discord.Interaction[Any]) -> None:
+        card = await in_time(interaction, self._card(interaction))
+        await reply(interaction, embed=card)
+
+    async def _card(self, interaction: discord.Interaction[Any]) -> discord.Embed:
         say, reader, usage = speech_of(interaction), str(interaction.user.id), self._services.usage
         midnight, lately = self._periods()
         today = await usage.total_for_reader(reader, midnight)
@@ -35,7 +40,7 @@ class Usage(commands.Cog):
         if interaction.permissions.manage_guild:
             await self._add_guild(card, interaction, midnight, lately)
         card.set_footer(text=f"{self._services.provider} {self._services.model} · " + say("days begin at midnight UTC"))
-        await interaction.response.send_message(embed=card, ephemeral=True)
+        return card
 
     async def _add_guild(
         self, card: discord.Embed, interaction: discord.Interaction[Any], midnight: datetime, lately: datetime

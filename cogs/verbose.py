@@ -6,6 +6,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
+from cogs.acknowledging import in_time, reply
 from cogs.finding import bound_conversation
 from cogs.services import Services, ServingBot
 from cogs.translation import speech_of
@@ -23,6 +24,11 @@ class Verbose(commands.Cog):
     @app_commands.describe(mode="Left out, it is switched over")
     @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
     async def verbose(self, interaction: discord.Interaction[Any], mode: str | None = None) -> None:
+        text, in_thread = await in_time(interaction, self._switch(interaction, mode))
+        await reply(interaction, content=text, ephemeral=not in_thread)
+
+    async def _switch(self, interaction: discord.Interaction[Any], mode: str | None) -> tuple[str, bool]:
+        """Switch; what to say, and whether everybody in the thread is concerned."""
         conversation, say = await bound_conversation(interaction), speech_of(interaction)
         reader = str(interaction.user.id)
         default = await self._services.readers.get_verbose(reader)
@@ -38,4 +44,4 @@ class Verbose(commands.Cog):
             text = (
                 say("Tool calls are shown in this thread.") if chosen else say("Tool calls are hidden in this thread.")
             )
-        await interaction.response.send_message(text, ephemeral=conversation is None)
+        return text, conversation is not None

@@ -1,22 +1,32 @@
 """What the buttons under answers do. What they show comes from storage, so they work as long as there is something."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import discord
 
+from cogs.acknowledging import change, in_time, reply
 from cogs.conversation.buttons import AGAIN, RETRY, SOURCES, STOP
 from cogs.conversation.live import LiveTurns
 from cogs.conversation.rounds import Rounds
 from cogs.conversation.screen import Leftover
 from cogs.errors import Refusal
+from cogs.finding import within_reach
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
 from cogs.services import Action, Services
 from cogs.translation import Speech, speech_of
-from cogs.views import PageOf, page_turner
+from cogs.views import page_asked, page_of, page_turner
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, Turn, TurnState
+
+
+class ShownTurn(NamedTuple):
+    """A turn, its conversation, and its own messages in it."""
+
+    turn: Turn
+    conversation: Conversation
+    messages: list[ChatMessage]
 
 
 class Presses:
@@ -30,49 +40,54 @@ class Presses:
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)
-        if live is None or live.screen.ending is not None:
+        seen = live is not None and await in_time(interaction, within_reach(interaction, live.conversation))
+        if live is None or not seen or live.screen.ending is not None:
             raise Refusal(say("This answer is not being written any more."))
         _refuse_others(interaction, live.conversation, live.askers, say)
         self._services.chat.stop(live.conversation.id)
-        await interaction.response.defer()
+        if not interaction.response.is_done():
+            await interaction.response.defer()
 
     async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
-        say, turn = speech_of(interaction), await self._services.turns.get(turn_id)
-        if turn is None or turn.state is not TurnState.FAILED:
+        await interaction.response.defer()
+        say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
+        if shown is None or shown.turn.state is not TurnState.FAILED:
             raise Refusal(say("This question is being answered, or has its answer already."))
-        conversation, messages = await self._context(turn)
+        turn, conversation, messages = shown
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
-        await interaction.response.defer()
         await self._services.turns.reopen(turn.id)
         self._rounds.start(conversation.id, Leftover(turn.reply_ids, turn.trace_id))
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what waits, and take the sentence away that said why it does."""
         await interaction.response.defer()
+        conversation = await self._services.conversation_repository.get(conversation_id)
+        if conversation is None or not await within_reach(interaction, conversation):
+            raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
         await interaction.delete_original_response()
         self._rounds.start(conversation_id, untidy=True)
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""
-        turn_id, number = argument.split(":")
-        say, turn = speech_of(interaction), await self._services.turns.get(turn_id)
-        if turn is None:
+        (turn_id, number), say = page_asked(argument), speech_of(interaction)
+        turning = interaction.message is not None and interaction.message.flags.ephemeral
+        shown = await in_time(interaction, self._shown(interaction, turn_id), thinking=not turning)
+        if shown is None:
             raise Refusal(say("This answer is not kept any more, and neither are its sources."))
-        _, messages = await self._context(turn)
-        pages = source_pages([citation for message in messages for citation in message.citations], say)
-        page = PageOf(pages, min(max(1, int(number)), len(pages)), len(pages))
+        pages = source_pages([citation for message in shown.messages for citation in message.citations], say)
+        page = page_of(pages, number, size=1)
         view = page_turner(SOURCES, turn_id, page, say) or discord.utils.MISSING
-        if interaction.message is not None and interaction.message.flags.ephemeral:
-            await interaction.response.edit_message(content=pages[page.number - 1], view=view)
-        else:
-            await interaction.response.send_message(pages[page.number - 1], view=view, ephemeral=True)
+        await (change if turning else reply)(interaction, content=page.items[0], view=view)
 
-    async def _context(self, turn: Turn) -> tuple[Conversation, list[ChatMessage]]:
-        """The turn's conversation, and its own messages in it."""
-        conversation = await self._services.conversations.get(turn.conversation_id)
-        history = await self._services.messages.get_by_conversation(turn.conversation_id)
-        return conversation, [message for message in history if message.turn_id == turn.id]
+    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> ShownTurn | None:
+        """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""
+        turn = await self._services.turns.get(turn_id)
+        conversation = await self._services.conversation_repository.get(turn.conversation_id) if turn else None
+        if turn is None or conversation is None or not await within_reach(interaction, conversation):
+            return None
+        history = await self._services.messages.get_by_conversation(conversation.id)
+        return ShownTurn(turn, conversation, [message for message in history if message.turn_id == turn.id])
 
 
 def _refuse_others(

@@ -9,7 +9,7 @@ from cogs.delivery.answer_message import FIRST_WORDS, AnswerMessage
 from cogs.delivery.body import Body, Delivery
 from cogs.delivery.pump import Pump
 from cogs.delivery.trace_message import TraceMessage
-from cogs.rendering.answers import answer_note, failure_note, status_line
+from cogs.rendering.answers import answer_note, failure_note, status_line, with_offer
 from cogs.rendering.calls import ShownCall
 from cogs.rendering.card_state import Press
 from cogs.translation import Speech
@@ -169,6 +169,7 @@ class TurnScreen:
             delivery = await self._answer.settle(event.text, answer_note(event, self._say), view)
         else:
             note = failure_note(event, self._say.failure(event.code, event.message))
+            note = with_offer(note, event.offer, self._say)
             delivery = await self._answer.settle(event.partial, note, retry_button(event.turn_id, self._say))
         if await self._trace.settle() is None and self._trace.message_id is not None:
             await self._trace.remove()

@@ -5,17 +5,20 @@ from typing import Any
 
 import discord
 
+from cogs.acknowledging import change, in_time
 from cogs.conversation.buttons import view_of
 from cogs.conversation.live import LiveTurns
 from cogs.delivery.body import Body
 from cogs.delivery.channel import embeds_of
 from cogs.delivery.trace_message import card_body
 from cogs.errors import Refusal
+from cogs.finding import within_reach
 from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.card_state import Press, read_press
 from cogs.rendering.trace import TRACE_NAME, trace_markdown
 from cogs.services import Services
 from cogs.translation import speech_for, speech_of
+from domain.conversation import Conversation
 
 
 class ToolCards:
@@ -27,27 +30,32 @@ class ToolCards:
         """Carry out a press of a card's button, told by its name."""
         press = read_press(custom_id)
         assert press is not None, "the pattern of the button and of the press are one"
-        live = self._live.get(press.turn_id)
-        calls = live.screen.calls if live else await self._calls(interaction, press)
+        calls = await in_time(interaction, self._calls(interaction, press), thinking=press.wants_trace)
         if press.wants_trace:
             await _hand_out(interaction, calls)
         else:
+            live = self._live.get(press.turn_id)
             body = live.screen.pressed(press) if live else _card(interaction, press, calls)
-            await interaction.response.edit_message(embeds=embeds_of(body), view=view_of(body.view or ()))
+            await change(interaction, embeds=embeds_of(body), view=view_of(body.view or ()))
 
     async def _calls(self, interaction: discord.Interaction[Any], press: Press) -> list[ShownCall]:
-        """The calls as they were kept.
+        """The calls as they happen, or as they were kept.
 
         Raises:
-            Refusal: they are kept no more.
+            Refusal: they are kept no more, or are not the person's to see.
         """
-        turn = await self._services.turns.get(press.turn_id)
-        calls = (
-            calls_of(await self._services.messages.get_by_conversation(turn.conversation_id), turn.id) if turn else []
-        )
-        if not calls:
+        live = self._live.get(press.turn_id)
+        conversation, calls = (live.conversation, live.screen.calls) if live else await self._kept(press.turn_id)
+        if conversation is None or not calls or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("These tool calls are not kept any more."))
         return calls
+
+    async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall]]:
+        turn = await self._services.turns.get(turn_id)
+        if turn is None:
+            return None, []
+        conversation = await self._services.conversation_repository.get(turn.conversation_id)
+        return conversation, calls_of(await self._services.messages.get_by_conversation(turn.conversation_id), turn.id)
 
 
 def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> Body:
@@ -58,4 +66,7 @@ def _card(interaction: discord.Interaction[Any], press: Press, calls: list[Shown
 
 async def _hand_out(interaction: discord.Interaction[Any], calls: list[ShownCall]) -> None:
     file = discord.File(io.BytesIO(trace_markdown(calls)), TRACE_NAME)
-    await interaction.response.send_message(file=file, ephemeral=True)
+    if interaction.response.is_done():
+        await interaction.followup.send(file=file, ephemeral=True)
+    else:
+        await interaction.response.send_message(file=file, ephemeral=True)

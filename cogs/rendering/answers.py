@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cogs.rendering.calls import CallState, ShownCall, describe, shortened
 from cogs.rendering.inline import escape
+from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units
 from cogs.rendering.words import Say, in_english
 from domain.book import Citation
@@ -35,6 +36,11 @@ def answer_note(answer: Answer, say: Say = in_english) -> str:
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:
     """What is to be said below what had been written: the failure's own sentence, or it in another language."""
     return f"⚠️ {sentence or failure.message}"
+
+
+def with_offer(note: str, offer: str, say: Say = in_english) -> str:
+    """A failure's note and, where the model stayed away, what stands in the book about the question."""
+    return f"{note}\n\n{say('Meanwhile, this is what stands in the book:')}\n\n{render(offer)}" if offer else note
 
 
 def with_note(text: str, note: str) -> str:

@@ -51,6 +51,9 @@ GERMAN = {
     "With it go {number} conversations, their messages, and how far each reader has read.": (
         "Mit ihm gehen {number} Gespräche samt Nachrichten, und wie weit jemand gelesen hat."
     ),
+    "I asked that a while ago. Please use the command again.": (
+        "Das habe ich vor einer Weile gefragt. Bitte nutze den Befehl noch einmal."
+    ),
     "Remove it": "Herausnehmen",
     "“{title}” is off the shelf.": "„{title}“ steht nicht mehr im Regal.",
     "“{title}” was taken off the shelf, so this conversation is over.": (

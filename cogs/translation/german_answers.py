@@ -3,6 +3,7 @@
 GERMAN_ANSWERS = {
     "-# 📖 reading …": "-# 📖 lese …",
     "-# ✂ I ran out of room here; ask me to go on.": "-# ✂ Hier ging mir der Platz aus; bitte mich, fortzufahren.",
+    "Meanwhile, this is what stands in the book:": "Einstweilen steht dies dazu im Buch:",
     "-# ⏹ Stopped.": "-# ⏹ Angehalten.",
     "This answer cites nothing from the book.": "Diese Antwort führt nichts aus dem Buch an.",
     "Arguments": "Argumente",

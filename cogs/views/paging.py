@@ -30,6 +30,12 @@ def page_of(items: Sequence[T], number: int, size: int = PAGE_SIZE) -> PageOf[T]
     return PageOf(items[(nearest - 1) * size : nearest * size], nearest, count)
 
 
+def page_asked(argument: str) -> tuple[str, int]:
+    """What the list is of, and the number of its page, from the argument that `page_turner` makes."""
+    of, _, number = argument.rpartition(":")
+    return of, int(number) if number.isdecimal() else 1
+
+
 def page_turner(action: str, argument: str, page: PageOf[T], say: Speech) -> View | None:
     """Buttons to the pages before and after; none where there is one page only.
 

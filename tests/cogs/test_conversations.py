@@ -1,12 +1,15 @@
 """/conversations, and what becomes of them when people change their threads."""
 
 import json
+from datetime import timedelta
 
 import discord
+import pytest
 from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
+from cogs.views import confirm
 from domain.conversation import TitleSource
 from tests.cogs.stage import Stage, labels, text_of
 
@@ -166,7 +169,7 @@ class TestRename:
     async def test_it_is_named_from_anywhere(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), title="Old")
         [choice] = await stage.ann.autocomplete(stage.channel, "conversations rename", "conversation", "old")
-        assert choice["name"] == "Old · The Dark Lamp"
+        assert choice["name"].startswith("Old · The Dark Lamp · 20")
         await stage.ann.slash(stage.channel, "conversations rename", title="New", conversation=choice["value"])
         assert thread.name == "New"
 
@@ -246,6 +249,14 @@ class TestDelete:
         assert await stage.conversations() == []
         assert await stage.app.storage.messages.get_by_conversation(conversation.id) == []
 
+    async def test_a_question_of_long_ago_is_asked_again(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = await self.ask(stage, await stage.chat(await stage.book()))
+        monkeypatch.setattr(confirm, "VALID_FOR", timedelta(seconds=-1))
+        assert asked.response
+        pressed = await stage.ann.click(asked.response, label="Delete it")
+        assert "a while ago" in text_of(pressed)
+        assert len(await stage.conversations()) == 1
+
     async def test_it_may_be_kept(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book())
         asked = await self.ask(stage, thread)
@@ -288,6 +299,51 @@ class TestExport:
         conversation = await stage.conversation(await stage.chat(await stage.book(), private=True))
         refused = await stage.ben.slash(stage.channel, "conversations export", conversation=conversation.id)
         assert "I know no such conversation" in text_of(refused)
+
+
+class TestOffered:
+    """What `conversation` is completed to."""
+
+    async def offered(self, stage: Stage, reader: MemberActor, typed: str = "") -> list[str]:
+        choices = await reader.autocomplete(stage.channel, "conversations export", "conversation", typed)
+        return [choice["name"].split(" · ")[0] for choice in choices]
+
+    async def test_a_private_one_is_offered_to_those_in_its_thread(self, stage: Stage) -> None:
+        thread = await stage.chat(await stage.book(), title="Secret", private=True)
+        cat = stage.member("cat", manage_threads=True)
+        assert await self.offered(stage, stage.ann) == ["Secret"]
+        assert await self.offered(stage, stage.ben) == []
+        assert await self.offered(stage, cat) == ["Secret"]
+        await _shown(stage, thread).add_user(discord.Object(stage.ben.id))
+        assert await self.offered(stage, stage.ben) == ["Secret"]
+
+    async def test_whose_it_is_may_come_back_after_leaving(self, stage: Stage) -> None:
+        thread = await stage.chat(book := await stage.book(), title="Secret", private=True)
+        await _shown(stage, thread).remove_user(discord.Object(stage.ann.id))
+        assert await self.offered(stage, stage.ann) == ["Secret"]
+        told = await stage.ann.slash(stage.channel, "chat", book=book.id, conversation="Secret")
+        assert "goes on here" in text_of(told)
+
+    async def test_every_word_that_is_typed_has_to_occur(self, stage: Stage) -> None:
+        book = await stage.book()
+        for title in ("The night watch", "The long night"):
+            await stage.chat(book, title=title)
+        assert await self.offered(stage, stage.ann, "night lamp") == ["The long night", "The night watch"]
+        assert await self.offered(stage, stage.ann, "watch night") == ["The night watch"]
+        assert await self.offered(stage, stage.ann, "day") == []
+
+    async def test_a_long_title_leaves_room_for_the_book(self, stage: Stage) -> None:
+        await stage.chat(await stage.book(), title="x" * 100)
+        [choice] = await stage.ann.autocomplete(stage.channel, "conversations export", "conversation", "")
+        assert len(choice["name"]) == 100
+        assert " · The Dark Lamp · " in choice["name"]
+
+    async def test_discord_in_trouble_offers_what_is_certain(self, stage: Stage) -> None:
+        book = await stage.book()
+        hidden = await stage.chat(book, title="Secret", private=True)
+        await stage.chat(book, title="Open")
+        stage.env.inject_error("GET", f"/channels/{hidden.id}/thread-members/{stage.ben.id}", status=500)
+        assert await self.offered(stage, stage.ben) == ["Open"]
 
 
 async def test_a_conversation_outlives_its_thread(stage: Stage) -> None:

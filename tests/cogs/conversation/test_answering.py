@@ -206,3 +206,17 @@ async def test_turns_that_end_are_delivered_whatever_discord_does_meanwhile(room
     )
     await room.until_delivered()
     assert [turn.state for turn in await room.turns()] == [TurnState.DELIVERED]
+
+
+async def test_when_the_model_stays_away_the_book_speaks_and_the_question_may_be_asked_again(room: Scene) -> None:
+    room.model.say(BUSY)
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until(lambda: room.replies() and room.replies()[0].buttons)
+    [told] = room.replies()
+    failure, meanwhile, *book = told.content.split("\n\n")
+    assert failure == f"⚠️ {BUSY.message}"
+    assert meanwhile == "Meanwhile, this is what stands in the book:"
+    assert book == ["“It was Hobb who had put the lamp out.” (p. 3)"]
+    room.model.say("Hobb did.")
+    await room.ann.click(told, label="Retry")
+    await room.until_said("Hobb did.")

@@ -1,0 +1,78 @@
+"""Discord hears of every command and button in time, however long the database takes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from cogs import acknowledging
+from storage.sqlite.connection import Connection
+from tests.cogs.conversation.scene import Scene
+from tests.cogs.conversation.test_sources import answered
+from tests.doubles.discord_api import Interaction
+
+COMMANDS: tuple[tuple[str, dict[str, Any], str], ...] = (
+    ("books list", {}, "The Dark Lamp"),
+    ("books info", {"book": "The Dark Lamp"}, "ready"),
+    ("books remove", {"book": "The Dark Lamp"}, "who added this book"),
+    ("conversations list", {}, "Talk"),
+    ("conversations create", {"book": "The Dark Lamp"}, "Your conversation about"),
+    ("conversations export", {"conversation": "Talk"}, ""),
+    ("chat", {"book": "The Dark Lamp"}, "You have talked about"),
+    ("chat", {"book": "The Dark Lamp", "title": "Another"}, "Your conversation about"),
+    ("chat", {"book": "The Dark Lamp", "conversation": "Talk"}, "goes on here"),
+    ("verbose", {"mode": "on"}, "From now on"),
+    ("progress", {"book": "The Dark Lamp"}, "the whole book is open"),
+    ("usage", {}, "You, today"),
+)
+
+
+@pytest.fixture
+def free(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
+    """While it is cleared, the database is at work for somebody else."""
+    free = asyncio.Event()
+    free.set()
+    run: Callable[..., Awaitable[Any]] = Connection.run
+
+    async def held(self: Connection, *arguments: Any) -> Any:
+        await free.wait()
+        return await run(self, *arguments)
+
+    monkeypatch.setattr(Connection, "run", held)
+    monkeypatch.setattr(acknowledging, "PROMPT_S", 0.02)
+    yield free
+    free.set()
+
+
+@pytest.mark.parametrize(("command", "options", "expected"), COMMANDS, ids=lambda value: str(value))
+async def test_a_command_is_acknowledged_before_it_can_be_carried_out(
+    room: Scene, free: asyncio.Event, command: str, options: dict[str, Any], expected: str
+) -> None:
+    free.clear()
+    used = await room.ann.slash(command, **options)
+    assert used.acknowledged
+    assert not used.messages
+    free.set()
+    await room.until(lambda: used.messages)
+    assert used.ephemeral
+    assert expected in used.text
+
+
+async def test_buttons_are_acknowledged_before_what_they_show_is_found(room: Scene, free: asyncio.Event) -> None:
+    await room.ann.slash("verbose", channel=room.thread, mode="on")
+    await answered(room)
+    card, answer = [each for each in room.replies() if each.buttons]
+    free.clear()
+    opened, sources = await room.ann.click(card, label="▸ 1"), await room.ben.click(answer, label="Sources")
+    trace = await room.ben.click(card, label="Full trace")
+    assert all(pressed.acknowledged for pressed in (opened, sources, trace))
+    free.set()
+    await room.until(lambda: "**Arguments**" in card.embed_texts[0])
+    await room.until(lambda: _said(sources) and _said(trace))
+    assert "Marta Quill" in sources.text
+    assert trace.message.attachments
+
+
+def _said(pressed: Interaction) -> bool:
+    return bool(pressed.messages)
