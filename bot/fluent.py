@@ -178,7 +178,7 @@ class LLMPromptBuilder:
 
         Raises:
             LLMError: the model gave no answer; UNSUPPORTED_FEATURE if it knows no tools and was given some.
-            ValueError: there is nothing to answer.
+            ValueError: there is nothing to answer, or `model` was called for a provider that is open already.
         """
         asked = self if message is None else self.request(message)
         if not asked.state.api_messages or asked.state.api_messages[-1].role != MessageRole.USER:
@@ -243,13 +243,18 @@ def _with_options(provider: ChatProvider, options: dict[str, Any]) -> ChatProvid
 async def _opened(choice: ChatProvider | str, model: str) -> AsyncIterator[ChatProvider]:
     """The chosen provider; one that was named is opened just for this, so that each prompt may run in its own loop."""
     if not isinstance(choice, str):
+        if model:
+            raise ValueError(f"the provider {choice.name} is open already, with the model {choice.model_name}")
         yield choice
         return
     from bot.app import open_provider  # the whole house: not for scripts that bring their own provider
     from bot.settings import load_settings
 
-    named = {"llm_provider": choice, **({"llm_model": model} if model else {})}
-    provider = open_provider(load_settings(**named))
+    settings = load_settings(llm_provider=choice)
+    # LLM_MODEL is meant for the provider of the settings: another one does not know a model of that name.
+    if model or settings.provider != load_settings().provider:
+        settings = load_settings(llm_provider=choice, llm_model=model)
+    provider = open_provider(settings)
     try:
         yield provider
     finally:

@@ -19,6 +19,9 @@ from domain.tool_use import ToolDefinition, ToolResult
 RESERVED_NAMES = frozenset({"help", "exit", "quit", "print", "input"})
 """Words a person types to a program, and builtins that talk to a terminal: as tools they would be taken for those."""
 
+_OURS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
+"""What ends the call itself, and is no failure of the function."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tool:
@@ -37,7 +40,7 @@ class Tool:
             ToolSignatureError: its name or one of its parameters cannot be told to a model.
         """
         name = _name_of(func)
-        description = docstring_of(func).description or f"Tool: {name}"
+        description = (docstring_of(func).description or "").strip() or f"Tool: {name}"
         return cls(name, description, func, signature_of(func).schema)
 
     @property
@@ -55,7 +58,9 @@ class Tool:
         async def call(args: dict[str, Any]) -> ToolOutput:
             try:
                 return _encoded(await _called(self.function, signature.bind(args)))
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a tool does wrong is a result
+            except _OURS:
+                raise
+            except BaseException as error:  # noqa: BLE001 - whatever a tool does wrong is a result
                 return failure_output(self.name, error)
 
         return call
@@ -78,7 +83,15 @@ def _name_of(function: Callable[..., Any]) -> str:
 async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
     result = function(**arguments) if is_async else await _in_thread(function, arguments)
+    if inspect.isasyncgen(result):
+        return [item async for item in result]
     return await result if inspect.isawaitable(result) else result
+
+
+def _called_whole(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """The function's result; a generator works only while it is read, so that is done here too."""
+    result = function(**arguments)
+    return list(result) if inspect.isgenerator(result) else result
 
 
 async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -97,7 +110,7 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
 
     def run() -> None:
         try:
-            value, error = context.run(function, **arguments), None
+            value, error = context.run(_called_whole, function, arguments), None
         except BaseException as raised:  # noqa: BLE001 - it is raised again where the call was made
             value, error = None, raised
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
@@ -105,9 +118,10 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
 
     threading.Thread(target=run, name=f"tool {definition_of(function).__name__}", daemon=True).start()
     value, error = await outcome
-    if error is not None:
-        raise error
-    return value
+    if error is None:
+        return value
+    # What would end the caller is, from in there, meant for nobody out here.
+    raise RuntimeError(f"{type(error).__name__} {error}") if isinstance(error, _OURS) else error
 
 
 def _encoded(value: Any) -> ToolOutput:

@@ -37,6 +37,8 @@ class ToolResultCache:
         self._max_size = max_size
         self._clock = clock
         self._entries: OrderedDict[_Key, tuple[float, ToolOutput]] = OrderedDict()
+        self.generation = 0
+        """Goes up whenever something is to be forgotten: what was begun before that is not to be kept."""
 
     def get(self, tool: str, args: Mapping[str, Any]) -> ToolOutput | None:
         key = cache_key(tool, args)
@@ -61,10 +63,12 @@ class ToolResultCache:
 
     def invalidate(self, tool: str, args: Mapping[str, Any]) -> None:
         """Forget one result; one that is not there is fine."""
+        self.generation += 1
         if key := cache_key(tool, args):
             self._entries.pop(key, None)
 
     def clear(self) -> None:
+        self.generation += 1
         self._entries.clear()
 
     def __len__(self) -> int:
@@ -83,6 +87,7 @@ def cache_key(tool: str, args: Mapping[str, Any]) -> tuple[str, str] | None:
 @dataclass(slots=True)
 class _Flight:
     task: asyncio.Task[ToolOutput]
+    generation: int
     waiting: int = 0
 
 
@@ -107,8 +112,10 @@ class CachingDispatcher:
 
     async def _join(self, key: _Key, name: str, args: dict[str, Any]) -> ToolOutput:
         flight = self._flights.get(key)
-        if flight is None:
-            flight = self._flights[key] = _Flight(asyncio.create_task(self._fly(name, args)))
+        generation = self._cache.generation
+        if flight is None or flight.generation != generation:
+            work = asyncio.create_task(self._fly(name, args, generation))
+            flight = self._flights[key] = _Flight(work, generation)
         flight.waiting += 1
         try:
             # Shielded: one who stops waiting must not take the result from the others.
@@ -123,8 +130,8 @@ class CachingDispatcher:
         if self._flights.get(key) is flight:
             del self._flights[key]
 
-    async def _fly(self, name: str, args: dict[str, Any]) -> ToolOutput:
+    async def _fly(self, name: str, args: dict[str, Any], generation: int) -> ToolOutput:
         output = await self._inner(name, args)
-        if not is_error(output):
+        if not is_error(output) and generation == self._cache.generation:
             self._cache.put(name, args, output)
         return output

@@ -104,9 +104,12 @@ class _RegistryDispatcher:
             raise
         if not done:
             await self._abandon(task)
-            raise TimeoutError
+            raise TimeoutError(f"after {self.timeout:g} s")
         if task.cancelled():
             raise RuntimeError("the tool cancelled itself")
+        failure = task.exception()
+        if failure is not None and not isinstance(failure, Exception):  # a panic of a library in another language
+            raise RuntimeError(f"{type(failure).__name__}: {failure}") from failure
         return task.result()
 
     async def _abandon(self, task: asyncio.Task[ToolOutput]) -> None:
@@ -121,10 +124,10 @@ class _RegistryDispatcher:
             _log.warning("a tool failed while it was being cancelled", exc_info=error)
 
     def _timed_out(self, name: str, error: TimeoutError) -> str:
-        words = str(error) or (f"after {self.timeout:g} s" if self.timeout else "")
-        _log.warning("tool %s timed out %s", name, words)
         tries = f" ({self.attempts} attempts)" if self.attempts > 1 else ""
-        return error_output(" ".join(f"{name} timed out {words}".split()) + tries)
+        sentence = " ".join(f"{name} timed out {error}".split()) + tries
+        _log.warning("tool %s", sentence)
+        return error_output(sentence)
 
 
 async def _run(handler: ToolHandler, args: dict[str, Any]) -> ToolOutput:

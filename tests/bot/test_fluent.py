@@ -22,6 +22,7 @@ from bot.tools.from_function import Tool
 from bot.tools.signature import ToolSignatureError
 from domain.chat import MessageRole
 from domain.errors import LLMError, LLMErrorCode, SettingsError
+from domain.event import UsageReported
 from domain.tool_use import ChatResponse
 from tests.doc_examples import DOCS, python_blocks, run_block
 from tests.doubles.anthropic_api import AnthropicDouble
@@ -135,6 +136,7 @@ class TestBuilder:
             start.model("m"),
             start.provider("openai"),
             start.call_limit(1),
+            start.on_usage(print),
             start.request("x"),
         ):
             assert changed != start
@@ -204,6 +206,16 @@ class TestFailures:
         _, builder = scripted("x")
         with pytest.raises(TypeError, match="takes no options: max_tokens"):
             await builder.prompt_conversation("Hi", max_tokens=5)
+
+    async def test_a_provider_that_is_open_already_keeps_its_model(self) -> None:
+        _, builder = scripted("x")
+        with pytest.raises(ValueError, match="open already, with the model scripted-1"):
+            await builder.model("other").prompt_conversation("Hi")
+
+    async def test_the_built_in_answerer_says_that_it_uses_no_such_tools(self) -> None:
+        with pytest.raises(LLMError, match="ANTHROPIC_API_KEY") as refusal:
+            await llm().provider("extractive").tools([get_weather]).prompt_conversation("Weather in Paris?")
+        assert refusal.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
 
     async def test_a_provider_nobody_knows_is_refused(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
@@ -277,6 +289,22 @@ class TestOnTheWire:
         await llm().model("claude-haiku-5-5").prompt_conversation("Hi", max_tokens=123)
         assert api.requests[0]["max_tokens"] == 123
         assert api.requests[0]["model"] == "claude-haiku-5-5"
+
+    async def test_a_provider_that_is_named_does_not_get_the_model_of_another(
+        self, api: AnthropicDouble, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("LLM_PROVIDER", "extractive")
+        monkeypatch.setenv("LLM_MODEL", "qwen3")
+        api.script(say("Hi."))
+        await llm().provider("anthropic").prompt_conversation("Hi")
+        assert api.requests[0]["model"] == "claude-sonnet-5-5"
+
+    async def test_the_tokens_of_every_request_are_told(self, api: AnthropicDouble) -> None:
+        api.script(say(Call("get_weather", {"location": "Paris"})), say("Sunny."))
+        seen: list[UsageReported] = []
+        await llm().tools([get_weather]).on_usage(seen.append).prompt_conversation("Weather?")
+        assert [each.model for each in seen] == ["claude-sonnet-5-5"] * 2
+        assert all(each.usage.input_tokens and each.usage.output_tokens for each in seen)
 
     async def test_a_provider_that_is_open_already_stays_open(self, api: AnthropicDouble) -> None:
         api.script(say("One."), say("Two."))

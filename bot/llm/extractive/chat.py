@@ -12,9 +12,15 @@ from bot.llm.extractive.planning import next_calls
 from bot.llm.extractive.transcript import transcribe
 from bot.llm.extractive.wishes import wishes_of
 from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
 
 _WORD = re.compile(r"\s*\S+")
+_SEARCH = "search_book"
+_BOOKS_ONLY = (
+    "The built-in answerer uses the tools over a book and no others. Please set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
+    "OPENAI_BASE_URL for a model that does, or leave out the tools."
+)
 
 
 class ExtractiveChat:
@@ -28,6 +34,9 @@ class ExtractiveChat:
         return (await self.chat_with_tools(messages, ())).text or ""
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        """As ChatProvider says; UNSUPPORTED_FEATURE also where there are tools, yet none to search a book with."""
+        if tools and all(tool.name != _SEARCH for tool in tools):
+            raise LLMError(LLMErrorCode.UNSUPPORTED_FEATURE, _BOOKS_ONLY)
         return await asyncio.to_thread(_reply, tuple(messages), tuple(tools))
 
     async def stream(

@@ -6,6 +6,7 @@ import datetime as dt
 import functools
 import json
 import threading
+from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
 from decimal import Decimal
 from typing import Any
@@ -237,6 +238,17 @@ class TestResults:
 
         assert await Tool.from_function(tool).as_dispatcher_entry()({}) is result
 
+    async def test_what_a_generator_yields_is_a_list(self) -> None:
+        def steps(upto: int) -> Iterator[int]:
+            yield from range(upto)
+
+        async def awaited(upto: int) -> AsyncIterator[int]:
+            for step in range(upto):
+                yield step
+
+        assert await run(Tool.from_function(steps), upto=3) == "[0,1,2]"
+        assert await run(Tool.from_function(awaited), upto=3) == "[0,1,2]"
+
     async def test_a_result_that_has_no_json_form_is_a_failure(self) -> None:
         def tool() -> Any:
             return object()
@@ -265,6 +277,13 @@ class TestFailures:
 
         told = json.loads(await run(Tool.from_function(coroutine if is_async else plain)))["error"]
         assert told.startswith(sentence)
+
+    @pytest.mark.parametrize("error", [asyncio.CancelledError(), KeyboardInterrupt(), GeneratorExit()])
+    async def test_what_a_thread_raises_ends_nobody_who_waits_for_it(self, error: BaseException) -> None:
+        def tool() -> str:
+            raise error
+
+        assert is_error(await run(Tool.from_function(tool)))
 
     async def test_arguments_that_do_not_fit_are_told_to_the_model(self) -> None:
         tool = Tool.from_function(get_weather)

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -214,3 +215,31 @@ class TestOneFlight:
         assert await again == '{"ok": true}'
         assert inner.cancelled == 1
         assert len(inner.calls) == 2
+
+    @pytest.mark.parametrize("forget", [lambda cache: cache.invalidate("t", {}), lambda cache: cache.clear()])
+    async def test_what_was_begun_before_it_was_to_be_forgotten_is_neither_joined_nor_kept(
+        self, forget: Callable[[ToolResultCache], None]
+    ) -> None:
+        gate = asyncio.Event()
+        inner = CountingTool('"old"', gate=gate)
+        cache = ToolResultCache()
+        dispatch = CachingDispatcher(inner, cache, {"t"})
+        before = asyncio.ensure_future(dispatch("t", {}))
+        await asyncio.sleep(0.01)
+        forget(cache)
+        after = asyncio.ensure_future(dispatch("t", {}))
+        await asyncio.sleep(0.01)
+        assert len(inner.calls) == 2
+        gate.set()
+        await asyncio.gather(before, after)
+        assert len(cache) == 1
+
+    async def test_a_flight_that_lands_after_all_was_forgotten_leaves_nothing(self) -> None:
+        gate = asyncio.Event()
+        cache = ToolResultCache()
+        flight = asyncio.ensure_future(CachingDispatcher(CountingTool(gate=gate), cache, {"t"})("t", {}))
+        await asyncio.sleep(0.01)
+        cache.clear()
+        gate.set()
+        await flight
+        assert len(cache) == 0

@@ -191,6 +191,12 @@ class TestFailures:
     async def test_a_tool_cannot_end_the_program(self) -> None:
         assert "tried to end the program" in error_of(await dispatcher_of(raising(SystemExit(3)))("tool", {}))
 
+    async def test_a_panic_that_is_no_exception_is_a_result_too(self) -> None:
+        class PanicError(BaseException):
+            """As libraries written in Rust raise it."""
+
+        assert error_of(await dispatcher_of(raising(PanicError("oh")))("tool", {})) == "Tool error: PanicError: oh"
+
     async def test_a_synchronous_handler_is_a_failure_not_a_crash(self) -> None:
         def handler(args: dict[str, Any]) -> str:
             return "{}"
@@ -253,6 +259,9 @@ class TestTimeouts:
         worded = await dispatcher_of(raising(TimeoutError("waiting for rain")), timeout=None)("tool", {})
         assert error_of(blank) == "tool timed out"
         assert error_of(worded) == "tool timed out waiting for rain"
+
+    async def test_a_timeout_of_the_tools_own_is_not_said_to_be_ours(self) -> None:
+        assert error_of(await dispatcher_of(raising(TimeoutError()), timeout=30)("tool", {})) == "tool timed out"
 
     async def test_only_timeouts_are_retried(self) -> None:
         attempts: list[int] = []
