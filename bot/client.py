@@ -27,7 +27,7 @@ from cogs.opening import Opening
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
-from cogs.services import Services, ServingBot
+from cogs.services import RecentIds, Services, ServingBot
 from cogs.translation import CatalogueTranslator
 from cogs.usage import Usage
 from cogs.verbose import Verbose
@@ -47,8 +47,7 @@ class Commands(app_commands.CommandTree["Marginalia"]):
     """The slash commands."""
 
     async def interaction_check(self, interaction: discord.Interaction["Marginalia"], /) -> bool:
-        self.client.note_work()
-        return True
+        return self.client.take_up(interaction)
 
     async def on_error(
         self, interaction: discord.Interaction["Marginalia"], error: app_commands.AppCommandError, /
@@ -81,6 +80,7 @@ class Marginalia(ServingBot):
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
         self.at_work = set()
+        self.carried_out = RecentIds()
         self._announce = announce
         self._settings = app.settings
         self._syncing: asyncio.Task[None] | None = None

@@ -4,7 +4,10 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+import aiohttp
 import discord
+
+from cogs.errors import ACKNOWLEDGED, TOO_LATE
 
 T = TypeVar("T")
 
@@ -41,3 +44,34 @@ async def change(interaction: discord.Interaction[Any], **parts: Any) -> None:
         await interaction.edit_original_response(**parts)
     else:
         await interaction.response.edit_message(**parts)
+
+
+async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool) -> bool:
+    """Say that it is being worked on, where that was not said. False: too late, nothing can be said in reply any more.
+
+    Raises:
+        TROUBLE: Discord does not take it; it was answered before, by whomever.
+    """
+    if interaction.response.is_done():
+        return True
+    thinking = interaction.message is None
+    try:
+        await interaction.response.defer(ephemeral=ephemeral, thinking=thinking)
+    except discord.NotFound as error:
+        if error.code != TOO_LATE:
+            raise
+        return False
+    except (aiohttp.ClientError, OSError):  # the answer was lost: Discord may have heard us all the same
+        return await _once_more(interaction, ephemeral=ephemeral, thinking=thinking)
+    return True
+
+
+async def _once_more(interaction: discord.Interaction[Any], *, ephemeral: bool, thinking: bool) -> bool:
+    try:
+        await interaction.response.defer(ephemeral=ephemeral, thinking=thinking)
+    except discord.HTTPException as error:
+        if error.code == TOO_LATE:
+            return False
+        if error.code != ACKNOWLEDGED:
+            raise
+    return True

@@ -1,18 +1,24 @@
 """Opening a conversation in a thread, and taking one up again."""
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Any
 
 import discord
 
+from cogs.acknowledging import acknowledge
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
+from cogs.patience import TROUBLE, persistently
 from cogs.services import Conversing, Services
-from cogs.threads import home_of, open_private_thread, open_public_thread, thread_name, thread_of, wake
+from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
 from cogs.translation import Speech, speech_of
 from domain.agent.chat_with_book import Reader
 from domain.book import Book
 from domain.conversation import Conversation
+
+logger = logging.getLogger(__name__)
 
 QUESTION_LENGTH = 4000
 """Characters of a first message: it is repeated in the thread, in an embed."""
@@ -41,26 +47,30 @@ class Opening:
             ConversationError: INVALID_STATE, the title is blank.
         """
         channel = home_of(interaction, private=private)
-        acknowledged = interaction.response.is_done()
-        from_response = not (private or acknowledged or interaction.message) and interaction.channel == channel
-        if not acknowledged:
-            await interaction.response.defer(ephemeral=not from_response, thinking=interaction.message is None)
+        replied = interaction.response.is_done() or interaction.message is not None
+        in_reply = not (private or replied) and interaction.channel == channel
+        in_time = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message) as conversation:
-            name, say = thread_name(conversation, book), speech_of(interaction)
+            # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
+            asked = await self._keep(interaction, conversation, message)
+            name = thread_name(conversation, book)
+            announced = await self._announce(interaction, book) if in_reply and in_time else None
             if private:
                 thread = await open_private_thread(channel, name, interaction.user)
-            elif from_response:
-                opened = await interaction.edit_original_response(embed=_announcement(book, interaction.user, say))
-                thread = await open_public_thread(channel, name, opened)
             else:
-                thread = await open_public_thread(channel, name)
+                thread = await open_public_thread(channel, name, announced)
             bound = await self._bind(conversation, thread, private=private)
         await self._welcome(interaction, thread, bound, book, position)
-        if not from_response:
+        if in_time and not announced:
+            say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
-            await interaction.edit_original_response(content=text, view=None)
-        await self._ask(interaction, thread, bound, message)
+            await _reply(interaction, text)
+        elif not in_time:
+            await lead_to(thread, interaction.user)
+        await self._conversing.opened(thread, bound)
+        if asked:
+            await self._answer(interaction, thread, bound, message)
 
     async def resume(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None = None
@@ -71,18 +81,20 @@ class Opening:
             Refusal: the thread is locked; or a new one is needed, and none can be opened here.
         """
         assert interaction.guild is not None, "commands are for guilds only"
-        if not interaction.response.is_done():
-            await interaction.response.defer(ephemeral=True, thinking=interaction.message is None)
+        in_time = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(interaction.guild, conversation)
         if thread is not None:
             await wake(thread, interaction.user, speech_of(interaction))
         else:
             thread, conversation = await self._reopen(interaction, conversation)
+        asked = await self._keep(interaction, conversation, message)
         text = speech_of(interaction)(
             "“{title}” goes on here: {thread}", title=plain(thread.name), thread=thread.mention
         )
-        await interaction.edit_original_response(content=text, view=None)
-        await self._ask(interaction, thread, conversation, message)
+        if in_time:
+            await _reply(interaction, text)
+        if asked:
+            await self._answer(interaction, thread, conversation, message)
 
     @contextlib.asynccontextmanager
     async def _new(
@@ -140,9 +152,20 @@ class Opening:
         position: str,
     ) -> None:
         say, reads = speech_of(interaction), self._services.reads_messages
-        await thread.send(embed=conversation_card(conversation, book, position, say, reads_messages=reads))
+        card = conversation_card(conversation, book, position, say, reads_messages=reads)
+        await _post(thread, card, nonce=f"card:{thread.id}")
 
-    async def _ask(
+    async def _keep(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
+    ) -> bool:
+        """Keep a first message, before anything else is done with it; whether there is one."""
+        if not message or not message.strip():
+            return False
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        external_id = f"command:{interaction.id}"
+        return await self._services.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
+
+    async def _answer(
         self,
         interaction: discord.Interaction[Any],
         thread: discord.Thread,
@@ -150,16 +173,34 @@ class Opening:
         message: str | None,
     ) -> None:
         """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
-        if not message or not message.strip():
-            return
-        reader = Reader(str(interaction.user.id), interaction.user.display_name)
-        kept = await self._services.chat.receive(conversation.id, message, reader, external_id=str(interaction.id))
-        if kept is None:
-            return
-        question = discord.Embed(description=clipped(message.strip(), QUESTION_LENGTH))
+        question = discord.Embed(description=clipped((message or "").strip(), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
-        await thread.send(embed=question)
+        await _post(thread, question, nonce=f"ask:{interaction.id}")
         await self._conversing.answer_in(thread, conversation)
+
+    async def _announce(self, interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
+        """Say in the reply who reads what; None where Discord does not let us, and the thread has to do without."""
+        announcement = _announcement(book, interaction.user, speech_of(interaction))
+        try:
+            return await interaction.edit_original_response(embed=announcement)
+        except TROUBLE as error:
+            logger.warning("a reply could not be given, its thread is opened without it: %s", error)
+            return None
+
+
+async def _post(thread: discord.Thread, embed: discord.Embed, *, nonce: str) -> None:
+    """Post a card; a conversation can do without one, so trouble is only logged."""
+    try:
+        await persistently(partial(thread.send, embed=embed, nonce=nonce))
+    except TROUBLE as error:
+        logger.warning("thread %s has to do without a card: %s", thread.id, error)
+
+
+async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
+    try:
+        await interaction.edit_original_response(content=text, view=None)
+    except TROUBLE as error:
+        logger.warning("a reply could not be given: %s", error)
 
 
 def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:

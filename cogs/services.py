@@ -61,6 +61,10 @@ Titler = Callable[[Conversation, ChatMessage, str], Awaitable[str | None]]
 class Conversing(Protocol):
     """Whoever answers in threads."""
 
+    async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
+        """Take in what was written in a thread before it was bound to its conversation, and have it answered."""
+        ...
+
     async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
         """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
 
@@ -73,23 +77,44 @@ Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]
 """What a button or a menu does, with the argument that its custom_id carries or the value that was chosen."""
 
 
+class RecentIds:
+    """Knows again what it has met, as long as that is among the newest `size`."""
+
+    def __init__(self, size: int = 1_000) -> None:
+        self._size = size
+        self._met: dict[int, None] = {}
+
+    def is_new(self, number: int) -> bool:
+        """Whether it is met for the first time."""
+        if number in self._met:
+            return False
+        self._met[number] = None
+        if len(self._met) > self._size:
+            del self._met[next(iter(self._met))]
+        return True
+
+
 class ServingBot(commands.Bot):
     """The bot as cogs know it.
 
     `actions` are what buttons may do, by the name in their custom_id. `at_work` are the tasks that carry out commands
-    and actions now; they are cancelled, and waited for, before the bot goes.
+    and actions now; they are cancelled, and waited for, before the bot goes. `carried_out` are the last interactions.
     """
 
     services: Services
     actions: dict[str, Action]
     at_work: set[asyncio.Task[Any]]
+    carried_out: RecentIds
 
-    def note_work(self) -> None:
-        """Count the current task among those at work, until it is done."""
+    def take_up(self, interaction: discord.Interaction[Any]) -> bool:
+        """Count the current task among those at work, until it is done. False: the gateway has told it twice."""
+        if not self.carried_out.is_new(interaction.id):
+            return False
         task = asyncio.current_task()
         assert task is not None
         self.at_work.add(task)
         task.add_done_callback(self.at_work.discard)
+        return True
 
 
 def services_of(interaction: discord.Interaction[Any]) -> Services:

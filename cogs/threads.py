@@ -1,11 +1,13 @@
 """Threads of conversations: opening, waking, renaming and deleting them, and what to say where Discord refuses."""
 
 import logging
+from functools import partial
 from typing import Any, Literal
 
 import discord
 
 from cogs.errors import Refusal, bot_lacks
+from cogs.patience import TROUBLE, persistently
 from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
 from cogs.translation import Speech, speech_of
 from domain.book import Book
@@ -68,7 +70,7 @@ async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord
     if thread := guild.get_thread(thread_id):
         return thread
     try:
-        channel = await guild.fetch_channel(thread_id)
+        channel = await persistently(partial(guild.fetch_channel, thread_id))
     except (discord.NotFound, discord.Forbidden):
         return None
     return channel if isinstance(channel, discord.Thread) else None
@@ -88,6 +90,14 @@ async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) ->
         raise Refusal(text) from error
     if thread.is_private():
         await thread.add_user(reader)
+
+
+async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
+    """Let a thread appear in the reader's list, where no reply could name it."""
+    try:
+        await thread.add_user(reader)
+    except TROUBLE as error:
+        logger.info("a reader was not led to thread %s: %s", thread.id, error)
 
 
 async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:

@@ -43,8 +43,10 @@ class Aftermath:
         """What stands below the oldest message that is not done with."""
         done = {turn.id for turn in turns if turn.state is TurnState.DELIVERED or turn.told}
         questions = [message for message in history if message.role is MessageRole.USER and message.turn_id not in done]
-        numbers = [int(message.external_id) for message in questions if message.external_id]
-        return await look_around(place.thread, min(numbers)) if numbers else Standing()
+        ids = [message.external_id for message in questions if message.external_id]
+        # A question that came with a command has no message of its own, so there is nothing to look after.
+        after_all = [int(each) for each in ids] if all(each.isdecimal() for each in ids) else []
+        return await look_around(place.thread, min(after_all, default=None)) if ids else Standing()
 
     async def _deliver(
         self,

@@ -1,6 +1,7 @@
 """The conversation in threads, fitted together: what Discord tells goes to whom it concerns."""
 
 import logging
+from functools import partial
 from typing import Any
 
 import discord
@@ -19,6 +20,7 @@ from cogs.conversation.titling import Titling
 from cogs.conversation.tool_cards import ToolCards
 from cogs.delivery.pump import Pumps
 from cogs.errors import sentence_for
+from cogs.patience import TROUBLE
 from cogs.services import Services, ServingBot
 from cogs.translation import speech_for, speech_in
 from domain.conversation import Conversation
@@ -28,8 +30,6 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 3.0
 """How long a stop of the program waits for answers that are made and on their way; then as long for what is shown."""
-
-TROUBLE = (MarginaliaError, discord.HTTPException, OSError)
 
 
 class Talk(commands.Cog):
@@ -43,8 +43,9 @@ class Talk(commands.Cog):
         self._rounds = Rounds(services, Places(bot.get_guild, self._pumps), self._titling)
         self._reception = Reception(services)
         self._corrections = Corrections(services, self._reception, self._rounds)
-        self._catching_up = CatchingUp(services, self._reception, self._rounds)
+        self._catching_up = CatchingUp(services, self._reception, self._rounds, partial(_thread_in, bot))
         self._listens = True
+        self._is_ready = False
         cards = ToolCards(services, self._rounds.live)
         bot.actions |= Presses(services, self._rounds).actions() | {TOOL_CARD: cards.press, HEAR: self._hear_again}
 
@@ -54,9 +55,14 @@ class Talk(commands.Cog):
     async def cog_unload(self) -> None:
         """Deliver what is made; what is not made is answered after the next start."""
         self._listens = False
+        self._catching_up.close()
         await self._rounds.close(PATIENCE_S)
         await self._titling.close()
         await self._pumps.close(PATIENCE_S / 3)
+
+    async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
+        """See cogs.services.Conversing."""
+        await self._catching_up.read_opened(thread, conversation, self._bot_id)
 
     async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
         """See cogs.services.Conversing."""
@@ -68,10 +74,24 @@ class Talk(commands.Cog):
     async def on_connect(self) -> None:
         """A new session: nothing is known of what happened before it."""
         self._reception.forget_session()
+        self._is_ready = False
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
+        self._is_ready = True
         await self._catching_up.run(self._bot.guilds, self._bot_id)
+
+    @commands.Cog.listener()
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Discord had lost it, or told us of it late; those it has told of at once are looked after all together."""
+        if self._is_ready:
+            await self._catching_up.run([guild], self._bot_id)
+
+    @commands.Cog.listener()
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """The bot may have been there before."""
+        if self._is_ready:
+            await self._catching_up.run([guild], self._bot_id)
 
     @commands.Cog.listener()
     async def on_thread_create(self, thread: discord.Thread) -> None:
@@ -111,7 +131,7 @@ class Talk(commands.Cog):
         say = speech_in(message.guild)
         try:
             heard = await self._take_in(message)
-        except TROUBLE as error:
+        except (MarginaliaError, *TROUBLE) as error:
             await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
             return
         if heard is None:
@@ -125,6 +145,7 @@ class Talk(commands.Cog):
         async with self._reception.order(message.channel.id):
             conversation = await self._services.conversation_repository.get_by_thread(str(message.channel.id))
             if conversation is None:
+                self._note_missed(message)
                 return None
             asked = await self._read_on(message, conversation)
             heard = await self._reception.hear(message, conversation, self._bot_id)
@@ -134,9 +155,13 @@ class Talk(commands.Cog):
 
     async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
         """Before the first message of a session in a thread: those that nobody heard."""
-        if isinstance(message.channel, discord.Thread):
-            return await self._reception.catch_up(message.channel, conversation, self._bot_id, before=message)
-        return False
+        assert isinstance(message.channel, (discord.Thread, discord.PartialMessageable))
+        return await self._reception.catch_up(message.channel, conversation, self._bot_id, before=message)
+
+    def _note_missed(self, message: discord.Message) -> None:
+        """A thread of ours may be about to be bound: who is quick writes before that."""
+        if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
+            self._reception.note_missed(message.channel.id)
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be kept, and take the sentence away that said so."""
@@ -150,3 +175,7 @@ class Talk(commands.Cog):
     def _bot_id(self) -> int:
         assert self._bot.user is not None, "events come after the log-in"
         return self._bot.user.id
+
+
+def _thread_in(bot: ServingBot, thread_id: int, guild_id: int) -> discord.PartialMessageable:
+    return bot.get_partial_messageable(thread_id, guild_id=guild_id, type=discord.ChannelType.public_thread)

@@ -3,19 +3,24 @@
 import asyncio
 from dataclasses import replace
 from enum import Enum, auto
+from functools import partial
 from weakref import WeakValueDictionary
 
 import discord
 
 from cogs.conversation.addressing import is_addressed, is_from_a_person, words_of
+from cogs.patience import persistently
 from cogs.services import Services
 from domain.agent.chat_with_book import Reader
 from domain.conversation import Conversation
 
 PAGE = 100
 """Messages that Discord hands out in one request."""
-READ_AT_MOST = 500
-"""Messages of a busy thread that are looked at after an absence."""
+READ_AT_MOST = 5_000
+"""Messages of a busy thread that are looked at after an absence, besides the first page."""
+
+Thread = discord.Thread | discord.PartialMessageable
+"""A thread; a partial one is asleep, or the client has not been told of it."""
 
 
 class Heard(Enum):
@@ -42,6 +47,7 @@ class Reception:
         self._services = services
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._up_to_date: set[int] = set()
+        self._missed: set[int] = set()
 
     def order(self, channel_id: int) -> asyncio.Lock:
         """Held while a message of the channel is taken in, so that they are taken in as they come."""
@@ -50,10 +56,20 @@ class Reception:
     def forget_session(self) -> None:
         """Messages may have been missed in any thread."""
         self._up_to_date.clear()
+        self._missed.clear()
 
     def note_new_thread(self, thread_id: int) -> None:
         """Nothing can have been missed in a thread that was opened before our eyes."""
         self._up_to_date.add(thread_id)
+
+    def note_missed(self, thread_id: int) -> None:
+        """Something was written in a thread of ours while it belonged to no conversation, or not yet."""
+        self._up_to_date.discard(thread_id)
+        self._missed.add(thread_id)
+
+    def has_missed(self, thread_id: int) -> bool:
+        """Whether something was written there that has not been taken in since; ask with the `order` held."""
+        return thread_id in self._missed
 
     async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> Heard:
         """Take in a message.
@@ -76,7 +92,7 @@ class Reception:
 
     async def catch_up(
         self,
-        thread: discord.Thread,
+        thread: Thread,
         conversation: Conversation,
         bot_id: int,
         *,
@@ -88,19 +104,18 @@ class Reception:
 
         Raises:
             StorageError: something could not be kept.
-            discord.HTTPException: Discord does not let us read, or has trouble.
+            TROUBLE: Discord does not let us read, or has trouble.
         """
         if thread.id in self._up_to_date:
             return False
         newest = await self._services.messages.get_newest_external_id(conversation.id)
-        known = max(thread.id, int(newest or 0))
         asked = False
-        if thread.last_message_id is None or thread.last_message_id > known:
-            for message in await _between(thread, known, before):
-                heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
-                asked |= heard is Heard.ASKED
-                conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
+        for message in await persistently(partial(_between, thread, int(newest or 0), before)):
+            heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
+            asked |= heard is Heard.ASKED
+            conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
         self._up_to_date.add(thread.id)
+        self._missed.discard(thread.id)
         return asked
 
     async def _is_company(self, conversation: Conversation, author: str) -> bool:
@@ -114,7 +129,7 @@ class Reception:
         return Heard.FIRST_OVERHEARD
 
 
-async def _between(thread: discord.Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
+async def _between(thread: Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
     """Messages newer than `known`, oldest first; of very many the first page and the newest."""
     pages = thread.history(after=discord.Object(known), before=before, limit=PAGE, oldest_first=True)
     first = [message async for message in pages]

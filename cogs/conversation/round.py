@@ -15,6 +15,7 @@ from cogs.conversation.titling import Titling
 from cogs.delivery.answer_message import AnswerMessage
 from cogs.delivery.typing import Typing
 from cogs.errors import sentence_for
+from cogs.patience import PASSING
 from cogs.services import Services
 from domain.conversation import Conversation
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
@@ -53,6 +54,8 @@ class Round:
         self.leftover = NOTHING
         self.wanted = True
         self.closing = False
+        self.cut_short = False
+        """Whether trouble has ended it that no reader was told of: it is for us to come back."""
 
     @property
     def is_delivering(self) -> bool:
@@ -63,7 +66,7 @@ class Round:
         """Answer what waits, and what comes meanwhile. Never fails: trouble ends in a sentence in the thread."""
         await opened.wait()
         while self.wanted and not self.closing:
-            self.wanted = False
+            self.wanted = self.cut_short = False
             place = None
             try:
                 conversation = await self._services.conversation_repository.get(self._id)
@@ -86,6 +89,7 @@ class Round:
         leftover, is_tidy = await self._aftermath.clear_up(conversation, place)
         if is_tidy:
             self._untidy.discard(self._id)
+        self.cut_short = not is_tidy
         return leftover
 
     async def _answer_next(self, conversation: Conversation, place: Place) -> bool:
@@ -140,6 +144,7 @@ class Round:
             return True
         if not await self._showing.conclude(screen, place):
             self._untidy.add(self._id)
+            self.cut_short = True
         elif isinstance(screen.ending, Answer):
             self._titling.consider(conversation, place, screen.turn_id)
         return self._id not in self._untidy
@@ -149,15 +154,18 @@ class Round:
         if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
             return
         self._untidy.add(self._id)
-        if place is None:
+        if place is None or isinstance(error, PASSING):
             logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
+            self.cut_short = True
             return
         note = f"⚠️ {sentence_for(error, place.say)}"
         message = AnswerMessage(place.pump, uuid.uuid4().hex)
         try:
-            await message.settle("", note, again_button(self._id, place.say))
+            delivery = await message.settle("", note, again_button(self._id, place.say))
         except Exception:
             logger.exception("trouble in conversation %s could not be told", self._id)
+        else:
+            self.cut_short = not delivery.delivered
 
 
 def _failure(turn_id: str, error: Exception, place: Place) -> TurnFailed:

@@ -1,6 +1,8 @@
 """Who answers where just now: one round per conversation, and none waits for another."""
 
 import asyncio
+from collections import Counter
+from functools import partial
 
 from cogs.conversation.live import LiveTurns
 from cogs.conversation.places import Places
@@ -9,6 +11,9 @@ from cogs.conversation.screen import NOTHING, Leftover
 from cogs.conversation.showing import Showing
 from cogs.conversation.titling import Titling
 from cogs.services import Services
+
+COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
+"""To a conversation in which Discord did not let us say what there is to say; after that, the next start does."""
 
 
 class Rounds:
@@ -22,6 +27,8 @@ class Rounds:
         self._titling = titling
         self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
+        self._later: dict[str, asyncio.TimerHandle] = {}
+        self._failures: Counter[str] = Counter()
         self._opened = asyncio.Event()
         self._closing = False
 
@@ -45,6 +52,8 @@ class Rounds:
     async def close(self, patience: float) -> None:
         """End all rounds: what is made is delivered within `patience` seconds, what is not made waits again."""
         self._closing = True
+        for timer in self._later.values():
+            timer.cancel()
         for round_, task in self._rounds.values():
             round_.closing = True
             if not round_.is_delivering:
@@ -73,6 +82,22 @@ class Rounds:
         return round_, task
 
     def _forget(self, conversation_id: str) -> None:
-        _, task = self._rounds[conversation_id]
-        if task.done():
-            del self._rounds[conversation_id]
+        round_, task = self._rounds[conversation_id]
+        if not task.done():
+            return
+        del self._rounds[conversation_id]
+        if round_.cut_short and not self._closing:
+            self._come_back(conversation_id)
+        else:
+            self._failures.pop(conversation_id, None)
+
+    def _come_back(self, conversation_id: str) -> None:
+        failures = self._failures[conversation_id]
+        if failures < len(COME_BACK_AFTER_S):
+            self._failures[conversation_id] += 1
+            start = partial(self._start_again, conversation_id)
+            self._later[conversation_id] = asyncio.get_running_loop().call_later(COME_BACK_AFTER_S[failures], start)
+
+    def _start_again(self, conversation_id: str) -> None:
+        del self._later[conversation_id]
+        self.start(conversation_id, untidy=True)

@@ -59,7 +59,7 @@ class Showing:
             delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
         if not delivery.delivered:
             logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, delivery.reason)
-            return delivery.state is DeliveryState.CHANNEL_GONE
+            return False
         try:
             await self._services.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
         except MarginaliaError as error:  # it stands; the next start will find that it does

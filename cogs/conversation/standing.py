@@ -4,11 +4,13 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 import discord
 
 from cogs.conversation.buttons import turn_shown_by, turn_traced_by
 from cogs.conversation.screen import Leftover
+from cogs.patience import persistently
 
 logger = logging.getLogger(__name__)
 
@@ -33,16 +35,28 @@ class Standing:
         return sum((self.of(turn_id) for turn_id in gone), Leftover())
 
 
-async def look_around(thread: discord.Thread, since: int) -> Standing:
-    """What the bot has posted in the thread after the message of that id; nothing, where it may not look."""
+async def look_around(thread: discord.Thread, since: int | None) -> Standing:
+    """What the bot has posted in the thread after the message of that id, else last; nothing, where it may not look.
+
+    Raises:
+        PASSING: Discord has trouble; to go on without having looked might say something twice.
+    """
     standing = Standing()
     try:
-        async for message in thread.history(after=discord.Object(since), limit=LOOKED_AT, oldest_first=True):
+        for message in await persistently(partial(_page, thread, since)):
             if message.author.id == thread.guild.me.id:
                 _note(standing, message)
-    except discord.HTTPException as fault:
+    except (discord.Forbidden, discord.NotFound) as fault:
         logger.warning("what stands in thread %s could not be read: %s", thread.id, fault)
     return standing
+
+
+async def _page(thread: discord.Thread, since: int | None) -> list[discord.Message]:
+    """Oldest first."""
+    if since is None:
+        return [message async for message in thread.history(limit=LOOKED_AT)][::-1]
+    after = discord.Object(since)
+    return [message async for message in thread.history(after=after, limit=LOOKED_AT, oldest_first=True)]
 
 
 def _note(standing: Standing, message: discord.Message) -> None:

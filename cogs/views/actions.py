@@ -18,7 +18,8 @@ async def carry_out(interaction: discord.Interaction[Any], action: str, argument
     """Do what a cog registered under that name; whatever goes wrong ends in a sentence."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
-    bot.note_work()
+    if not bot.take_up(interaction):
+        return
     act = bot.actions.get(action)
     try:
         if act is None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from cogs import patience
+from cogs.conversation import catching_up, rounds
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Turn, TurnState
 from domain.tool_use import TextChunk
@@ -62,9 +64,60 @@ class TestAbsence:
             await settled(room, 2)
             assert await room.kept() == ["Were you here?", "Before.", "who was it?", "I do not know."]
 
-    async def test_it_is_read_in_order_before_what_comes_now(self, gone: Scene) -> None:
+    async def test_so_is_what_was_written_in_a_thread_that_sleeps_now(self, gone: Scene) -> None:
+        await gone.ann.say(gone.thread, "Are you here?")
+        await gone.ann.archive(gone.thread)
+        async with again(gone) as room:
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
+    async def test_a_thread_that_discord_does_not_name_is_read_on(
+        self, gone: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await gone.ann.say(gone.thread, "Are you here?")
+        monkeypatch.setattr(gone.thread, "archived", True)
+        async with again(gone) as room:
+            monkeypatch.setattr(gone.thread, "archived", False)
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
+    @pytest.mark.parametrize("status", [0, 500, 503])
+    async def test_a_thread_is_read_on_though_discord_stumbles(self, gone: Scene, status: int) -> None:
+        await gone.ann.say(gone.thread, "Are you here?")
+        gone.double.fail("GET /channels/{channel}/messages", status=status)
+        async with again(gone) as room:
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
+    async def test_a_thread_that_could_not_be_read_is_read_later(
+        self, gone: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(patience, "WAITS_S", ())
+        monkeypatch.setattr(catching_up, "READ_AGAIN_AFTER_S", (0.1, 0.1))
+        await gone.ann.say(gone.thread, "Are you here?")
+        gone.double.fail("GET /channels/{channel}/messages", status=503, times=2)
+        async with again(gone) as room:
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
+    async def test_a_question_whose_thread_could_not_be_found_is_answered_later(
+        self, gone: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(patience, "WAITS_S", ())
+        monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (0.1, 0.1))
+        await gone.ann.say(gone.thread, "Are you here?")
+        await gone.ann.archive(gone.thread)
+        gone.double.fail("GET /channels/{channel}", status=503, times=2)
+        async with again(gone) as room:
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
+    async def test_it_is_read_in_order_before_what_comes_now(
+        self, gone: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         await gone.ann.say(gone.thread, "One?")
-        await gone.ann.archive(gone.thread)  # so that it is not among the open threads at start
+        await gone.ann.archive(gone.thread)
+        monkeypatch.setattr(catching_up, "ASLEEP_AT_MOST", 0)
         async with again(gone) as room:
             await room.ann.say(room.thread, "Two?")
             await room.until(lambda: len(room.said()) >= 2)
