@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import discord
 
+from cogs.rendering.inline import inert
 from cogs.translation import Speech
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
 from domain.conversation import Conversation
@@ -31,8 +32,8 @@ def clipped(text: str, length: int) -> str:
 
 
 def plain(text: str) -> str:
-    """Words from outside, as they are: no formatting, no mentions, on one line."""
-    return discord.utils.escape_mentions(discord.utils.escape_markdown(" ".join(text.split())))
+    """Words from outside, as they are: no formatting, no links, no mentions, on one line."""
+    return inert(discord.utils.escape_mentions(discord.utils.escape_markdown(" ".join(text.split()))))
 
 
 def pages(book: Book, say: Speech) -> str:
@@ -50,7 +51,7 @@ def book_facts(book: Book, say: Speech) -> str:
 def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     """What came of adding a file; `seconds` is how long it took."""
     book = added.book
-    card = discord.Embed(title=clipped(book.title, TITLE_LENGTH), colour=PAPER)
+    card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     heading = say("Added to the shelf") if added.is_new else say("This book is on the shelf already")
     card.set_author(name=heading)
     card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
@@ -70,7 +71,7 @@ def book_card(
     book: Book, chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech
 ) -> discord.Embed:
     """A book's state and its contents, the titles as far as the reader has come."""
-    card = discord.Embed(title=clipped(book.title, TITLE_LENGTH), colour=PAPER)
+    card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     if book.author:
         card.set_author(name=clipped(book.author, TITLE_LENGTH))
     card.description = clipped("\n".join(contents_lines(chapters, pages_of_book, bound, say)), DESCRIPTION_LENGTH)
@@ -126,7 +127,7 @@ def conversation_card(
     reads_messages: bool,
 ) -> discord.Embed:
     """The first message of a thread: which book, how far, and how to talk here. `position` is a sentence."""
-    card = discord.Embed(title=clipped(book_title(book, say), TITLE_LENGTH), colour=INK)
+    card = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), colour=INK)
     card.set_author(name=say("A conversation about a book"))
     if reads_messages:
         how = say(

@@ -8,6 +8,7 @@ import discord
 from discord import app_commands
 
 from cogs.permissions import permission_names
+from cogs.rendering.inline import inert
 from cogs.translation import Speech, speech_of
 from domain.errors import MarginaliaError
 
@@ -52,7 +53,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case Refusal():
             return error.sentence
         case MarginaliaError():
-            return say.error(error)
+            return inert(say.error(error))  # it may name books
         case app_commands.MissingPermissions():
             return say(
                 "For this you need: {permissions}.", permissions=permission_names(error.missing_permissions, say)

@@ -11,6 +11,7 @@ import discord
 from cogs.acknowledging import acknowledge
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
 from cogs.patience import TROUBLE, persistently
+from cogs.rendering.inline import inert
 from cogs.services import Conversing, Services
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
 from cogs.translation import Speech, speech_of
@@ -173,7 +174,7 @@ class Opening:
         message: str | None,
     ) -> None:
         """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
-        question = discord.Embed(description=clipped((message or "").strip(), QUESTION_LENGTH))
+        question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
         await _post(thread, question, nonce=f"ask:{interaction.id}")
         await self._conversing.answer_in(thread, conversation)
@@ -205,4 +206,4 @@ async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
 
 def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
     text = say("{reader} reads this book here.", reader=reader.mention)
-    return discord.Embed(title=clipped(book_title(book, say), 256), description=text)
+    return discord.Embed(title=clipped(plain(book_title(book, say)), 256), description=text)

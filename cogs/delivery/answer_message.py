@@ -6,7 +6,6 @@ from cogs.delivery.body import Body, Delivery
 from cogs.delivery.posting import Posted, Posting
 from cogs.delivery.pump import Pump
 from cogs.rendering.answers import with_note
-from cogs.rendering.inline import LinkRule, no_links
 from cogs.rendering.markdown import render
 from cogs.rendering.spoilers import split_with_spoilers
 
@@ -29,11 +28,9 @@ class AnswerMessage:
         *,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
-        allow_link: LinkRule = no_links,
     ) -> None:
         self._pump = pump
         self._posting = Posting(seed, "a", standing=standing, posted=posted)
-        self._allow_link = allow_link
 
     @property
     def message_ids(self) -> tuple[str, ...]:
@@ -57,10 +54,10 @@ class AnswerMessage:
         return await self._pump.settle(self._posting, tuple)
 
     def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
-        *others, last = [Body(message) for message in messages_of(text, note, self._allow_link)] or [Body("…")]
+        *others, last = [Body(message) for message in messages_of(text, note)] or [Body("…")]
         return [*others, Body(last.content, view=view)]
 
 
-def messages_of(text: str, note: str = "", allow_link: LinkRule = no_links) -> list[str]:
+def messages_of(text: str, note: str = "") -> list[str]:
     """The messages that show an answer."""
-    return split_with_spoilers(with_note(render(text, allow_link), note))
+    return split_with_spoilers(with_note(render(text), note))

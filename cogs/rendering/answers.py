@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from cogs.rendering.calls import CallState, ShownCall, describe, shortened
-from cogs.rendering.inline import escape
+from cogs.rendering.inline import escape, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units
 from cogs.rendering.words import Say, in_english
@@ -35,7 +35,7 @@ def answer_note(answer: Answer, say: Say = in_english) -> str:
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:
     """What is to be said below what had been written: the failure's own sentence, or it in another language."""
-    return f"⚠️ {sentence or failure.message}"
+    return f"⚠️ {inert(sentence or failure.message)}"
 
 
 def with_offer(note: str, offer: str, say: Say = in_english) -> str:

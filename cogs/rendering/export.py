@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.calls import ShownCall, calls_of
+from cogs.rendering.inline import inert
 from cogs.rendering.trace import call_json, call_section
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
@@ -48,7 +49,7 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
         if is_said(message):
             parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", message.content]
             parts += [_cited(message.citations)] if message.citations else []
-    return ("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
+    return inert("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
 
 
 def _as_json(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:

@@ -1,12 +1,12 @@
-"""A line of a model's Markdown, made into what Discord renders of a line."""
+"""A line of a model's Markdown, made into what Discord renders; and text in which nothing can be clicked.
+
+The rule for links is short: there are none. An address in an answer, a quotation or a title is shown as text, whoever
+wrote it. A book holds no links, and nobody can tell an address a reader asked for from one that a book, a nickname or
+a tool's result has talked a model into.
+"""
 
 import html
 import re
-from collections.abc import Callable
-from urllib.parse import urlsplit
-
-LinkRule = Callable[[str], bool]
-"""Whether a link to this address may be clicked."""
 
 ZERO_WIDTH = "\u200b"
 
@@ -21,7 +21,7 @@ _TAGS = {
 
 _CONSTRUCT = re.compile(
     r"""
-    (?= [`\\$\[!<&@] | https?: )
+    (?= [`\\$\[!<&] | https?: )
     (?:
       (?P<code> (?P<ticks>`+) (?!`) .+? (?<!`) (?P=ticks) (?!`) )
     | \\\( (?P<round> [^`]{1,300}? ) \\\)
@@ -35,77 +35,70 @@ _CONSTRUCT = re.compile(
     | (?P<url> https?://[^\s<>`]+ )
     | < (?P<close>/?) (?P<tag> [A-Za-z]+ ) (?: \s[^<>]* )? /? >
     | (?P<entity> & (?: \#\d+ | \#[xX][0-9a-fA-F]+ | [A-Za-z]\w* ) ; )
-    | (?P<mass> @ (?= everyone\b | here\b ) )
-    | (?P<mention> <@[!&]? (?=\d) )
     )
     """,
     re.VERBOSE,
 )
+_LIVE = re.compile(
+    r"""
+      : (?=//)                                    # of an address
+    | (?i: discord (?:app)? \. [a-z]{2,4} ) (?=/)  # of an invitation, which needs no scheme
+    | \] (?=\()                                   # of a link under other words
+    | @ (?=everyone|here)
+    | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command, a mail address
+    """,
+    re.VERBOSE,
+)
+"""The first half of everything in a message that Discord makes more than text of."""
 _FORMATTING = re.compile(r"([\\*`~|<>]|(?<![^\W_])_|_(?![^\W_]))")
 """What formats; an underscore inside a word does not."""
+_FENCE = re.compile("`{3,}")
 _AFTER_URL = ".,;:!?'\"”’»*_~)"
 
 
-def no_links(_: str) -> bool:
-    """A book holds no links, so an answer about it has none that may be clicked."""
-    return False
+def render_inline(line: str) -> str:
+    """The line with links reduced to their words, HTML and LaTeX made readable; inline code is left as it is.
 
-
-def render_inline(line: str, allow_link: LinkRule = no_links) -> str:
-    """The line with links reduced to what `allow_link` lets pass, mentions defused, HTML and LaTeX made readable.
-
-    Inline code is left as it is.
+    What is left of addresses and mentions is alive until the whole text is made `inert`.
     """
+    return _CONSTRUCT.sub(_rendered, line)
 
-    def replace(match: re.Match[str]) -> str:
-        return _rendered(match, allow_link)
 
-    return _CONSTRUCT.sub(replace, line)
+def inert(text: str) -> str:
+    """The text, in which nothing can be clicked and nobody is called; it looks the same.
+
+    In code, too: where Discord sees code depends on all the marks around it.
+    """
+    return _LIVE.sub(lambda half: half[0] + ZERO_WIDTH, text)
+
+
+def fenceless(text: str) -> str:
+    """The text, in which nothing ends the code block it is put into."""
+    return _FENCE.sub(lambda marks: ZERO_WIDTH.join(marks[0]), text)
 
 
 def escape(text: str) -> str:
     """Text that Discord shows letter for letter and that notifies nobody."""
-    return _FORMATTING.sub(r"\\\1", text).replace("@", "@" + ZERO_WIDTH)
+    return inert(_FORMATTING.sub(r"\\\1", text).replace("@", "@" + ZERO_WIDTH))
 
 
-def _rendered(match: re.Match[str], allow_link: LinkRule) -> str:
+def _rendered(match: re.Match[str]) -> str:
     groups = match.groupdict()
     for name in ("round", "square", "double", "single"):
         if groups[name] is not None:
             return f"`{groups[name].strip()}`"
     if groups["text"] is not None:
-        return _link(groups["text"], groups["target"].strip("<>"), allow_link)
+        return render_inline(groups["text"])
     if groups["autolink"] is not None:
-        return _address(groups["autolink"], allow_link)
+        return f"`{groups['autolink']}`"
     if groups["url"] is not None:
-        return _bare_address(groups["url"], allow_link)
+        url = groups["url"].rstrip(_AFTER_URL)
+        return f"`{url}`{groups['url'][len(url) :]}"
     if groups["tag"] is not None:
         return _tag(match[0], groups["tag"].lower(), closing=bool(groups["close"]))
     if groups["entity"] is not None:
         return _entity(groups["entity"])
-    if groups["mass"] is not None or groups["mention"] is not None:
-        return match[0] + ZERO_WIDTH
     return match[0]
-
-
-def _link(text: str, target: str, allow_link: LinkRule) -> str:
-    label = render_inline(text, no_links)
-    if _is_address(target) and allow_link(target):
-        return f"[{label}]({target})" if label else target
-    return label
-
-
-def _address(url: str, allow_link: LinkRule) -> str:
-    return url if allow_link(url) else f"`{url}`"
-
-
-def _bare_address(text: str, allow_link: LinkRule) -> str:
-    url = text.rstrip(_AFTER_URL)
-    return _address(url, allow_link) + text[len(url) :]
-
-
-def _is_address(target: str) -> bool:
-    return urlsplit(target).scheme in ("http", "https")
 
 
 def _tag(whole: str, name: str, *, closing: bool) -> str:
@@ -118,6 +111,4 @@ def _tag(whole: str, name: str, *, closing: bool) -> str:
 
 def _entity(entity: str) -> str:
     text = html.unescape(entity)
-    if text == entity:
-        return entity
-    return escape(text) + (ZERO_WIDTH if text == "<" else "")
+    return entity if text == entity else escape(text)

@@ -7,7 +7,7 @@ links, mentions, HTML and LaTeX are what `inline` makes of them.
 import re
 from collections.abc import Sequence
 
-from cogs.rendering.inline import ZERO_WIDTH, LinkRule, no_links, render_inline
+from cogs.rendering.inline import fenceless, inert, render_inline
 from cogs.rendering.tables import find_table, render_table
 
 RULE = "─" * 12
@@ -26,19 +26,19 @@ _MATH_LINES = 40
 _MATH_OPENING = {"$$": "$$", "\\[": "\\]"}
 
 
-def render(text: str, allow_link: LinkRule = no_links) -> str:
+def render(text: str) -> str:
     """The text as Discord should get it, before it is split into messages."""
     lines = text.split("\n")
     rendered: list[str] = []
     at = 0
     while at < len(lines):
-        taken, shown = _block(lines, at, allow_link)
+        taken, shown = _block(lines, at)
         rendered.extend(shown)
         at += taken
-    return "\n".join(rendered)
+    return inert("\n".join(rendered))
 
 
-def _block(lines: Sequence[str], at: int, allow_link: LinkRule) -> tuple[int, list[str]]:
+def _block(lines: Sequence[str], at: int) -> tuple[int, list[str]]:
     """How many lines the block that begins here takes, and what is shown in their place."""
     if (fence := _FENCE.fullmatch(lines[at])) is not None:
         return _code_block(lines, at, fence)
@@ -47,11 +47,11 @@ def _block(lines: Sequence[str], at: int, allow_link: LinkRule) -> tuple[int, li
     ) is not None:
         return block
     if (table := find_table(lines, at)) is not None:
-        return table.line_count, render_table(table, allow_link)
+        return table.line_count, render_table(table)
     if _is_underlined(lines, at):
         marks = "#" if lines[at + 1].strip().startswith("=") else "##"
-        return 2, [f"{marks} {render_inline(lines[at].strip(), allow_link)}"]
-    return 1, [_line(lines[at], allow_link)]
+        return 2, [f"{marks} {render_inline(lines[at].strip())}"]
+    return 1, [_line(lines[at])]
 
 
 def _code_block(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[int, list[str]]:
@@ -63,7 +63,7 @@ def _code_block(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[in
     for number, line in enumerate(lines[at + 1 :], start=2):
         if closing.fullmatch(line):
             return number, [*shown, f"{indent}```"]
-        shown.append(line.replace("```", f"``{ZERO_WIDTH}`"))
+        shown.append(fenceless(line))
     return len(lines) - at, shown
 
 
@@ -71,11 +71,11 @@ def _math_block(lines: Sequence[str], at: int, closing: str) -> tuple[int, list[
     """Displayed LaTeX as a code block, or None where it never ends or is part of a sentence."""
     first = lines[at].strip()
     if first.endswith(closing) and len(first) > 4:
-        return 1, ["```tex", first[2:-2].strip(), "```"]
+        return 1, ["```tex", fenceless(first[2:-2].strip()), "```"]
     for number, line in enumerate(lines[at + 1 : at + _MATH_LINES], start=2):
         if line.strip().endswith(closing):
             inner = [first[2:], *lines[at + 1 : at + number - 1], line.rstrip().removesuffix(closing)]
-            return number, ["```tex", *(each for each in inner if each.strip()), "```"]
+            return number, ["```tex", *(fenceless(each) for each in inner if each.strip()), "```"]
     return None
 
 
@@ -86,18 +86,18 @@ def _is_underlined(lines: Sequence[str], at: int) -> bool:
     return bool(alone and followed and _PLAIN_TEXT.fullmatch(lines[at]))
 
 
-def _line(line: str, allow_link: LinkRule) -> str:
+def _line(line: str) -> str:
     if _RULE.fullmatch(line):
         return RULE
     if (heading := _HEADING.fullmatch(line)) is not None:
-        return _heading(heading, allow_link)
+        return _heading(heading)
     line = _PLUS_BULLET.sub(r"\1-", line, count=1) if _PLUS_BULLET.match(line) else line
     line = _NESTED_QUOTE.sub("> ", line, count=1) if _NESTED_QUOTE.match(line) else line
-    return render_inline(line, allow_link)
+    return render_inline(line)
 
 
-def _heading(heading: re.Match[str], allow_link: LinkRule) -> str:
-    title = render_inline(heading["title"], allow_link)
+def _heading(heading: re.Match[str]) -> str:
+    title = render_inline(heading["title"])
     if len(heading["marks"]) <= 3:
         return f"{heading['quote']}{heading['marks']} {title}"
     bare = title.replace("**", "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from cogs.rendering.inline import ZERO_WIDTH, LinkRule, render_inline
+from cogs.rendering.inline import fenceless, render_inline
 
 WIDTH = 60
 """Columns of a code block that a desktop client shows without wrapping; a phone shows about 40 and scrolls."""
@@ -45,25 +45,25 @@ def find_table(lines: Sequence[str], first: int) -> Table | None:
     return Table(header, tuple(map(_alignment, marks)), tuple(rows), 2 + len(rows))
 
 
-def render_table(table: Table, allow_link: LinkRule) -> list[str]:
+def render_table(table: Table) -> list[str]:
     """The lines to show in its place."""
     plain = [[_plain(cell) for cell in row] for row in (table.header, *table.rows)]
     widths = [max(map(_width, column)) for column in zip_longest(*plain, fillvalue="")]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > WIDTH:
-        return _as_list(table, allow_link)
+        return _as_list(table)
     alignments = (*table.alignments, *("<" for _ in widths[len(table.alignments) :]))
     body = [_aligned(row, widths, alignments) for row in plain]
     rule = _GAP.join("─" * width for width in widths)
     return ["```", body[0], rule, *body[1:], "```"]
 
 
-def _as_list(table: Table, allow_link: LinkRule) -> list[str]:
-    header = [render_inline(cell, allow_link) for cell in table.header]
+def _as_list(table: Table) -> list[str]:
+    header = [render_inline(cell) for cell in table.header]
     if not table.rows:
         return [" · ".join(header)]
     lines = []
     for row in table.rows:
-        first, *others = [render_inline(cell, allow_link).replace("\n", " ") for cell in row]
+        first, *others = [render_inline(cell).replace("\n", " ") for cell in row]
         lines.append(f"- **{first.strip('*')}**" if first.strip("* ") else "- …")
         for name, cell in zip_longest(header[1:], others, fillvalue=""):
             if cell:
@@ -88,7 +88,7 @@ def _plain(cell: str) -> str:
     """The cell without marks that a code block would show."""
     text = _LINK.sub(r"\1", _BREAK.sub("; ", cell))
     text = _PAIRED_MARKS.sub(r"\2", _PAIRED_MARKS.sub(r"\2", text))
-    return html.unescape(text).replace("```", f"`{ZERO_WIDTH}`{ZERO_WIDTH}`")
+    return fenceless(html.unescape(text))
 
 
 def _aligned(row: Sequence[str], widths: Sequence[int], alignments: Sequence[str]) -> str:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from cogs.rendering.calls import CallState, ShownCall, describe, duration
+from cogs.rendering.inline import inert
 
 TRACE_NAME = "trace.md"
 
 
 def trace_markdown(calls: Sequence[ShownCall], title: str = "Tool calls") -> bytes:
     """Everything the calls were given and gave back, uncut."""
-    return "\n".join([f"# {title}", "", *map(call_section, calls)]).encode()
+    return inert("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
 
 
 def trace_json(calls: Sequence[ShownCall]) -> bytes:

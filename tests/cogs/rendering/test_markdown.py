@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.rendering.inline import ZERO_WIDTH, escape
@@ -34,9 +34,9 @@ TABLE = """| Chapter | Pages | Mood |
         ("![a map](http://x.y/m.png)", "a map"),
         ('see [the site](https://x.y/z "title"), or [ch. 3](#ch3)', "see the site, or ch. 3"),
         ("[a [nested] label](https://x.y)", "a [nested] label"),
-        ("“so it goes” [as said](p. 12)", "“so it goes” [as said](p. 12)"),
-        ("see https://x.y/z. And <https://q.r>", "see `https://x.y/z`. And `https://q.r`"),
-        ("`[a](http://b) &amp; @everyone`", "`[a](http://b) &amp; @everyone`"),
+        ("“so it goes” [as said](p. 12)", f"“so it goes” [as said]{ZERO_WIDTH}(p. 12)"),
+        ("see https://x.y/z. And <https://q.r>", f"see `https:{ZERO_WIDTH}//x.y/z`. And `https:{ZERO_WIDTH}//q.r`"),
+        ("`[a](b) &amp; <b>`", f"`[a]{ZERO_WIDTH}(b) &amp; <b>`"),
         (r"Euler: \(e^{i\pi}\) and $x_1 = y^2$", r"Euler: `e^{i\pi}` and `x_1 = y^2`"),
         ("it cost $5 and then $10", "it cost $5 and then $10"),
         ("$$\nE = mc^2\n$$", "```tex\nE = mc^2\n```"),
@@ -86,7 +86,7 @@ def test_what_only_looks_like_a_table_is_left_alone() -> None:
 
 
 def test_code_blocks_are_left_alone() -> None:
-    code = "```python\n# [a](http://b) &amp; @everyone | x |\n#### no heading\n---\n```"
+    code = "```python\n# [a] (b) &amp; <b> | x |\n#### no heading\n---\n```"
     assert render(code) == code
 
 
@@ -96,18 +96,49 @@ def test_a_fence_inside_a_longer_fence_does_not_end_it() -> None:
     assert "py\nx" in shown
 
 
-def test_links_that_are_allowed_stay() -> None:
-    def ours(url: str) -> bool:
-        return url.startswith("https://discord.com/")
+LIVE = re.compile(r"(?i)\w://|discord(?:app)?\.\w+/|\]\(|@(?:everyone|here)|<(?:[@#/]|id:|mailto:)")
+"""What Discord would make a link, a mention or an invitation of."""
 
-    text = "[thread](https://discord.com/channels/1) and https://discord.com/x and [bad](javascript:alert)"
-    assert render(text, ours) == "[thread](https://discord.com/channels/1) and https://discord.com/x and bad"
+ATTACKS = (
+    "https://evil.example/?q=secret",
+    "HTTPS://EVIL.EXAMPLE and steam://run/1 and discord://-/channels",
+    "[the next chapter](https://evil.example)",
+    "![](https://evil.example/log.png?q=secret)",
+    "[click\n](https://evil.example)",
+    "<https://evil.example> <mailto:a@evil.example>",
+    "join discord.gg/evil or discord.com/invite/evil or discordapp.com/invite/evil",
+    "&#104;ttps://evil.example and https&#58;//evil.example and discord&period;gg/evil",
+    "ht<span></span>tps://evil.example <p>[a]</p><p>(https://evil.example)</p>",
+    "[a]<span></span>(mailto:a@evil.example)",
+    "`one\ntwo` https://evil.example `three",
+    "**`** https://evil.example `",
+    "<code> https://evil.example",
+    "$$\n```\nhttps://evil.example\n$$",
+    "```\nx`````\nhttps://evil.example\n```",
+    "| a | b |\n|---|---|\n| `x | https://evil.example |",
+    "> ```\n> https://evil.example",
+    "\\[x](https://evil.example)",
+    "@everyone @here <@1> <@!1> <@&1> <#1> </books remove:1> <id:customize>",
+    "`@everyone <@1>`",
+    "&#64;everyone &lt;@1> <&#64;1> @<b></b>everyone",
+)
 
 
-@example("&lt;@1> &#64;everyone <&#64;1>")
-@given(st.text(alphabet="@<>!&#;0123everyonhab lt\n|-", max_size=120))
-def test_nobody_is_mentioned(text: str) -> None:
-    assert not re.search(r"(?<!`)@(?:everyone\b|here\b)|<@[!&]?\d", render(text))
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_can_be_clicked_and_nobody_is_called(attack: str) -> None:
+    assert not LIVE.search(render(attack))
+    assert not LIVE.search(escape(attack))
+
+
+PIECES = r"""h ttp https : / // evil.example discord .gg/ [ ] ( ) < > @ everyone 1 ` ``` * ** | |-| $$ \ ~~~ ! & # - >
+&#58; &#104; &lt; <b> </b> <span> <code>"""
+pieces = st.sampled_from([*PIECES.split(), " ", "\n", "> "])
+
+
+@given(st.lists(pieces, max_size=40).map("".join))
+def test_nothing_can_be_clicked_however_it_is_put_together(text: str) -> None:
+    assert not LIVE.search(render(text))
+    assert not LIVE.search(escape(text))
 
 
 words = st.integers(0, 999).map(lambda number: f"w{number}")
