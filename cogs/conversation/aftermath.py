@@ -10,6 +10,8 @@ from cogs.delivery.answer_message import messages_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.calls import calls_of
 from cogs.services import Services
+from domain.agent.proposals import proposals_in
+from domain.agent.unsupported import unsupported
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
@@ -59,12 +61,14 @@ class Aftermath:
         """Show an answer from storage, in the messages that stand for it already."""
         said = [message for message in history if message.turn_id == turn.id]
         asked = [message for message in said if message.role is MessageRole.USER]
-        answer = Answer(turn.id, said[-1].content, said[-1].citations, stopped=turn.stopped)
+        text = said[-1].content
+        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=unsupported(text))
         leftover = Leftover(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
-        leftover += _unmarked(answer, leftover, place, standing)
         verbose = bool(leftover.trace) or await self._showing.is_verbose(
             conversation, [each.author_id for each in asked]
         )
+        note = answer_note(answer, place.say, verbose=verbose)
+        leftover += _unmarked(messages_of(text, note), leftover, standing)
         screen = self._showing.screen(
             turn.id,
             place,
@@ -73,12 +77,14 @@ class Aftermath:
             leftover=leftover,
             calls=calls_of(history, turn.id) if verbose else (),
         )
+        for proposal in proposals_in(said):
+            screen.follow(proposal)
         screen.follow(answer)
         return await self._showing.conclude(screen, place)
 
 
-def _unmarked(answer: Answer, known: Leftover, place: Place, standing: Standing) -> Leftover:
-    """Parts of the answer that stand without anybody having noted it: they say what it says."""
-    texts = map(folded, messages_of(answer.text, answer_note(answer, place.say)))
+def _unmarked(messages: Sequence[str], known: Leftover, standing: Standing) -> Leftover:
+    """Parts of an answer that stand without anybody having noted it: they say what it says."""
+    texts = map(folded, messages)
     found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
     return Leftover(tuple(found))

@@ -11,8 +11,9 @@ from cogs.rendering.card_state import PATTERN
 from cogs.rendering.tool_calls import ButtonData, ButtonStyle
 from cogs.rendering.words import Say
 from cogs.views.actions import ActionButton, carry_out, row
+from domain.event import PositionProposed
 
-STOP, RETRY, SOURCES, AGAIN, HEAR = "stop", "retry", "sources", "again", "hear"
+STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
 TOOL_CARD = "tool-card"
 """Names of actions, as `ServingBot.actions` has them."""
 
@@ -31,6 +32,17 @@ def retry_button(turn_id: str, say: Say) -> Buttons:
 
 def sources_button(turn_id: str, say: Say) -> Buttons:
     return _button(SOURCES, f"{turn_id}:1", say("Sources"))
+
+
+def move_buttons(turn_id: str, proposals: Iterable[PositionProposed], say: Say) -> Buttons:
+    """One for each position that was proposed: the reader it would be confirms it there."""
+    return tuple(
+        button
+        for each in proposals
+        for button in _button(
+            MOVE, f"{turn_id}:{each.reader_id}:{each.page}", say("I have read to page {page}", page=each.page)
+        )
+    )
 
 
 def again_button(conversation_id: str, say: Say) -> Buttons:
@@ -53,6 +65,16 @@ def turn_traced_by(custom_id: str) -> str | None:
     """The turn whose tool calls a message with this button shows; None for other buttons."""
     match = re.fullmatch(PATTERN, custom_id)
     return match["turn"] if match else None
+
+
+def buttons_left(message: discord.Message, pressed: str) -> Buttons:
+    """The buttons under a message without the one that was pressed, told by its custom_id."""
+    shown = [part for line in message.components if isinstance(line, discord.ActionRow) for part in line.children]
+    return tuple(
+        ButtonData(part.label or "…", part.custom_id, row=0, style=ButtonStyle(part.style.value))
+        for part in shown
+        if isinstance(part, discord.Button) and part.custom_id not in (None, pressed)
+    )
 
 
 def view_of(buttons: Hashable) -> View:

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import discord
 
 from cogs.acknowledging import change, in_time, reply
-from cogs.conversation.buttons import AGAIN, RETRY, SOURCES, STOP
+from cogs.cards import position_line
+from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons_left, view_of
 from cogs.conversation.live import LiveTurns
 from cogs.conversation.rounds import Rounds
 from cogs.conversation.screen import Leftover
@@ -14,7 +15,7 @@ from cogs.errors import Refusal
 from cogs.finding import within_reach
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
-from cogs.services import Action, Services
+from cogs.services import Action, Services, shelf_of
 from cogs.translation import Speech, speech_of
 from cogs.views import page_asked, page_of, page_turner
 from domain.chat import ChatMessage, MessageRole
@@ -36,7 +37,7 @@ class Presses:
         self._live: LiveTurns = rounds.live
 
     def actions(self) -> dict[str, Action]:
-        return {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, AGAIN: self.again}
+        return {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)
@@ -79,6 +80,25 @@ class Presses:
         page = page_of(pages, number, size=1)
         view = page_turner(SOURCES, turn_id, page, say) or discord.utils.MISSING
         await (change if turning else reply)(interaction, content=page.items[0], view=view)
+
+    async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """Set the position that was proposed; `argument` is the turn, the reader and the page, with colons between."""
+        turn_id, reader_id, page = argument.split(":", 2)
+        say = speech_of(interaction)
+        if str(interaction.user.id) != reader_id:
+            who = f"<@{reader_id}>"
+            raise Refusal(say("Only {who} can confirm that. Set your own position with /progress.", who=who))
+        await interaction.response.defer()
+        shown = await self._shown(interaction, turn_id)
+        if shown is None:
+            raise Refusal(say("This answer is not kept any more. Set your position with /progress."))
+        book = await self._services.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
+        position = await self._services.positions.set_page(reader_id, book, page)
+        line = position_line(position, await (await self._services.shelf.open(book)).pages(), say)
+        assert interaction.message is not None
+        left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
+        await interaction.edit_original_response(view=view_of(left) if left else None)
+        await interaction.followup.send(line, ephemeral=True)
 
     async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> ShownTurn | None:
         """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""

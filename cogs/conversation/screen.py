@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from cogs.conversation.buttons import retry_button, sources_button, stop_button
+from cogs.conversation.buttons import Buttons, move_buttons, retry_button, sources_button, stop_button
 from cogs.delivery.answer_message import FIRST_WORDS, AnswerMessage
 from cogs.delivery.body import Body, Delivery
 from cogs.delivery.pump import Pump
@@ -13,7 +13,16 @@ from cogs.rendering.answers import answer_note, failure_note, status_line, with_
 from cogs.rendering.calls import ShownCall
 from cogs.rendering.card_state import Press
 from cogs.translation import Speech
-from domain.event import Answer, DraftDiscarded, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnFailed
+from domain.event import (
+    Answer,
+    DraftDiscarded,
+    PositionProposed,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnFailed,
+)
 
 STATUS_AFTER_S = 1.5
 """How long a turn may say nothing before the status line shows that it is at work, with its Stop button."""
@@ -73,6 +82,7 @@ class TurnScreen:
         )
         self._calls = {str(call.number): call for call in calls}
         self._text = ""
+        self._proposals: list[PositionProposed] = []
         self._visible = bool(leftover.replies)
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
@@ -91,6 +101,8 @@ class TurnScreen:
                 self._text += text
             case DraftDiscarded():
                 self._text = ""
+            case PositionProposed():
+                self._proposals.append(event)
             case ToolCallStarted():
                 self._call_started(event)
             case ToolCallFinished():
@@ -165,8 +177,8 @@ class TurnScreen:
         if self._calls and self._verbose and self._trace.message_id is None:
             await self._trace.settle()
         if isinstance(event, Answer):
-            view = sources_button(event.turn_id, self._say) if event.citations else None
-            delivery = await self._answer.settle(event.text, answer_note(event, self._say), view)
+            note = answer_note(event, self._say, verbose=self._verbose)
+            delivery = await self._answer.settle(event.text, note, self._buttons(event) or None)
         else:
             note = failure_note(event, self._say.failure(event.code, event.message))
             note = with_offer(note, event.offer, self._say)
@@ -174,6 +186,10 @@ class TurnScreen:
         if await self._trace.settle() is None and self._trace.message_id is not None:
             await self._trace.remove()
         return delivery
+
+    def _buttons(self, answer: Answer) -> Buttons:
+        sources = sources_button(answer.turn_id, self._say) if answer.citations else ()
+        return sources + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
 
     def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
         return AnswerMessage(self._pump, seed, standing=standing, posted=self._posted)

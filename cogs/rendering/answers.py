@@ -13,6 +13,11 @@ from domain.event import Answer, TurnFailed
 QUOTE_SHOWN = 600
 """Characters of one quotation in the list of sources."""
 
+UNCITED_SHOWN = 3
+"""Claims without a reference that are named; more are counted."""
+CLAIM_SHOWN = 120
+"""Characters of one of them."""
+
 
 def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     """A small line that says what is being done: the calls that run, else the last one that ended, else thinking."""
@@ -26,11 +31,21 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     return say("-# 📖 reading …")
 
 
-def answer_note(answer: Answer, say: Say = in_english) -> str:
-    """What is to be said below an answer that a person stopped or the model ran out of room for."""
-    if answer.stopped:
-        return say("-# ⏹ Stopped.")
-    return say("-# ✂ I ran out of room here; ask me to go on.") if answer.cut else ""
+def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:
+    """What is to be said below an answer: that a person stopped it, or the model ran out of room for it; with `verbose`
+    also which of its claims stand without a reference."""
+    lines = [say("-# ⏹ Stopped.")] if answer.stopped else []
+    lines += [say("-# ✂ I ran out of room here; ask me to go on.")] if answer.cut and not lines else []
+    return "\n".join([*lines, *(_uncited_lines(answer.uncited, say) if verbose else ())])
+
+
+def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:
+    lines = [
+        say("-# ⚠ Without a reference: {claim}", claim=escape(shortened(claim, CLAIM_SHOWN)))
+        for claim in claims[:UNCITED_SHOWN]
+    ]
+    more = len(claims) - UNCITED_SHOWN
+    return lines + ([say("-# ⚠ Without a reference, too: {count} more", count=more)] if more > 0 else [])
 
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:

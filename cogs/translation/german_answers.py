@@ -5,6 +5,8 @@ GERMAN_ANSWERS = {
     "-# ✂ I ran out of room here; ask me to go on.": "-# ✂ Hier ging mir der Platz aus; bitte mich, fortzufahren.",
     "Meanwhile, this is what stands in the book:": "Einstweilen steht dies dazu im Buch:",
     "-# ⏹ Stopped.": "-# ⏹ Angehalten.",
+    "-# ⚠ Without a reference: {claim}": "-# ⚠ Ohne Beleg: {claim}",
+    "-# ⚠ Without a reference, too: {count} more": "-# ⚠ Auch ohne Beleg: {count} weitere",
     "This answer cites nothing from the book.": "Diese Antwort führt nichts aus dem Buch an.",
     "Arguments": "Argumente",
     "Result": "Ergebnis",
@@ -21,6 +23,13 @@ GERMAN_ANSWERS = {
     ),
     "⚠️ Discord does not take this answer. /conversations export has it.": (
         "⚠️ Discord nimmt diese Antwort nicht an. In /conversations export steht sie."
+    ),
+    "I have read to page {page}": "Ich habe bis Seite {page} gelesen",
+    "Only {who} can confirm that. Set your own position with /progress.": (
+        "Das kann nur {who} bestätigen. Wie weit du selbst gelesen hast, sagst du mit /progress."
+    ),
+    "This answer is not kept any more. Set your position with /progress.": (
+        "Diese Antwort ist nicht mehr aufbewahrt. Wie weit du gelesen hast, sagst du mit /progress."
     ),
     "This answer is not being written any more.": "An dieser Antwort wird nicht mehr geschrieben.",
     "This question is being answered, or has its answer already.": (

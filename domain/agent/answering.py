@@ -16,6 +16,7 @@ from domain.agent.draft import Draft
 from domain.agent.expenses import Expenses
 from domain.agent.leak_checks import LeakChecks
 from domain.agent.prompts import Prompts
+from domain.agent.proposals import proposed
 from domain.agent.running_turn import Emit, Ending, RunningTurn
 from domain.agent.stand_in import LONGEST_S, StandIn, stayed_away
 from domain.agent.summaries import ChapterSummaries
@@ -27,7 +28,6 @@ from domain.conversation import Conversation, TurnState
 from domain.errors import BookError, BookErrorCode, LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
-    PositionProposed,
     StrategyOutcome,
     TextDelta,
     ToolCallStarted,
@@ -210,7 +210,6 @@ class AnswerMaker:
 
     def _aids(self, view: BookView, conversation: Conversation, draft: Draft, emit: Emit) -> Aids:
         """What the tools of this turn may use: the model, on the reader's account, and a word to the reader."""
-        reader_id = draft.asked[-1].author_id
 
         async def spent(event: UsageReported) -> None:
             await self._expenses.record(event, conversation, draft)
@@ -219,7 +218,7 @@ class AnswerMaker:
         ask = partial(self._ask_aside, self._provider, spent)
         return Aids(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
-            propose=lambda page: emit(PositionProposed(page, reader_id)),
+            propose=lambda page: emit(proposed(page, draft.asked)),
         )
 
     async def _book(self, conversation: Conversation) -> Book:

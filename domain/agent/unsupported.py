@@ -15,6 +15,9 @@ _MARK = "\ue000"
 """Stands for a reference while sentences are split: the full stop in "p. 12" ends none."""
 
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
+_COVERED = re.compile(r"\|\|.+?\|\|")
+"""What was hidden stays so: it is neither judged nor repeated."""
+
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\|)")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
@@ -32,7 +35,7 @@ def unsupported(answer: str) -> tuple[str, ...]:
 def _sentences(line: str) -> list[str]:
     """The sentences of a line; a reference behind a full stop belongs to the sentence before it."""
     lead = _LINE_LEAD.match(line)
-    text = _REFERENCE.sub(_MARK, line[lead.end() :] if lead else line)
+    text = _REFERENCE.sub(_MARK, _COVERED.sub("", line[lead.end() :] if lead else line))
     sentences: list[str] = []
     for start, end in split_sentences(text):
         sentence = text[start:end]
