@@ -18,3 +18,8 @@ def read_arguments(written: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         arguments = None
     return arguments if isinstance(arguments, dict) else {UNREADABLE_ARGUMENTS: written}
+
+
+def complete(written: str) -> bool:
+    """Whether this is a whole JSON object, after which nothing can follow."""
+    return written.rstrip().endswith("}") and UNREADABLE_ARGUMENTS not in read_arguments(written)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -56,6 +57,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
         self._elsewhere = base_url is not None
         self._supports_tools = supports_tools
+        self._heeds_tool_choice = True
 
     @property
     def supports_tools(self) -> bool:
@@ -68,16 +70,33 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
-            chunks = await self._send(build_request(self.model_name, messages, tools, call_tools=call_tools))
             reader = ReplyReader(call_tools=call_tools)
-            async with chunks:
-                async for chunk in chunks:
-                    for piece in reader.read(chunk):
+            offered = tools if call_tools or self._heeds_tool_choice else ()
+            request = build_request(self.model_name, messages, offered, call_tools=call_tools)
+            async with aclosing(self._read(request, reader)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
+                logger.info(
+                    "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
+                )
+                self._heeds_tool_choice = False
+                reader = ReplyReader(call_tools=call_tools, spent=reader.usage)
+                request = build_request(self.model_name, messages, (), call_tools=call_tools)
+                async with aclosing(self._read(request, reader)) as pieces:
+                    async for piece in pieces:
                         yield piece
-            if not reader.whole:
-                raise self._service.error(LLMErrorCode.CONNECTION_LOST)
             for piece in reader.end():
                 yield piece
+
+    async def _read(self, request: dict[str, Any], reader: ReplyReader) -> AsyncGenerator[ProviderEvent, None]:
+        chunks = await self._send(request)
+        async with chunks:
+            async for chunk in chunks:
+                for piece in reader.read(chunk):
+                    yield piece
+        if not reader.whole:
+            raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
     async def check(self) -> str:
         """Ask the server for its models and tell the operator in a sentence whether ours is among them.

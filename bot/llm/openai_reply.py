@@ -1,11 +1,14 @@
 """A streamed chat completion as events of the domain."""
 
+import json
+import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.llm.arguments import read_arguments
+from bot.llm.arguments import complete, read_arguments
+from bot.llm.thinking_aloud import ThinkingFilter
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
@@ -25,6 +28,12 @@ _STOP_REASONS: Final = {
     "content_filter": StopReason.REFUSAL,
 }
 
+_BROKEN: Final = frozenset({"error", "abort"})
+"""What vLLM and OpenRouter say where a reply broke off on their side."""
+
+_NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
+"""A tool's name, out of what open models and their templates put around it."""
+
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" where a model stopped to have its calls carried out."""
 
@@ -39,14 +48,28 @@ class _Call:
 
     def invocation(self) -> ToolInvocation:
         call_id = self.id or f"call_{uuid.uuid4().hex[:12]}"
-        return ToolInvocation(self.name, read_arguments("".join(self.written)), call_id)
+        name = _NAME.match(self.name)
+        # A name that no service would take back in the history is one of no tool either.
+        return ToolInvocation(name[1] if name else "unnamed", read_arguments("".join(self.written)), call_id)
+
+    def is_followed_by(self, call_id: str | None, name: str | None) -> bool:
+        """Whether a piece under the same index begins another call: its id differs, or it has none and this is whole.
+
+        Some servers give every call of a reply the same index, or none; some give no ids.
+        """
+        if call_id and self.id:
+            return call_id != self.id
+        return bool(name and self.name) and complete("".join(self.written))
 
 
 class ReplyReader:
     """Puts a reply together from the chunks of its stream."""
 
-    def __init__(self, *, call_tools: bool = True) -> None:
+    def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None) -> None:
+        """`spent` is what an earlier attempt at the same reply used."""
         self._call_tools = call_tools
+        self._spent = spent
+        self._thinking = ThinkingFilter()
         self._text: list[str] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
@@ -57,7 +80,18 @@ class ReplyReader:
     @property
     def whole(self) -> bool:
         """Whether the reply came to its end: a line can also break off without an error."""
-        return self._finish is not None
+        return self._finish is not None and self._finish not in _BROKEN
+
+    @property
+    def disobeyed(self) -> bool:
+        """Whether the model, told to make no calls, made some and said nothing."""
+        return bool(self._calls) and not self._call_tools and not "".join(self._text).strip()
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """What the reply used; None where the server does not say."""
+        known = [usage for usage in (self._spent, self._usage) if usage]
+        return sum(known, TokenUsage()) if known else None
 
     def read(self, chunk: object) -> Iterator[ProviderEvent]:
         """Take in one chunk; what is not known is passed over, and what servers leave out is taken as empty."""
@@ -69,29 +103,32 @@ class ReplyReader:
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or {}
             self._refused = self._refused or bool(delta.get("refusal"))
-            if text := (delta.get("content") or "") + (delta.get("refusal") or ""):
-                self._text.append(text)
-                yield TextChunk(text)
+            yield from self._say(self._thinking.feed(_words(delta.get("content")) + _words(delta.get("refusal"))))
             for piece in delta.get("tool_calls") or ():
                 self._extend_call(piece)
 
     def end(self) -> Iterator[ProviderEvent]:
         """The end of the text, then the whole reply."""
+        yield from self._say(self._thinking.end())
         if self._text:
             yield TextBlockEnd()
         yield self._response()
 
+    def _say(self, text: str) -> Iterator[ProviderEvent]:
+        if text:
+            self._text.append(text)
+            yield TextChunk(text)
+
     def _extend_call(self, piece: Json) -> None:
-        index, call_id = piece.get("index") or 0, piece.get("id")
+        index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or {}
         call = self._by_index.get(index)
-        # Some servers give every call of a reply the same index; their ids still differ.
-        if call is None or (call_id and call.id and call_id != call.id):
+        if call is None or call.is_followed_by(call_id, function.get("name")):
             call = self._by_index[index] = _Call()
             self._calls.append(call)
-        function = piece.get("function") or {}
         call.id = call_id or call.id
         call.name = function.get("name") or call.name
-        call.written.append(function.get("arguments") or "")
+        written = function.get("arguments") or ""
+        call.written.append(written if isinstance(written, str) else json.dumps(written))
 
     def _response(self) -> ChatResponse:
         text = "".join(self._text)
@@ -99,20 +136,33 @@ class ReplyReader:
         if self._calls and reason in _COMPLETE and self._call_tools:
             calls = [call.invocation() for call in self._calls]
             return ChatResponse(
-                tool_invocations=calls, preamble=text, usage=self._usage, stop_reason=StopReason.TOOL_USE
+                tool_invocations=calls, preamble=text, usage=self.usage, stop_reason=StopReason.TOOL_USE
             )
         if self._refused:
             reason = StopReason.REFUSAL
         elif reason is StopReason.TOOL_USE:
             reason = StopReason.OTHER
-        return ChatResponse(text=text, usage=self._usage, stop_reason=reason)
+        return ChatResponse(text=text, usage=self.usage, stop_reason=reason)
 
 
-def _token_usage(usage: Json) -> TokenUsage:
+def _words(content: object) -> str:
+    """A piece of text; some services write it as a list of parts, of which those that are text count."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _token_usage(usage: object) -> TokenUsage | None:
+    if not isinstance(usage, dict):
+        return None
     details = usage.get("prompt_tokens_details") or {}
     return TokenUsage(
-        input_tokens=usage.get("prompt_tokens") or 0,
-        output_tokens=usage.get("completion_tokens") or 0,
-        cache_read_tokens=details.get("cached_tokens") or 0,
-        cache_write_tokens=details.get("cache_write_tokens") or 0,
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cache_read_tokens=_count(details.get("cached_tokens")),
+        cache_write_tokens=_count(details.get("cache_write_tokens")),
     )
+
+
+def _count(written: object) -> int:
+    return int(written) if isinstance(written, int | float) else 0
