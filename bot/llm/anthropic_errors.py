@@ -12,6 +12,7 @@ from domain.errors import LLMErrorCode
 _TYPES: Final = {
     "authentication_error": LLMErrorCode.API_KEY_MISSING,
     "permission_error": LLMErrorCode.API_KEY_MISSING,
+    "billing_error": LLMErrorCode.OUT_OF_CREDIT,
     "not_found_error": LLMErrorCode.UNKNOWN_MODEL,
     "rate_limit_error": LLMErrorCode.RATE_LIMITED,
     "overloaded_error": LLMErrorCode.OVERLOADED,
@@ -43,7 +44,10 @@ def is_about_thinking(error: anthropic.APIStatusError) -> bool:
 
 def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
     """By type first: an error that comes in mid-stream has status 200."""
-    if error.type == "invalid_request_error" and "prompt is too long" in (error.api_message or ""):
+    message = error.api_message or ""
+    if error.type == "invalid_request_error" and "prompt is too long" in message:
         return LLMErrorCode.CONTEXT_EXCEEDED
+    if error.type == "invalid_request_error" and "credit balance is too low" in message:
+        return LLMErrorCode.OUT_OF_CREDIT
     by_status = STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
     return _TYPES.get(error.type or "", by_status)

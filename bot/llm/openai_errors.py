@@ -13,6 +13,7 @@ from domain.errors import LLMErrorCode
 _CODES: Final = {
     "invalid_api_key": LLMErrorCode.API_KEY_MISSING,
     "model_not_found": LLMErrorCode.UNKNOWN_MODEL,
+    "insufficient_quota": LLMErrorCode.OUT_OF_CREDIT,
     "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
     "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
 }

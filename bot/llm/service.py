@@ -9,6 +9,7 @@ from domain.errors import LLMError, LLMErrorCode
 
 STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     401: LLMErrorCode.API_KEY_MISSING,
+    402: LLMErrorCode.OUT_OF_CREDIT,
     403: LLMErrorCode.API_KEY_MISSING,
     404: LLMErrorCode.UNKNOWN_MODEL,
     408: LLMErrorCode.TIMEOUT,
@@ -23,6 +24,9 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
 _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
     LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check LLM_MODEL{and_url}.",
+    LLMErrorCode.OUT_OF_CREDIT: (
+        "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
+    ),
     LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
     LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
     LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",

@@ -27,6 +27,7 @@ GERMAN_ERRORS: Mapping[type[str], Mapping[str, str]] = {
         LLMErrorCode.API_CALL_FAILED: "Das Modell konnte die Anfrage nicht ausführen. Bitte versuche es noch einmal.",
         LLMErrorCode.API_KEY_MISSING: "Das Modell nimmt den Schlüssel nicht an; wer den Bot betreibt, muss ihn prüfen.",
         LLMErrorCode.UNKNOWN_MODEL: "Das eingestellte Modell gibt es nicht; wer den Bot betreibt, muss es prüfen.",
+        LLMErrorCode.OUT_OF_CREDIT: "Das Guthaben beim Modell ist aufgebraucht; wer den Bot betreibt, muss es prüfen.",
         LLMErrorCode.RATE_LIMITED: "Das Modell wird gerade zu viel gefragt. Bitte versuche es gleich noch einmal.",
         LLMErrorCode.OVERLOADED: "Das Modell ist gerade überlastet. Bitte versuche es gleich noch einmal.",
         LLMErrorCode.TIMEOUT: "Das dauerte zu lange. Bitte versuche es noch einmal.",
@@ -34,7 +35,7 @@ GERMAN_ERRORS: Mapping[type[str], Mapping[str, str]] = {
         LLMErrorCode.CONTEXT_EXCEEDED: "Dieses Gespräch ist zu lang geworden. Bitte beginne ein neues über das Buch.",
         LLMErrorCode.REFUSED: "Das Modell möchte darauf nicht antworten.",
         LLMErrorCode.EMPTY_REPLY: "Es kam keine Antwort zustande. Bitte frage noch einmal.",
-        LLMErrorCode.UNSUPPORTED_FEATURE: "Das kann dieses Modell nicht. Bitte versuche es noch einmal.",
+        LLMErrorCode.UNSUPPORTED_FEATURE: "Das kann dieses Modell nicht; wer den Bot betreibt, muss es wechseln.",
         LLMErrorCode.DAILY_LIMIT: "Deine Token für heute sind aufgebraucht; deine Frage ist bis morgen aufgehoben.",
     },
     StorageErrorCode: {

@@ -25,6 +25,7 @@ _STAYED_AWAY = frozenset(
     {
         LLMErrorCode.API_CALL_FAILED,
         LLMErrorCode.CONNECTION_LOST,
+        LLMErrorCode.OUT_OF_CREDIT,
         LLMErrorCode.OVERLOADED,
         LLMErrorCode.RATE_LIMITED,
         LLMErrorCode.TIMEOUT,

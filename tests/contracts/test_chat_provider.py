@@ -224,6 +224,7 @@ async def test_too_many_requests_without_advice(bench: Bench) -> None:
     ("status", "code"),
     [
         (400, LLMErrorCode.API_CALL_FAILED),
+        (402, LLMErrorCode.OUT_OF_CREDIT),
         (413, LLMErrorCode.CONTEXT_EXCEEDED),
         (500, LLMErrorCode.API_CALL_FAILED),
         (503, LLMErrorCode.OVERLOADED),

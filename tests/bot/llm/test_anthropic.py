@@ -237,7 +237,8 @@ async def test_a_call_nobody_allowed_is_not_handed_on(api: AnthropicDouble, clau
     [
         (Failure(400), LLMErrorCode.API_CALL_FAILED),
         (Failure(400, message="prompt is too long: 3 tokens > 2 maximum"), LLMErrorCode.CONTEXT_EXCEEDED),
-        (Failure(402), LLMErrorCode.API_CALL_FAILED),
+        (Failure(400, message="Your credit balance is too low to access the API."), LLMErrorCode.OUT_OF_CREDIT),
+        (Failure(402), LLMErrorCode.OUT_OF_CREDIT),
         (Failure(403), LLMErrorCode.API_KEY_MISSING),
         (Failure(413), LLMErrorCode.CONTEXT_EXCEEDED),
         (Failure(500), LLMErrorCode.API_CALL_FAILED),

@@ -131,6 +131,7 @@ async def test_a_model_said_to_know_no_tools_is_not_asked_to(server: OpenAIDoubl
         (Failure(400, "context_length_exceeded"), LLMErrorCode.CONTEXT_EXCEEDED),
         (Failure(400, message="the request exceeds the available context size"), LLMErrorCode.CONTEXT_EXCEEDED),
         (Failure(400, "model_not_found"), LLMErrorCode.UNKNOWN_MODEL),
+        (Failure(429, "insufficient_quota"), LLMErrorCode.OUT_OF_CREDIT),
         (Failure(403), LLMErrorCode.API_KEY_MISSING),
     ],
 )
