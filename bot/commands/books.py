@@ -11,9 +11,11 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from rich.table import Table
+from rich.text import Text
 
 from bot.app import App
 from bot.commands.running import console, errors, fail, opened, run_async
+from bot.terminal import obeyed_by_none
 from domain.book import Book, BookStatus
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
@@ -92,7 +94,8 @@ def text(
     async def work() -> None:
         async with opened() as app:
             file = await app.shelf.open(await app.shelf.find(book, shelf=None))
-            sys.stdout.write(await file.text(page or None))
+            text = await file.text(page or None)
+            sys.stdout.write(obeyed_by_none(text) if sys.stdout.isatty() else text)
             sys.stdout.flush()
 
     run_async(work)
@@ -106,7 +109,8 @@ async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -
     """
     data = await asyncio.to_thread(_bytes_of, path, app.settings.max_upload_mb)
     started = time.perf_counter()
-    bar = Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), console=errors, transient=True)
+    description = TextColumn("{task.description}", markup=False)
+    bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
     with bar:
         task = bar.add_task(path.name, total=1.0)
         added = await app.shelf.add(
@@ -156,7 +160,7 @@ def _table(books: Sequence[Book]) -> Table:
         pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
         title = book.title if book.status is BookStatus.READY else f"{book.title} (file missing)"
         row = (book.id[:8], title, book.author, book.format, pages, str(book.chapter_count), f"{book.word_count:,}")
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -181,5 +185,5 @@ def _book_fields(book: Book) -> dict[str, object]:
 async def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
         fail("Say --yes to remove a book without being asked.")
-    answer = await asyncio.to_thread(console.input, f"{question} [y/N] ")
+    answer = await asyncio.to_thread(console.input, f"{question} [y/N] ", markup=False)
     return answer.strip().casefold() in ("y", "yes")

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from bot.app import SAMPLE, App
 from bot.commands.books import add_path
@@ -119,7 +121,7 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
     choices = list(conversations)
     table = Table("", "Conversation", "Started", box=None, pad_edge=False)
     for number, talk in enumerate(choices, start=1):
-        table.add_row(str(number), talk.title, f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
+        table.add_row(str(number), Text(talk.title), f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
     console.print(table)
     for _ in range(TRIES):
         answer = (await _input("Go on with which? A number, or Enter for a new one: ") or "").strip()
@@ -142,15 +144,11 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
 async def _greet(app: App, book: Book, talk: Conversation) -> None:
     where = await app.positions.describe(TERMINAL_READER.id, book)
     by = f" by {book.author}" if book.author else ""
-    console.print(f"[bold]{_plain(book.title)}[/]{_plain(by)}", soft_wrap=True)
+    console.print(f"[bold]{escape(book.title)}[/]{escape(by)}", soft_wrap=True)
     model = f"{app.provider.name} {app.provider.model_name}".strip()
     details = f"{model} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
-    console.print(f"[dim]{_plain(details)}[/]", soft_wrap=True)
-    console.print(f"[dim]{_plain(where)} To change that: {PROGRESS} page N[/]\n", soft_wrap=True)
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+    console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
+    console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]\n", soft_wrap=True)
 
 
 async def _lines(*, echo: bool) -> AsyncIterator[str]:
@@ -169,7 +167,7 @@ async def _echoed(questions: Iterable[str]) -> AsyncIterator[str]:
 
 
 def _echo(line: str) -> None:
-    console.print(f"[bold cyan]› {_plain(line.strip())}[/]", soft_wrap=True)
+    console.print(f"[bold cyan]› {escape(line.strip())}[/]", soft_wrap=True)
 
 
 async def _input(prompt: str) -> str:

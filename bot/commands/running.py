@@ -8,18 +8,18 @@ from contextlib import asynccontextmanager
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console
 
 from bot.app import App, open_app
 from bot.logs import set_up_logs
 from bot.settings import Settings, load_settings
+from bot.terminal import GuardedConsole
 from bot.toolbox import open_toolbox
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
 
-console = Console(highlight=False)
-errors = Console(stderr=True, highlight=False)
+console = GuardedConsole()
+errors = GuardedConsole(stderr=True)
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
