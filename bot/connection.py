@@ -12,6 +12,7 @@ import aiohttp
 import discord
 
 from bot.client import Marginalia, stop_heartbeats
+from bot.steady_interactions import keep_interactions_steady
 from domain.errors import SettingsError
 
 logger = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -
     Raises:
         SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
     """
+    keep_interactions_steady()
     pace = pace or Pace()
     waits, reading = Waits(pace), True
     while True:

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-import aiohttp
 import discord
 
-from cogs.errors import ACKNOWLEDGED, TOO_LATE
+from cogs.errors import TOO_LATE
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
     """Say that it is being worked on, where that was not said. False: too late, nothing can be said in reply any more.
 
     Raises:
-        TROUBLE: Discord does not take it; it was answered before, by whomever.
+        discord.HTTPException, aiohttp.ClientError, OSError: Discord does not take it; it was answered before, by whomever.
     """
     if interaction.response.is_done():
         return True
@@ -61,17 +60,4 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
         if error.code != TOO_LATE:
             raise
         return False
-    except (aiohttp.ClientError, OSError):  # the answer was lost: Discord may have heard us all the same
-        return await _once_more(interaction, ephemeral=ephemeral, thinking=thinking)
-    return True
-
-
-async def _once_more(interaction: discord.Interaction[Any], *, ephemeral: bool, thinking: bool) -> bool:
-    try:
-        await interaction.response.defer(ephemeral=ephemeral, thinking=thinking)
-    except discord.HTTPException as error:
-        if error.code == TOO_LATE:
-            return False
-        if error.code != ACKNOWLEDGED:
-            raise
     return True

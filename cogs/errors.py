@@ -4,6 +4,7 @@ import logging
 import secrets
 from typing import Any
 
+import aiohttp
 import discord
 from discord import app_commands
 
@@ -78,7 +79,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case discord.RateLimited():
             seconds = round(error.retry_after)
             return say("Discord asks me to wait {seconds} seconds before I do that again.", seconds=seconds)
-        case discord.DiscordServerError():
+        case discord.DiscordServerError() | aiohttp.ClientError() | ConnectionError() | TimeoutError():
             return say("Discord has trouble at the moment. Please try again in a minute.")
     number = secrets.token_hex(3)
     logger.error("unexpected error %s", number, exc_info=error)

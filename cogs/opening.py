@@ -56,11 +56,11 @@ class Opening:
             # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
             asked = await self._keep(interaction, conversation, message)
             name = thread_name(conversation, book)
-            announced = await self._announce(interaction, book) if in_reply and in_time else None
-            if private:
-                thread = await open_private_thread(channel, name, interaction.user)
-            else:
-                thread = await open_public_thread(channel, name, announced)
+            async with self._announced(interaction, book, wanted=in_reply and in_time) as announced:
+                if private:
+                    thread = await open_private_thread(channel, name, interaction.user)
+                else:
+                    thread = await open_public_thread(channel, name, announced)
             bound = await self._bind(conversation, thread, private=private)
         await self._welcome(interaction, thread, bound, book, position)
         if in_time and not announced:
@@ -179,8 +179,24 @@ class Opening:
         await _post(thread, question, nonce=f"ask:{interaction.id}")
         await self._conversing.answer_in(thread, conversation)
 
+    @contextlib.asynccontextmanager
+    async def _announced(
+        self, interaction: discord.Interaction[Any], book: Book, *, wanted: bool
+    ) -> AsyncIterator[discord.Message | None]:
+        """Say in the reply who reads what, and take it back if no thread comes of it.
+
+        None where Discord does not let us; the thread has to do without, then.
+        """
+        announced = await self._announce(interaction, book) if wanted else None
+        try:
+            yield announced
+        except BaseException:
+            if announced:
+                with contextlib.suppress(*TROUBLE):
+                    await interaction.delete_original_response()
+            raise
+
     async def _announce(self, interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
-        """Say in the reply who reads what; None where Discord does not let us, and the thread has to do without."""
         announcement = _announcement(book, interaction.user, speech_of(interaction))
         try:
             return await interaction.edit_original_response(embed=announcement)

@@ -205,6 +205,15 @@ async def test_a_conversation_is_gone_again_if_discord_opens_no_thread(stage: St
     refused = await stage.ann.slash(stage.channel, "chat", book=book.id)
     assert "as many open threads as Discord allows" in text_of(refused)
     assert await stage.conversations() == []
+    assert stage.channel.history() == []
+
+
+async def test_a_card_that_is_not_shown_keeps_no_question_from_its_answer(stage: Stage) -> None:
+    stage.model.say("Hobb put it out.")
+    book = await stage.book()
+    stage.env.inject_error("POST", "/channels/*/messages", status=403, code=50013)
+    thread = await stage.chat(book, message="Who put the lamp out?")
+    assert [message.content for message in thread.history()][-1] == "Hobb put it out."
 
 
 async def test_chat_in_a_thread_opens_another_beside_it(stage: Stage) -> None:

@@ -1,0 +1,48 @@
+"""Answers to interactions, sent again where the connection broke: discord.py gives up at once, and a person waits."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import aiohttp
+import discord
+from discord.http import Route
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
+
+from cogs.errors import ACKNOWLEDGED
+
+logger = logging.getLogger(__name__)
+
+BROKEN = (aiohttp.ClientConnectionError, ConnectionError)
+WAITS_S = (0.05, 0.3)
+"""Before the second and the third try. The second makes a new connection where the old one had been idle too long."""
+
+
+class SteadyAdapter(AsyncWebhookAdapter):
+    """What discord.py answers interactions with."""
+
+    async def request(
+        self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
+    ) -> Any:
+        """As discord.py's own. Three tries; what may then be there twice is a small message to one person."""
+        waits = list(WAITS_S)
+        while True:
+            try:
+                return await super().request(route, session, files=files, **parts)
+            except BROKEN as fault:
+                if not waits:
+                    raise
+                logger.info("an answer to an interaction is sent again: %r", fault)
+            except discord.HTTPException as error:
+                if error.code == ACKNOWLEDGED and len(waits) < len(WAITS_S):  # the try that broke had got through
+                    return {"interaction": {"id": route.webhook_id}}
+                raise
+            await asyncio.sleep(waits.pop(0))
+            for file in files or ():
+                file.reset()
+
+
+def keep_interactions_steady() -> None:
+    """For all that the current task does and starts from now on."""
+    async_context.set(SteadyAdapter())  # type: ignore[no-untyped-call]
