@@ -49,7 +49,7 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
     """Say that it is being worked on, where that was not said. False: too late, nothing can be said in reply any more.
 
     Raises:
-        discord.HTTPException, aiohttp.ClientError, OSError: Discord does not take it; it was answered before, by whomever.
+        TROUBLE: Discord does not take it; it was answered before, by whomever.
     """
     if interaction.response.is_done():
         return True
