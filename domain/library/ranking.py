@@ -1,7 +1,7 @@
 """Ranking: which sentences of a book a question is about, from nothing but the places of its words.
 
 A place is good if many of the question's words, rare ones above all, stand around it. "Around" is taken at several
-distances at once, each twice the one before, and the chapter last: the nearest find the sentence, the wider ones the
+distances at once, each twice the one before, within the chapter: the nearest find the sentence, the wider ones the
 scene, so that the right "she was glad" is found among many. At each distance words are weighed as BM25 does; the sum
 is squared, because words that come together say more than the same words one by one; all distances count the same.
 
@@ -13,15 +13,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import pairwise
 from math import log, pow, sqrt
 
 from domain.library.layout import Layout
 from domain.library.sentences import MAX_SENTENCE
 
-_WIDTH_BITS = range(6, 11)
+_WIDTH_BITS = range(6, 12)
 WIDTHS = tuple(1 << bits for bits in _WIDTH_BITS)
-"""Widths, in words, of the windows around a sentence that are looked at: 64 to 1,024."""
+"""Widths, in words, of the windows around a sentence that are looked at: 64 to 2,048."""
 
 _SATURATION = 0.8
 """BM25's k1: how fast further occurrences of a word in a window lose weight."""
@@ -31,6 +30,9 @@ _SATURATED = [times / (times + _SATURATION) for times in range(MAX_SENTENCE + WI
 
 _RARITY = 0.8
 """Exponent on BM25's inverse document frequency; below 1 keeps one rare word from outweighing all others."""
+
+_TOGETHER = 2
+"""Exponent on the sum for one window: words that come together say more than the same words one by one."""
 
 _BLOCK_BITS = 7
 """Blocks of 2**7 words are scored roughly first, and only the best of them, with neighbours, sentence by sentence."""
@@ -51,36 +53,34 @@ _STEP_WORDS = 128
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the question: the ordinals of its places, and its weight at each distance and in the chapter."""
+    """A word of the question: the ordinals of its places, and its weight at each distance."""
 
     places: Sequence[int]
     weights: tuple[float, ...]
 
 
 def score_sentences(layout: Layout, found: Sequence[Sequence[int]]) -> dict[int, float]:
-    """The scores, from 0 to 1, of the sentences in the best blocks: enough for some fifty passages.
+    """The scores, above 0 and up to 1, of the sentences in the best blocks: enough for some fifty passages.
 
     `found` has the places of each word of the question, of which there must be at least one.
     """
-    edges = [layout.words[sentence] for sentence in layout.runs]
-    terms = [_weigh(places, layout.word_count, edges) for places in found]
-    most = sum(sum(weights) ** 2 for weights in zip(*(term.weights for term in terms), strict=True))
+    terms = [_weigh(places, layout.word_count) for places in found]
+    most = sum(sum(weights) ** _TOGETHER for weights in zip(*(term.weights for term in terms), strict=True))
     scores: dict[int, float] = {}
     for chapter, sentences in _stretches(layout, _best_blocks(terms)):
         for sentence, score in _score_stretch(layout.words, chapter, sentences, terms):
-            scores[sentence] = sqrt(score / most)
+            if score:
+                scores[sentence] = sqrt(score / most)
     return scores
 
 
-def _weigh(places: Sequence[int], word_count: int, edges: Sequence[int]) -> _Term:
+def _weigh(places: Sequence[int], word_count: int) -> _Term:
     weights = []
     windows: Collection[int] = places
     for number, width in enumerate(WIDTHS):
         windows = {window >> (1 if number else _WIDTH_BITS.start) for window in windows}
         weights.append(_rarity(len(windows), word_count / width))
-    before = [bisect_left(places, edge) for edge in edges]
-    chapters = sum(first < last for first, last in pairwise(before))
-    return _Term(places, (*weights, _rarity(chapters, len(edges) - 1)))
+    return _Term(places, tuple(weights))
 
 
 def _rarity(found: int, total: float) -> float:
@@ -127,12 +127,12 @@ def _stretches(layout: Layout, blocks: Iterable[int]) -> Iterator[tuple[range, r
 def _score_stretch(
     words: Sequence[int], chapter: range, sentences: range, terms: Sequence[_Term]
 ) -> Iterator[tuple[int, float]]:
-    """Each sentence with the sum, over all widths and the chapter, of the squared scores of what is around it."""
+    """Each sentence with the sum, over all widths, of the squared scores of what is around it."""
     first = bisect_left(words, words[sentences.start] - WIDTHS[-1], chapter.start, sentences.start)
     last = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1) - 1
     within_reach = list(words[first : last + 1])
     counts = _counts_before(within_reach, terms)
-    totals = [_squared_score(terms, words[chapter.start], words[chapter.stop])] * len(sentences)
+    totals = [0.0] * len(sentences)
     for number, width in enumerate(WIDTHS if counts else ()):
         step = max(width // _STEP_WORDS, 1)
         sample = range(sentences.start - first, sentences.stop - first, step)
@@ -141,7 +141,7 @@ def _score_stretch(
             [weights[number] * _SATURATED[before[right] - before[left]] for left, right in windows]
             for before, weights in counts
         ]
-        squares = [sum(of_terms) ** 2 for of_terms in zip(*scores, strict=True)]
+        squares = [sum(of_terms) ** _TOGETHER for of_terms in zip(*scores, strict=True)]
         totals = [total + squares[place // step] for place, total in enumerate(totals)]
     return zip(sentences, totals, strict=True)
 
@@ -165,12 +165,3 @@ def _counts_before(words: Sequence[int], terms: Sequence[_Term]) -> list[tuple[l
         if places:
             counts.append(([bisect_left(places, word) for word in words], term.weights))
     return counts
-
-
-def _squared_score(terms: Iterable[_Term], left: int, right: int) -> float:
-    """The squared score of the chapter that has the words `[left, right)`."""
-    score = 0.0
-    for term in terms:
-        times = bisect_left(term.places, right) - bisect_left(term.places, left)
-        score += term.weights[-1] * times / (times + _SATURATION)
-    return score * score

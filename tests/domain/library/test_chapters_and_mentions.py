@@ -1,14 +1,11 @@
 """Whole chapters and all mentions, as far as a reader has read."""
 
-from array import array
-
 import pytest
 
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError
-from domain.library.index import MemoryIndex, WordForm, index_book
-from domain.library.layout import Layout
 from domain.library.reading import Reading
+from tests.domain.library.indexed import reading_of
 
 FRONT = "A tale. "
 FIRST = "One\n\nAnn came by the ferry. Hobb rowed her. Ann paid. "
@@ -16,27 +13,11 @@ SECOND = "Two\n\nThe lamp was dark. Ann’s key fitted. Hobb had drowned."
 TEXT = FRONT + FIRST + SECOND
 
 
-class WordIndex:
-    """A book indexed in memory, looked up as a book file is."""
-
-    def __init__(self, index: MemoryIndex) -> None:
-        self._index = index
-        self._stems = index.by_stem()
-        self.layout: Layout = index.layout
-
-    def forms(self, stem: str) -> list[WordForm]:
-        return self._stems.get(stem, [WordForm("", array("I"))])
-
-    def read(self, start: int, end: int) -> str:
-        return self._index.read(start, end)
-
-
 def reading(read_to: int = len(TEXT), *, chapters: bool = True) -> Reading:
     second = len(FRONT) + len(FIRST)
     named = (Chapter(1, "One", len(FRONT), second), Chapter(2, "Two", second, len(TEXT)))
     book = BookText(TEXT, (Page(1, "1", 0, len(TEXT)),), named if chapters else (), "txt")
-    index = WordIndex(index_book(book))
-    return Reading(index, index.layout.clip(read_to, index.read))
+    return reading_of(book, read_to)
 
 
 def test_a_chapter_is_read_whole() -> None:
