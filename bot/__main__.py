@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands import backup, books, bot, chat, check, evaluate, mcp, preview, search
+from bot.commands import backup, books, bot, chat, check, evaluate, health, mcp, preview, search
 from bot.commands.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -24,6 +24,7 @@ app.command()(search.search)
 app.command("eval")(evaluate.evaluate)
 app.command()(preview.preview)
 app.command()(check.check)
+app.command()(health.health)
 app.command()(mcp.mcp)
 app.command()(backup.backup)
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
 from bot.aside import ask_aside
@@ -26,6 +26,7 @@ from domain.agent.prompts import Prompts
 from domain.agent.stand_in import StandIn
 from domain.agent.summaries import ChapterSummaries
 from domain.agent.tool_use import ToolUseRetrievalStrategy
+from domain.library.housekeeping import Housekeeping
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.protocols import ChatProvider, Clock
@@ -53,6 +54,7 @@ class App:
     positions: ManagePositions
     chat: ChatWithBook
     titles: ModelTitles | None
+    housekeeping: Housekeeping
     clock: Clock
 
 
@@ -119,22 +121,30 @@ async def open_app(
             price=cost_in_microdollars,
             clock=_now,
         )
+        shelf = Bookshelf(
+            reader=SandboxedReader(max_file_mb=settings.max_upload_mb),
+            files=book_files,
+            books=storage.books,
+            clock=_now,
+        )
         yield App(
             settings=settings,
             storage=storage,
             provider=model,
-            shelf=Bookshelf(
-                reader=SandboxedReader(max_file_mb=settings.max_upload_mb),
-                files=book_files,
-                books=storage.books,
-                clock=_now,
-            ),
+            shelf=shelf,
             conversations=manage,
             positions=ManagePositions(readers=storage.readers, files=book_files),
             chat=ChatWithBook(
                 answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
             ),
             titles=None if model.name == QUOTES_ONLY else titles,
+            housekeeping=Housekeeping(
+                retention=storage.retention,
+                shelf=shelf,
+                clock=_now,
+                keep_conversations=_days(settings.keep_conversations_days),
+                keep_tool_calls=_days(settings.keep_tool_calls_days),
+            ),
             clock=_now,
         )
 
@@ -173,6 +183,11 @@ def _stand_in() -> StandIn:
     from bot.llm.extractive import ExtractiveChat
 
     return StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
+
+
+def _days(days: int) -> timedelta | None:
+    """0 stands for ever."""
+    return timedelta(days=days) if days else None
 
 
 def _now() -> datetime:

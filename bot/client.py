@@ -5,6 +5,7 @@ import logging
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import discord
@@ -15,13 +16,14 @@ from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 from bot.app import App
 from bot.command_sync import CommandMemory, sync_commands
+from bot.health import HealthFile
 from bot.session_starts import SessionStarts
 from bot.settings import Settings
 from cogs.books import Books
 from cogs.chat import Chat
 from cogs.conversation.cog import Talk
 from cogs.conversations import Conversations
-from cogs.errors import report
+from cogs.errors import excuse, report
 from cogs.help import Help
 from cogs.opening import Opening
 from cogs.permissions import missing
@@ -33,6 +35,7 @@ from cogs.usage import Usage
 from cogs.verbose import Verbose
 from cogs.views.actions import ActionButton, ActionMenu
 from cogs.views.confirm import KEEP, keep
+from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +44,12 @@ CACHED_MESSAGES = 100
 LONGEST_RATE_LIMIT_S = 30.0
 """A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
 SYNC_AGAIN_AFTER_S = 60.0
+STORAGE_PATIENCE_S = 5.0
+"""How long a storage that is well may take to answer."""
+COMMAND_PATIENCE_S = 1.5
+"""How long a stop of the program waits for commands that are being carried out."""
+FAREWELL_S = 1.0
+"""How long it then takes, at most, to tell people that theirs was not."""
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -64,6 +73,7 @@ class Marginalia(ServingBot):
         *,
         reads_messages: bool = True,
         announce: Callable[[str], None] = logger.info,
+        health: HealthFile | None = None,
         **options: Any,
     ) -> None:
         super().__init__(
@@ -79,11 +89,13 @@ class Marginalia(ServingBot):
         self.session_starts = SessionStarts()
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
-        self.at_work = set()
+        self.at_work = {}
         self.carried_out = RecentIds()
         self._announce = announce
         self._settings = app.settings
-        self._syncing: asyncio.Task[None] | None = None
+        self._storage = app.storage
+        self._health = health or HealthFile(app.settings.data_dir)
+        self._in_background: list[asyncio.Task[None]] = []
 
     async def setup_hook(self) -> None:
         """Between log-in and the gateway."""
@@ -91,7 +103,10 @@ class Marginalia(ServingBot):
         self.add_dynamic_items(ActionButton, ActionMenu)
         for cog in self._cogs():
             await self.add_cog(cog)
-        self._syncing = asyncio.create_task(self._sync())
+        self._in_background = [
+            asyncio.create_task(self._sync(), name="command sync"),
+            asyncio.create_task(self._health.keep(self.is_well), name="health file"),
+        ]
 
     def _cogs(self) -> list[commands.Cog]:
         talk = Talk(self, self.services)
@@ -128,15 +143,39 @@ class Marginalia(ServingBot):
     async def on_message(self, message: discord.Message) -> None:
         """There are no commands by message: a mention is a question."""
 
+    async def is_well(self) -> bool:
+        """Whether the gateway is connected and the storage answers."""
+        if not self.is_ready() or self.ws is None or not self.ws.open:
+            return False
+        try:
+            async with asyncio.timeout(STORAGE_PATIENCE_S):
+                await self._storage.ping()
+        except (MarginaliaError, TimeoutError):
+            return False
+        return True
+
     async def close(self) -> None:
         """Bring what is at work to rest while the connection still stands, then close that."""
-        working = self.at_work | ({self._syncing} if self._syncing else set())
-        working.discard(asyncio.current_task())
-        for task in working:
+        for task in self._in_background:
             task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+        await asyncio.gather(*self._in_background, return_exceptions=True)
+        await self._finish_work()
         await super().close()
         stop_heartbeats()
+
+    async def _finish_work(self) -> None:
+        """Let commands that are nearly done be done; tell those who gave the others that they have to again."""
+        myself = asyncio.current_task()
+        working = {task: interaction for task, interaction in self.at_work.items() if task is not myself}
+        if not working:
+            return
+        _, late = await asyncio.wait(working, timeout=COMMAND_PATIENCE_S)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*working, return_exceptions=True)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_S):
+                await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
 
     async def _sync(self) -> None:
         """Tell Discord about changed commands; without hurry, and again later if it has trouble."""

@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     data_dir: Path = Path("data")
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
 
+    keep_conversations_days: int = Field(default=0, ge=0, le=36_500)
+    keep_tool_calls_days: int = Field(default=0, ge=0, le=36_500)
+
     history_messages: int = Field(default=DEFAULT_MAX_MESSAGES, ge=2, le=1_000)
     max_tool_rounds: int = Field(default=6, ge=1, le=50)
     tool_timeout_s: float = Field(default=30.0, gt=0, le=600)

@@ -8,6 +8,7 @@ import aiohttp
 import discord
 from discord import app_commands
 
+from cogs.patience import TROUBLE
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
 from cogs.translation import Speech, speech_of
@@ -36,8 +37,14 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
     sentence = sentence_for(error, speech_of(interaction))
     try:
         await tell(interaction, sentence)
-    except discord.HTTPException as unheard:
+    except TROUBLE as unheard:
         logger.warning("an error could not be told: %s", unheard)
+
+
+async def excuse(interaction: discord.Interaction[Any]) -> None:
+    """Tell the person who gave a command that it was not carried out, since the program is being stopped."""
+    say = speech_of(interaction)
+    await tell(interaction, say("I am being restarted and could not finish this. Please do it again in a minute."))
 
 
 async def tell(interaction: discord.Interaction[Any], text: str) -> None:

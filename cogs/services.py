@@ -103,7 +103,7 @@ class ServingBot(commands.Bot):
 
     services: Services
     actions: dict[str, Action]
-    at_work: set[asyncio.Task[Any]]
+    at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
@@ -112,8 +112,8 @@ class ServingBot(commands.Bot):
             return False
         task = asyncio.current_task()
         assert task is not None
-        self.at_work.add(task)
-        task.add_done_callback(self.at_work.discard)
+        self.at_work[task] = interaction
+        task.add_done_callback(self.at_work.pop)
         return True
 
 

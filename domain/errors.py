@@ -81,6 +81,7 @@ class StorageErrorCode(StrEnum):
     MIGRATION_FAILED = "migration_failed"
     WRITE_FAILED = "write_failed"
     NOT_FOUND = "not_found"
+    IN_USE = "in_use"
 
 
 class StorageError(MarginaliaError):

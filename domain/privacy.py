@@ -15,3 +15,15 @@ class Erasure:
     conversations: int = 0
     thread_ids: tuple[str, ...] = ()
     replies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What has been erased because its time was over: counts."""
+
+    conversations: int = 0
+    tool_results: int = 0
+    book_files: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.conversations or self.tool_results or self.book_files)

@@ -188,6 +188,10 @@ class BookFiles(Protocol):
         """Unlink the file; a missing one is fine."""
         ...
 
+    async def written_before(self, moment: datetime) -> Sequence[str]:
+        """The hashes of books whose files are older than that."""
+        ...
+
 
 class BookReader(Protocol):
     """Turns the bytes of a file into a book's text."""
@@ -434,6 +438,22 @@ class PrivacyRepository(Protocol):
         whole, with the answers. Usage and books stay without their name. A message that is erased is still recognised
         by `add_incoming`, so that it is not answered a second time.
         """
+        ...
+
+
+class RetentionRepository(Protocol):
+    """Erases what is not to be kept any longer, for good. What is still at work is left alone."""
+
+    async def erase_conversations(self, idle_since: datetime) -> int:
+        """Conversations in which nothing was written since then, and nothing waits; how many there were."""
+        ...
+
+    async def erase_unopened(self, before: datetime) -> int:
+        """Conversations begun on Discord before then for which no thread came to be; how many there were."""
+        ...
+
+    async def erase_tool_calls(self, before: datetime) -> int:
+        """Calls and results of turns that ended before then; how many results. Questions and answers stay."""
         ...
 
 

@@ -14,6 +14,7 @@ from domain.protocols import (
     DerivedTextRepository,
     PrivacyRepository,
     ReaderRepository,
+    RetentionRepository,
     TurnRepository,
     UsageRepository,
 )
@@ -33,6 +34,18 @@ class Engine(Protocol):
         """Write a copy to a file while the database is in use."""
         ...
 
+    async def ping(self) -> None:
+        """Ask for nothing, and return when the answer is there."""
+        ...
+
+    async def claim(self, patience_s: float) -> None:
+        """Be the only bot on this database until it is closed, or the process ends in whatever way.
+
+        Raises:
+            StorageError: IN_USE, another one is, and has been for `patience_s` seconds.
+        """
+        ...
+
     async def close(self) -> None: ...
 
 
@@ -49,6 +62,7 @@ class Storage:
     usage: UsageRepository
     derived_texts: DerivedTextRepository
     privacy: PrivacyRepository
+    retention: RetentionRepository
 
     async def integrity_check(self) -> list[str]:
         """What is wrong with the database, one line each; an empty list means all is well."""
@@ -57,6 +71,14 @@ class Storage:
     async def backup(self, path: str | Path) -> None:
         """Write a copy of the whole database to a file, while it is in use."""
         await self.engine.backup(path)
+
+    async def ping(self) -> None:
+        """Return when the database has answered."""
+        await self.engine.ping()
+
+    async def claim(self, patience_s: float = 5.0) -> None:
+        """Be the only bot on this database; see Engine.claim."""
+        await self.engine.claim(patience_s)
 
     async def close(self) -> None:
         """Close the database; closing twice is fine."""

@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import signal
+import threading
 from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
 from typing import Any
@@ -17,6 +19,9 @@ from domain.errors import SettingsError
 
 FAREWELL_S = 8.0
 """Docker kills ten seconds after it has asked; what is left is for closing the database."""
+
+LAST_MOMENT_S = 9.5
+"""After that the process leaves as if it were killed, which loses nothing: a disk that hangs must not keep it."""
 
 
 def run() -> None:
@@ -37,17 +42,40 @@ async def _run() -> None:
     set_up_logs(settings.log_level, settings.log_format)
     point_discord_at(settings)
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        await app.storage.claim()
         await warm_up(app.provider)
         make_bot = partial(Marginalia, app, announce=lambda line: console.print(line, markup=False))
-        await until_stopped(stay_online(make_bot, settings.discord_token))
+        housekeeping = asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping")
+        try:
+            await until_stopped(stay_online(make_bot, settings.discord_token), on_stop=_leave_at_last)
+        finally:
+            housekeeping.cancel()
+            await asyncio.gather(housekeeping, return_exceptions=True)
 
 
-async def until_stopped(work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S) -> None:
-    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest."""
+def _leave_at_last() -> None:
+    last = threading.Timer(LAST_MOMENT_S, os._exit, [1])
+    last.daemon = True
+    last.start()
+
+
+async def until_stopped(
+    work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S, on_stop: Callable[[], None] = lambda: None
+) -> None:
+    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest.
+
+    `on_stop` is called once when it is asked to.
+    """
     asked_to_stop = asyncio.Event()
+
+    def stop() -> None:
+        if not asked_to_stop.is_set():
+            asked_to_stop.set()
+            on_stop()
+
     working, stopping = asyncio.create_task(work), asyncio.create_task(asked_to_stop.wait())
     try:
-        with _stop_signals(asked_to_stop.set):
+        with _stop_signals(stop):
             await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopping.cancel()

@@ -21,6 +21,9 @@ GERMAN_ANSWERS = {
     "-# ⏸ I am being restarted and begin this answer anew in a moment.": (
         "-# ⏸ Ich werde gerade neu gestartet und beginne diese Antwort gleich noch einmal."
     ),
+    "I am being restarted and could not finish this. Please do it again in a minute.": (
+        "Ich werde gerade neu gestartet und konnte das nicht beenden. Bitte versuch es in einer Minute noch einmal."
+    ),
     "⚠️ Discord does not take this answer. /conversations export has it.": (
         "⚠️ Discord nimmt diese Antwort nicht an. In /conversations export steht sie."
     ),

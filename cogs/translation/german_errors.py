@@ -42,6 +42,7 @@ GERMAN_ERRORS: Mapping[type[str], Mapping[str, str]] = {
         StorageErrorCode.DB_CORRUPTED: "Die Datenbank ist beschädigt; wer den Bot betreibt, muss sie prüfen.",
         StorageErrorCode.MIGRATION_FAILED: "Die Datenbank ließ sich nicht umstellen; das Protokoll sagt mehr.",
         StorageErrorCode.WRITE_FAILED: "Das ließ sich nicht speichern. Bitte versuche es noch einmal.",
+        StorageErrorCode.IN_USE: "Die Datenbank wird schon von einem anderen Marginalia benutzt.",
         StorageErrorCode.NOT_FOUND: "Das ist im Speicher nicht (mehr) zu finden.",
     },
     SettingsErrorCode: {

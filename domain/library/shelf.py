@@ -5,6 +5,7 @@ import hashlib
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText
@@ -147,6 +148,17 @@ class Bookshelf:
             if not await self._books.count_by_hash(book.sha256):
                 await self._files.remove(book.sha256)
         return book
+
+    async def sweep(self, before: datetime) -> int:
+        """Unlink files older than that which no shelf holds: a crash came between a book and its file. How many."""
+        return sum([await self._sweep(sha256) for sha256 in await self._files.written_before(before)])
+
+    async def _sweep(self, sha256: str) -> bool:
+        async with self._lock(sha256):
+            is_unused = not await self._books.count_by_hash(sha256)
+            if is_unused:
+                await self._files.remove(sha256)
+            return is_unused
 
     def _lock(self, sha256: str) -> asyncio.Lock:
         """One file is added or removed at a time, so that no shelf is left with a book whose file just went."""

@@ -2,8 +2,9 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -56,6 +57,12 @@ class SQLiteBookFiles:
         path = self._path(sha256)
         self._open_files.drop(path)
         await asyncio.to_thread(path.unlink, missing_ok=True)
+
+    async def written_before(self, moment: datetime) -> Sequence[str]:
+        return await asyncio.to_thread(self._written_before, moment.timestamp())
+
+    def _written_before(self, moment: float) -> list[str]:
+        return [path.stem for path in self._folder.glob("*.book") if path.stat().st_mtime < moment]
 
     async def close(self) -> None:
         """Close all files; they open again when they are used."""

@@ -4,8 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import IO
 
 from domain.errors import StorageError, StorageErrorCode
+from storage.sqlite.claim import claimed
 from storage.sqlite.connection import Connection, Row, Value, to_the_end
 from storage.sqlite.files import make_folder_for, replacing, same_file
 from storage.sqlite.schema import Migration, migrate, shipped_migrations
@@ -34,6 +36,7 @@ class Database:
         self._reader = reader
         self._turn = asyncio.Lock()
         self._writing: asyncio.Task[object] | None = None
+        self._claim: IO[bytes] | None = None
 
     @classmethod
     async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "Database":
@@ -145,9 +148,24 @@ class Database:
         async with self._turn:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
 
+    async def ping(self) -> None:
+        """Return when the database has answered a query."""
+        await self.read("SELECT 1 FROM schema_migrations LIMIT 1")
+
+    async def claim(self, patience_s: float) -> None:
+        """Be the only one to claim this file, until it is closed or the process ends.
+
+        Raises:
+            StorageError: IN_USE, another process has claimed it and keeps it for longer than `patience_s` seconds.
+        """
+        if self.path != MEMORY and self._claim is None:
+            self._claim = await claimed(Path(self.path), patience_s)
+
     async def close(self) -> None:
         """Wait for the transaction under way, then close. Closing twice is fine."""
         async with self._turn:
+            if self._claim is not None:
+                self._claim.close()
             if self._reader is not self._writer:
                 await to_the_end(self._reader.close())
             await to_the_end(self._writer.close())

@@ -8,6 +8,7 @@ from storage.sqlite.derived_texts import SQLiteDerivedTexts
 from storage.sqlite.messages import SQLiteMessages
 from storage.sqlite.privacy import SQLitePrivacy
 from storage.sqlite.readers import SQLiteReaders
+from storage.sqlite.retention import SQLiteRetention
 from storage.sqlite.turns import SQLiteTurns
 from storage.sqlite.usage import SQLiteUsage
 
@@ -29,4 +30,5 @@ async def open_sqlite(path: str) -> Storage:
         usage=SQLiteUsage(database),
         derived_texts=SQLiteDerivedTexts(database),
         privacy=SQLitePrivacy(database),
+        retention=SQLiteRetention(database),
     )

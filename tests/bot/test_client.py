@@ -120,8 +120,7 @@ class TestCommandSync:
 
 async def settled(double: DiscordDouble, state: Online) -> None:
     """Until Discord has been told about the commands."""
-    syncing = state.bot._syncing
-    assert syncing is not None
+    [syncing] = [task for task in state.bot._in_background if task.get_name() == "command sync"]
     await double.until(syncing.done)
 
 

@@ -1,0 +1,108 @@
+"""What every storage promises of erasing what is not to be kept any longer."""
+
+from dataclasses import replace
+
+import pytest
+
+from domain.conversation import TurnState
+from storage import Storage
+from tests.storage.values import a_book, a_conversation, a_question, at, everything_said, furnish, hold_turn, ids_of
+
+A_DAY = 24 * 60
+
+
+@pytest.fixture(autouse=True)
+async def table(storage: Storage) -> None:
+    await furnish(storage)
+
+
+async def deliver(storage: Storage, name: str, conversation_id: str = "tea") -> None:
+    turn = await hold_turn(storage, name, conversation_id)
+    await storage.turns.finish(replace(turn, state=TurnState.DELIVERED))
+
+
+class TestConversations:
+    async def test_those_nobody_writes_in_go_with_all_that_was_said(self, storage: Storage) -> None:
+        await deliver(storage, "first")
+        await storage.conversations.save(a_conversation("new", created_at=at(A_DAY)))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 1
+        assert [each.id for each in await storage.conversations.get_by_book("alice")] == ["new"]
+        assert await ids_of(storage) == []
+        assert await storage.books.get("alice")
+        assert await storage.integrity_check() == []
+
+    async def test_one_that_somebody_wrote_in_since_stays_whole(self, storage: Storage) -> None:
+        await deliver(storage, "first")
+        await storage.messages.add_incoming(a_question("late", created_at=at(2 * A_DAY)))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 0
+        assert len(await ids_of(storage)) == 3
+
+    async def test_what_waits_in_a_thread_will_be_answered(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation(thread_id="1"))
+        await storage.messages.add_incoming(a_question())
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 0
+        await storage.conversations.save(a_conversation(thread_id=None))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 1
+
+    @pytest.mark.parametrize(
+        ("state", "told", "goes"),
+        [
+            (TurnState.RUNNING, False, False),
+            (TurnState.ANSWERED, False, False),
+            (TurnState.FAILED, False, False),
+            (TurnState.FAILED, True, True),
+            (TurnState.DELIVERED, False, True),
+        ],
+    )
+    async def test_what_is_under_way_in_a_thread_is_left_alone(
+        self, storage: Storage, state: TurnState, told: bool, goes: bool
+    ) -> None:
+        await storage.conversations.save(a_conversation(thread_id="1"))
+        turn = await hold_turn(storage, "first")
+        await storage.turns.finish(replace(turn, state=state, told=told))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == goes
+
+    async def test_a_turn_that_runs_now_is_left_alone_wherever_it_is(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question())
+        await storage.turns.begin("tea", ["question"], at(2 * A_DAY))
+        assert await storage.retention.erase_conversations(at(A_DAY)) == 0
+
+    async def test_those_that_never_got_their_thread_go(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation("unopened", owner_id="4711"))
+        await storage.conversations.save(a_conversation("opened", owner_id="4711", guild_id="1", thread_id="2"))
+        await storage.conversations.save(a_conversation("deleted thread", owner_id="4711", guild_id="1"))
+        await storage.conversations.save(a_conversation("terminal", owner_id="terminal"))
+        await storage.conversations.save(a_conversation("fresh", owner_id="4711", created_at=at(A_DAY)))
+        assert await storage.retention.erase_unopened(at(60)) == 1
+        assert await storage.conversations.get("unopened") is None
+
+
+class TestToolCalls:
+    async def said(self, storage: Storage, state: TurnState = TurnState.DELIVERED) -> None:
+        await storage.messages.add_incoming(a_question())
+        turn = await storage.turns.begin("tea", ["question"], at(0))
+        await storage.turns.finish(replace(turn, state=state, finished_at=at(1)), everything_said())
+
+    async def test_calls_and_results_go_and_the_answer_stays(self, storage: Storage) -> None:
+        await self.said(storage)
+        assert await storage.retention.erase_tool_calls(at(2)) == 1
+        question, answer = await storage.messages.get_by_conversation("tea")
+        assert (question.content, answer.content) == (a_question().content, "Nobody knows (p. 97).")
+        assert answer.citations
+        assert answer.raw is None
+        assert await storage.retention.erase_tool_calls(at(2)) == 0
+
+    async def test_a_turn_that_ended_since_keeps_them(self, storage: Storage) -> None:
+        await self.said(storage)
+        assert await storage.retention.erase_tool_calls(at(1)) == 0
+        assert len(await ids_of(storage)) == 4
+
+    async def test_so_does_one_that_is_not_delivered(self, storage: Storage) -> None:
+        await self.said(storage, TurnState.ANSWERED)
+        assert await storage.retention.erase_tool_calls(at(2)) == 0
+
+
+async def test_nothing_is_erased_where_there_is_nothing(storage: Storage) -> None:
+    await storage.books.save(a_book("other"))
+    assert await storage.retention.erase_tool_calls(at(A_DAY)) == 0
+    assert await storage.retention.erase_conversations(at(-A_DAY)) == 0
