@@ -100,6 +100,7 @@ class ConsoleChat:
         talk = self._conversation.id
         if self._conversation.thread_id is not None:
             return
+        await self._chat.withhold(talk)
         for answer in await self._chat.unheard(talk):
             self._say("You may not have seen this answer:", answer=answer.text)
             await self._chat.delivered(answer.turn_id)

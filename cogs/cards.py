@@ -153,7 +153,7 @@ def conversation_card(
 
 
 def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
-    company = say("Where several people read along, nothing is told that one of them has not reached.")
+    company = say("Where several people write, nothing is told that one of them has not reached.")
     change = say("Change it with /progress.")
     return f"{position} {change}" if conversation.private else f"{position} {change}\n-# {company}"
 

@@ -13,10 +13,10 @@ from cogs import autocomplete
 from cogs.acknowledging import in_time
 from cogs.cards import INK, clipped, plain
 from cogs.errors import Refusal
-from cogs.finding import meant_conversation, visible_conversations
+from cogs.finding import meant_conversation, reach_of, visible_conversations
 from cogs.opening import Opening
 from cogs.permissions import may_change
-from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said
+from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, thread_name, thread_of
 from cogs.translation import Speech, speech_of
@@ -108,7 +108,8 @@ class Conversations(
         found = await meant_conversation(interaction, conversation)
         book, form = await self._services.shelf.get(found.book_id), ExportFormat(format)
         messages = await self._services.messages.get_by_conversation(found.id)
-        data = await asyncio.to_thread(export_conversation, found, book.title, messages, form)
+        shown = readable(messages, await reach_of(interaction, found), speech_of(interaction))
+        data = await asyncio.to_thread(export_conversation, found, book.title, shown, form)
         file = discord.File(io.BytesIO(data), export_name(found, form))
         await interaction.followup.send(file=file, ephemeral=True)
 

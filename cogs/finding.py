@@ -75,6 +75,21 @@ async def within_reach(interaction: discord.Interaction[Any], conversation: Conv
     return conversation.thread_id == str(interaction.channel_id) or await sight_of(interaction).sees(conversation)
 
 
+async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
+    """How far into a conversation's book the person may look, as an offset."""
+    services = services_of(interaction)
+    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    return await services.positions.lowest([str(interaction.user.id)], book)
+
+
+async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
+    """How far everybody may look who reads along in the conversation, and the person as well."""
+    services = services_of(interaction)
+    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    people = await services.messages.list_people(conversation.id)
+    return await services.positions.lowest([*people, conversation.owner_id, str(interaction.user.id)], book)
+
+
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
     """All that the person can see, newest first; of one book where it is named."""
     known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))

@@ -28,9 +28,9 @@ class Privacy(commands.Cog):
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)
         text = say(
-            "I keep what you write in conversations with me and my answers, how far you are in which book, whether you "
-            "like to see tool calls, and how many tokens you have used. To answer, your messages go to the model "
-            "({provider}); nothing else is done with them.",
+            "I keep what you write in conversations with me and my answers, in whose threads you write to others, "
+            "how far you are in which book, whether you like to see tool calls, and how many tokens you have used. To "
+            "answer, your messages go to the model ({provider}); nothing else is done with them.",
             provider=self._services.provider,
         )
         view = row(

@@ -334,6 +334,14 @@ class ChatMessageRepository(Protocol):
         """Who has written there, the bot and its tools left out."""
         ...
 
+    async def note_present(self, conversation_id: str, reader_id: str) -> None:
+        """Remember that somebody writes in its thread, though not to the bot; for conversations that are gone, not."""
+        ...
+
+    async def list_people(self, conversation_id: str) -> Sequence[str]:
+        """Who reads along, as far as is known: all who have written in its thread, to the bot or not."""
+        ...
+
     async def list_waiting(self) -> Sequence[str]:
         """The conversations in which a reader's message waits for its turn."""
         ...

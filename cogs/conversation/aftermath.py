@@ -29,6 +29,7 @@ class Aftermath:
 
         Returns what interrupted turns have left in the thread, and whether everything answered stands there now.
         """
+        await self._services.chat.withhold(conversation.id)
         history = await self._services.messages.get_by_conversation(conversation.id)
         turns = await self._services.turns.get_by_conversation(conversation.id)
         standing = await self._look_around(place, history, turns)

@@ -12,7 +12,7 @@ from cogs.conversation.live import LiveTurns
 from cogs.conversation.rounds import Rounds
 from cogs.conversation.screen import Leftover
 from cogs.errors import Refusal
-from cogs.finding import within_reach
+from cogs.finding import reach_of, within_reach
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
 from cogs.services import Action, Services, shelf_of
@@ -76,7 +76,8 @@ class Presses:
         shown = await in_time(interaction, self._shown(interaction, turn_id), thinking=not turning)
         if shown is None:
             raise Refusal(say("This answer is not kept any more, and neither are its sources."))
-        pages = source_pages([citation for message in shown.messages for citation in message.citations], say)
+        citations = [citation for message in shown.messages for citation in message.citations]
+        pages = source_pages(citations, say, read_to=await reach_of(interaction, shown.conversation))
         page = page_of(pages, number, size=1)
         view = page_turner(SOURCES, turn_id, page, say) or discord.utils.MISSING
         await (change if turning else reply)(interaction, content=page.items[0], view=view)

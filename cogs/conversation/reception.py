@@ -80,9 +80,10 @@ class Reception:
         author = str(message.author.id)
         text = words_of(message, bot_id)
         addressed = is_addressed(message, bot_id)
-        if not self._services.reads_messages and not message.content:
-            return Heard.UNREADABLE if addressed else Heard.OVERHEARD
+        if addressed and not self._services.reads_messages and not message.content:
+            return Heard.UNREADABLE
         if not addressed and (not self._services.reads_messages or await self._is_company(conversation, author)):
+            await self._services.messages.note_present(conversation.id, author)
             return await self._leave_to_others(message, conversation)
         if not text:
             return Heard.WORDLESS

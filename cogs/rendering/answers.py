@@ -65,12 +65,25 @@ def with_note(text: str, note: str) -> str:
     return f"{closed_code(text.rstrip())}\n\n{note}"
 
 
-def source_pages(citations: Sequence[Citation], say: Say = in_english, limit: int = MESSAGE_LIMIT) -> list[str]:
-    """The sentences an answer rests on, page by page of the book, in messages of at most `limit` characters."""
+def source_pages(
+    citations: Sequence[Citation],
+    say: Say = in_english,
+    limit: int = MESSAGE_LIMIT,
+    *,
+    read_to: int | None = None,
+) -> list[str]:
+    """The sentences an answer rests on, page by page of the book, in messages of at most `limit` characters.
+
+    Those beyond `read_to` are only counted: whoever asks has not read so far.
+    """
     if not citations:
         return [say("This answer cites nothing from the book.")]
+    within = [citation for citation in citations if read_to is None or citation.end <= read_to]
+    entries = dict.fromkeys(map(_source, within))
+    if beyond := len({*citations}) - len({*within}):
+        entries[say("-# Left out, as it lies further on than you have read: {count}", count=beyond)] = None
     pages: list[str] = []
-    for entry in dict.fromkeys(map(_source, citations)):
+    for entry in entries:
         joined = f"{pages[-1]}\n\n{entry}" if pages else entry
         if pages and units(joined) <= limit:
             pages[-1] = joined

@@ -49,6 +49,10 @@ class Press:
     def wants_trace(self) -> bool:
         return self.number is None and self.page is None
 
+    def opens(self, calls: Sequence[ShownCall]) -> bool:
+        """Whether it shows what was found, and not only folds what is open."""
+        return self.wants_trace or bool(self.after(calls).mask & ~self.state.mask) or self.page is not None
+
     def after(self, calls: Sequence[ShownCall]) -> CardState:
         """The state it asks for."""
         if self.number is not None:

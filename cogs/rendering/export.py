@@ -4,12 +4,14 @@ import json
 import re
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.inline import inert
 from cogs.rendering.trace import call_json, call_section
+from cogs.rendering.words import Say, in_english
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
@@ -27,6 +29,18 @@ def export_conversation(
     if form is ExportFormat.JSON:
         return _as_json(conversation, book_title, messages)
     return _as_markdown(conversation, book_title, messages)
+
+
+def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_english) -> list[ChatMessage]:
+    """The messages for somebody who has read up to `read_to`: what people wrote, and answers that rest on no more."""
+    shown = []
+    for message in messages:
+        if message.role is MessageRole.USER or (message.depends_to or 0) <= read_to:
+            shown.append(message)
+        elif is_said(message):
+            left_out = say("(Left out: this answer was given when more of the book was open than you have read.)")
+            shown.append(replace(message, content=left_out, citations=()))
+    return shown
 
 
 def export_name(conversation: Conversation, form: ExportFormat) -> str:

@@ -79,8 +79,8 @@ GERMAN = {
         "der „Message Content Intent“ dieses Bots ausgeschaltet ist."
     ),
     "Spoilers": "Spoiler",
-    "Where several people read along, nothing is told that one of them has not reached.": (
-        "Wo mehrere mitlesen, wird nichts verraten, wozu eine oder einer von ihnen noch nicht gekommen ist."
+    "Where several people write, nothing is told that one of them has not reached.": (
+        "Wo mehrere schreiben, wird nichts verraten, wozu eine oder einer von ihnen noch nicht gekommen ist."
     ),
     "Change it with /progress.": "Mit /progress änderst du das.",
     "Good to know": "Gut zu wissen",
@@ -184,10 +184,11 @@ GERMAN = {
     "+ {number} request of unknown price": "+ {number} Anfrage von unbekanntem Preis",
     "+ {number} requests of unknown price": "+ {number} Anfragen von unbekanntem Preis",
     # Privacy
-    "I keep what you write in conversations with me and my answers, how far you are in which book, whether you "
-    "like to see tool calls, and how many tokens you have used. To answer, your messages go to the model "
-    "({provider}); nothing else is done with them.": (
-        "Ich bewahre auf, was du in Gesprächen mit mir schreibst, und meine Antworten; wie weit du in welchem Buch "
+    "I keep what you write in conversations with me and my answers, in whose threads you write to others, "
+    "how far you are in which book, whether you like to see tool calls, and how many tokens you have used. To "
+    "answer, your messages go to the model ({provider}); nothing else is done with them.": (
+        "Ich bewahre auf, was du in Gesprächen mit mir schreibst, und meine Antworten; in wessen Threads du anderen "
+        "schreibst (nicht was); wie weit du in welchem Buch "
         "bist; ob du sehen möchtest, wie ich nachschlage; und wie viele Token du verbraucht hast. Für die Antworten "
         "gehen deine Nachrichten an das Modell ({provider}); sonst geschieht nichts mit ihnen."
     ),

@@ -7,6 +7,18 @@ GERMAN_ANSWERS = {
     "-# ⏹ Stopped.": "-# ⏹ Angehalten.",
     "-# ⚠ Without a reference: {claim}": "-# ⚠ Ohne Beleg: {claim}",
     "-# ⚠ Without a reference, too: {count} more": "-# ⚠ Auch ohne Beleg: {count} weitere",
+    "-# Left out, as it lies further on than you have read: {count}": (
+        "-# Ausgelassen, weil es weiter hinten steht, als du gelesen hast: {count}"
+    ),
+    "This shows more of the book than you have read. /progress says where you are.": (
+        "Das zeigt mehr vom Buch, als du gelesen hast. /progress sagt, wo du bist."
+    ),
+    "This shows more of the book than everybody here has read. “Full trace” shows it to you alone.": (
+        "Das zeigt mehr vom Buch, als alle hier gelesen haben. „Alles zeigen“ zeigt es dir allein."
+    ),
+    "(Left out: this answer was given when more of the book was open than you have read.)": (
+        "(Ausgelassen: Diese Antwort entstand, als mehr vom Buch offen war, als du gelesen hast.)"
+    ),
     "This answer cites nothing from the book.": "Diese Antwort führt nichts aus dem Buch an.",
     "Arguments": "Argumente",
     "Result": "Ergebnis",

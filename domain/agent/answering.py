@@ -36,7 +36,7 @@ from domain.event import (
     TurnStarted,
     UsageReported,
 )
-from domain.library.bound import bound_of, note_for
+from domain.library.bound import lowest_bound, note_for
 from domain.protocols import (
     AskAside,
     BookFile,
@@ -106,6 +106,15 @@ class AnswerMaker:
         """How many of a conversation's newest turns an answer may rest on."""
         return self._context.reach
 
+    async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
+        """How far into its book the people in a conversation may look now.
+
+        Raises:
+            BookError: NOT_FOUND, it is not on the shelf any more.
+        """
+        book = await self._book(conversation)
+        return await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+
     async def play(
         self,
         conversation: Conversation,
@@ -117,7 +126,7 @@ class AnswerMaker:
     ) -> None:
         """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
 
-        `people` are the ids of all who have ever written in the conversation, `history` its newest turns.
+        `people` are the ids of all who have ever written in the thread, `history` its newest turns.
         Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
         """
         turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
@@ -231,9 +240,7 @@ class AnswerMaker:
         self, conversation: Conversation, people: Sequence[str], book: Book, file: BookFile
     ) -> tuple[BookView, Callable[[str], str]]:
         """The book as far as everybody in the conversation has read, and the note that tells the model so."""
-        everybody = {*people, conversation.owner_id} - {""}
-        positions = [await self._readers.get_position(person, book.id) for person in everybody]
-        read_to = bound_of(positions, book.length)
+        read_to = await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
         pages, now = await file.pages(), self._clock()
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 

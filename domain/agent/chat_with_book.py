@@ -112,7 +112,7 @@ class ChatWithBook:
         async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
             history = await self._messages.get_recent(conversation_id, self._answers.reach)
-            people = await self._messages.list_authors(conversation_id)
+            people = await self._messages.list_people(conversation_id)
             # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             waiting = [m for m in waiting if not self._called_back[m.id]]
@@ -183,6 +183,26 @@ class ChatWithBook:
             for turn in interrupted:
                 await self._turns.reopen(turn.id)
             return interrupted
+
+    async def withhold(self, conversation_id: str) -> None:
+        """Take back answers nobody has been shown that rest on more of the book than its readers may be told now, as
+        when one of them has moved back: `recover` lets their questions wait again.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+            BookError: NOT_FOUND, its book is not on the shelf any more.
+        """
+        turns = await self._turns.get_by_conversation(conversation_id)
+        answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
+        if not answered:
+            return
+        conversation = await self._manage.get(conversation_id)
+        bound = await self._answers.bound(conversation, await self._messages.list_people(conversation_id))
+        history = await self._messages.get_by_conversation(conversation_id)
+        beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
+        for turn in answered:
+            if turn.id in beyond:
+                await self._turns.finish(replace(turn, state=TurnState.FAILED, error="withheld"))
 
     async def waiting(self, conversation_id: str) -> Sequence[ChatMessage]:
         """The readers' messages that wait for an answer."""

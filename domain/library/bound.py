@@ -3,12 +3,19 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from domain.book import Page, ReadingPosition
+from domain.book import Book, Page, ReadingPosition
+from domain.protocols import ReaderRepository
 
 
 def bound_of(positions: Iterable[ReadingPosition], length: int) -> int:
     """The lowest position of several readers, as an offset; the whole length where nobody has one."""
     return min((position.bound(length) for position in positions), default=length)
+
+
+async def lowest_bound(readers: ReaderRepository, people: Iterable[str], book: Book) -> int:
+    """How far into the book these people may look together; whoever is not known by an id does not count."""
+    positions = [await readers.get_position(person, book.id) for person in {*people} - {""}]
+    return bound_of(positions, book.length)
 
 
 def label_at(pages: Sequence[Page], read_to: int) -> str:

@@ -1,10 +1,11 @@
 """How far readers are in their books. Only people move a position, each their own."""
 
 import re
+from collections.abc import Iterable
 
 from domain.book import Book, PositionState, ReadingPosition
 from domain.errors import BookError, BookErrorCode
-from domain.library.bound import label_at
+from domain.library.bound import label_at, lowest_bound
 from domain.library.positions import end_of_chapter, end_of_page
 from domain.protocols import BookFiles, ReaderRepository
 
@@ -22,6 +23,10 @@ class ManagePositions:
 
     async def get(self, reader_id: str, book: Book) -> ReadingPosition:
         return await self._readers.get_position(reader_id, book.id)
+
+    async def lowest(self, people: Iterable[str], book: Book) -> int:
+        """How far into the book these people may look together, as an offset."""
+        return await lowest_bound(self._readers, people, book)
 
     async def set_page(self, reader_id: str, book: Book, label: str) -> ReadingPosition:
         """The reader has read to the end of a page.

@@ -61,6 +61,16 @@ SELECT max(number) AS newest FROM (
 """
 
 
+_NOTE_PRESENT = """
+INSERT OR IGNORE INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
+"""
+
+_PEOPLE = """
+SELECT author_id AS reader_id FROM chat_messages WHERE conversation_id = ?1 AND author_id != ''
+UNION SELECT reader_id FROM present WHERE conversation_id = ?1
+"""
+
+
 async def write_messages(transaction: Connection, messages: Iterable[ChatMessage]) -> None:
     """Insert or update messages as part of a transaction; those that are known keep their place."""
     await transaction.run_many(_UPSERT, [_row(message) for message in messages])
@@ -109,6 +119,13 @@ class SQLiteMessages:
             [conversation_id],
         )
         return [row["author_id"] for row in rows]
+
+    async def note_present(self, conversation_id: str, reader_id: str) -> None:
+        await self._database.write(_NOTE_PRESENT, [reader_id, conversation_id])
+
+    async def list_people(self, conversation_id: str) -> Sequence[str]:
+        rows = await self._database.read(_PEOPLE, [conversation_id])
+        return [row["reader_id"] for row in rows]
 
     async def list_waiting(self) -> Sequence[str]:
         rows = await self._database.read(

@@ -22,6 +22,10 @@ _EXPORTED = {
           content, external_id
         FROM chat_messages JOIN conversations ON conversations.id = conversation_id
         WHERE author_id = ? ORDER BY arrival""",
+    "present_in": """
+        SELECT conversation_id, conversations.title AS conversation
+        FROM present JOIN conversations ON conversations.id = conversation_id
+        WHERE reader_id = ? ORDER BY conversations.created_at""",
     "usage": """
         SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
           cache_write_tokens, cost_microdollars
@@ -60,6 +64,7 @@ _AFTER_THE_MESSAGES = (
     "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
     "UPDATE books SET added_by = '' WHERE added_by = ?1",
     "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
+    "DELETE FROM present WHERE reader_id = ?1",
     "DELETE FROM positions WHERE reader_id = ?1",
     "DELETE FROM readers WHERE id = ?1",
 )

@@ -96,6 +96,16 @@ class TestMessages:
         assert set(await storage.messages.list_authors("tea")) == {"hatter", "alice"}
         assert await storage.messages.list_authors("croquet") == []
 
+    async def test_people_are_authors_and_those_who_write_to_each_other(self, storage: Storage) -> None:
+        await hold_turn(storage, "first")
+        for _ in range(2):
+            await storage.messages.note_present("tea", "dormouse")
+        await storage.messages.note_present("gone", "dormouse")
+        assert sorted(await storage.messages.list_people("tea")) == ["dormouse", "hatter"]
+        assert await storage.messages.list_authors("tea") == ["hatter"]
+        await storage.conversations.delete("tea")
+        assert await storage.messages.list_people("tea") == []
+
     async def test_a_conversation_is_listed_while_a_message_waits_in_it(self, storage: Storage) -> None:
         await hold_turn(storage, "first")
         assert await storage.messages.list_waiting() == []

@@ -33,6 +33,7 @@ async def company(storage: Storage) -> None:
         await storage.readers.set_verbose(reader, True)
         await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, 7))
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), reader, "g", "tea", 5))
+        await storage.messages.note_present("nap", reader)
 
 
 class TestExport:
@@ -45,6 +46,7 @@ class TestExport:
         ]
         assert [each["id"] for each in kept["books_added"]] == ["alice"]
         assert [each["input_tokens"] for each in kept["usage"]] == [10]
+        assert [each["conversation_id"] for each in kept["present_in"]] == ["nap"]
         assert kept["verbose"] is True
         assert "dormouse" not in json.dumps(kept)
 

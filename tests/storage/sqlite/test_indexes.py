@@ -59,6 +59,8 @@ async def _use_everything(storage: Storage) -> None:
     await storage.messages.get_by_external_id("900")
     await storage.messages.get_newest_external_id("tea")
     await storage.messages.list_authors("tea")
+    await storage.messages.note_present("tea", "hatter")
+    await storage.messages.list_people("tea")
     await storage.messages.list_waiting()
     await storage.messages.delete("first-question")
     await storage.messages.add_incoming(a_question("again"))

@@ -1,0 +1,130 @@
+"""What was looked up or said when more of the book was open is not shown to somebody who has not read so far."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from domain.book import PositionState, ReadingPosition
+from domain.conversation import TurnState
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.cogs.conversation.test_sources import answered
+from tests.doubles.discord_api import DiscordDouble, Message
+from tests.doubles.discord_api.actor import Actor
+from tests.doubles.scripted_chat import call, calls
+
+CULPRIT = "It was Hobb who had put the lamp out"
+
+
+async def stand_at(room: Scene, reader: Actor, page: str) -> None:
+    moved = await reader.slash("progress", channel=room.thread, page=page)
+    await room.until(lambda: moved.messages)
+    assert "You have read to page" in moved.text
+
+
+async def told_all(room: Scene) -> tuple[Message, Message]:
+    """The card and the answer of a turn in which the last page was read."""
+    await room.ann.slash("verbose", channel=room.thread, mode="on")
+    room.model.say(calls(call("read_pages", **{"from": "3"})), "He did it.")
+    await room.ann.say(room.thread, "Who did it?")
+    await room.until_delivered()
+    card, answer = room.replies()
+    return card, answer
+
+
+def said_of(room: Scene, request: int = -1) -> str:
+    return "\n".join(message.text for message in room.model.requests[request])
+
+
+@pytest.mark.parametrize("addressed", [True, False])
+async def test_whoever_writes_in_the_thread_binds_it_even_if_not_to_the_bot(room: Scene, addressed: bool) -> None:
+    await stand_at(room, room.ben, "1")
+    await room.ann.say(room.thread, "Hello")
+    await room.until_delivered()
+    assert "the whole book is open" in said_of(room)
+    await room.ben.say(room.thread, "I am reading this, too!", mention=room.double.bot if addressed else None)
+    await room.until_delivered(2) if addressed else await room.until(lambda: len(room.said()) == 2)
+    await room.ann.say(room.thread, "Who did it?", mention=room.double.bot)
+    await room.until_delivered(3 if addressed else 2)
+    assert "has read to page 1" in said_of(room)
+    people = await room.app.storage.messages.list_people((await room.conversation()).id)
+    assert set(people) == {str(room.ann.id), str(room.ben.id)}
+
+
+async def test_sources_beyond_the_readers_page_are_only_counted(room: Scene) -> None:
+    await answered(room)
+    [reply] = room.replies()
+    pressed = await room.ann.click(reply, label="Sources")
+    assert "Marta Quill" in pressed.text
+    behind = ReadingPosition(PositionState.READING, 20)
+    await room.app.storage.readers.set_position(str(room.ben.id), (await room.book()).id, behind)
+    pressed = await room.ben.click(reply, label="Sources")
+    assert "Marta" not in pressed.text
+    assert "lies further on than you have read: 1" in pressed.text
+
+
+async def test_tool_calls_are_not_opened_by_somebody_behind(room: Scene) -> None:
+    card, _ = await told_all(room)
+    await stand_at(room, room.ben, "1")
+    for label in ("▸ 1", "Full trace"):
+        pressed = await room.ben.click(card, label=label)
+        assert pressed.ephemeral
+        assert "more of the book than you have read" in pressed.text
+    assert CULPRIT not in "".join(card.embed_texts)
+    await room.ann.click(card, label="▸ 1")
+    assert CULPRIT in "".join(card.embed_texts), "Ben only looks on"
+
+
+async def test_where_somebody_behind_writes_too_they_are_shown_to_one_person_alone(room: Scene) -> None:
+    card, _ = await told_all(room)
+    await stand_at(room, room.ben, "1")
+    await room.ben.say(room.thread, "Do not tell me!")
+    await room.until(lambda: len(room.said()) == 3)
+    pressed = await room.ann.click(card, label="▸ 1")
+    assert pressed.ephemeral
+    assert "more of the book than everybody here has read" in pressed.text
+    assert CULPRIT not in "".join(card.embed_texts)
+    pressed = await room.ann.click(card, label="Full trace")
+    [trace] = pressed.message.attachments
+    assert CULPRIT in trace.data.decode()
+
+
+async def test_an_open_call_is_folded_by_anybody(room: Scene) -> None:
+    card, _ = await told_all(room)
+    await room.ann.click(card, label="▸ 1")
+    await stand_at(room, room.ben, "1")
+    await room.ben.click(card, label="▾ 1")
+    assert CULPRIT not in "".join(card.embed_texts)
+
+
+@pytest.mark.parametrize(("page", "told"), [("3", True), ("1", False)])
+@pytest.mark.parametrize("form", ["markdown", "json"])
+async def test_an_export_leaves_out_what_its_reader_has_not_reached(
+    room: Scene, form: str, page: str, told: bool
+) -> None:
+    await told_all(room)
+    await stand_at(room, room.ann, page)
+    exported = await room.ann.slash("conversations export", channel=room.thread, format=form)
+    await room.until(lambda: exported.messages)
+    text = exported.message.attachments[0].data.decode()
+    assert "Who did it?" in text
+    assert (CULPRIT in text, "He did it." in text, "Left out" in text) == (told, told, not told)
+
+
+async def test_an_answer_nobody_has_seen_is_made_anew_once_its_reader_has_moved_back(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        room.model.say("It was Hobb.")
+        await room.ann.say(room.thread, "Who did it?")
+        await room.until_delivered()
+        [turn] = await room.turns()
+        await room.app.storage.turns.finish(replace(turn, state=TurnState.ANSWERED, reply_ids=()))
+        double.world.delete(room.replies()[-1])
+        await stand_at(room, room.ann, "1")
+    async with again(room) as after:
+        await after.until_delivered()
+        assert after.said()[-1:] == ["I do not know."]
+        assert "has read to page 1" in said_of(after)
+        assert "It was Hobb." not in await after.kept()
