@@ -12,6 +12,7 @@ from domain.protocols import ChatProvider
 from domain.tool_use import StopReason, ToolInvocation
 from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, streamed_text, system, user
 from tests.contracts.chat_providers import BENCHES, PROVIDERS, Bench
+from tests.contracts.provider_cases import case
 from tests.doubles.script import Call, Failure, Fault, Stop, say
 
 RABBIT = passage("The White Rabbit carried a fan.", "Its gloves were of white kid.", start=100)
@@ -54,6 +55,7 @@ async def test_a_model_has_a_name_and_says_whether_it_uses_tools(provider: ChatP
     assert provider.supports_tools
 
 
+@case("plain")
 async def test_with_tools_it_looks_things_up(provider: ChatProvider) -> None:
     response = await provider.chat_with_tools(ASKED, [SEARCH])
     assert response.text is None
@@ -64,6 +66,7 @@ async def test_with_tools_it_looks_things_up(provider: ChatProvider) -> None:
         assert call.tool_use_id
 
 
+@case("plain")
 async def test_it_answers_from_what_was_found(provider: ChatProvider) -> None:
     talk = await looked_up(provider, found=[RABBIT, QUEEN])
     response = await provider.chat_with_tools(talk, [SEARCH])
@@ -71,6 +74,7 @@ async def test_it_answers_from_what_was_found(provider: ChatProvider) -> None:
     assert response.stop_reason is StopReason.END_TURN
 
 
+@case("tool errors")
 @pytest.mark.parametrize("is_error", [False, True])
 async def test_it_answers_though_nothing_was_found(provider: ChatProvider, is_error: bool) -> None:
     talk = await looked_up(provider, content="Nothing was found.", is_error=is_error)
@@ -81,6 +85,7 @@ async def test_it_can_be_checked(provider: ChatProvider) -> None:
     assert provider.model_name in await provider.check()
 
 
+@case("empty tools")
 async def test_without_tools_it_answers_in_words(provider: ChatProvider) -> None:
     response = await provider.chat_with_tools(ASKED, [])
     assert (response.text or "").strip()
@@ -92,12 +97,14 @@ async def test_where_calls_are_forbidden_it_answers_in_words(provider: ChatProvi
     assert (response.text or "").strip()
 
 
+@case("streaming")
 async def test_what_is_streamed_is_the_answer(provider: ChatProvider) -> None:
     talk = await looked_up(provider, found=[RABBIT])
     events, response = await collected(provider.stream(talk, [SEARCH]))
     assert streamed_text(events) == response.text
 
 
+@case("long history")
 async def test_a_long_history_is_taken_as_it_is(provider: ChatProvider) -> None:
     talk = [system()]
     for number in range(60):
@@ -112,6 +119,38 @@ async def test_a_long_history_is_taken_as_it_is(provider: ChatProvider) -> None:
     assert (await provider.chat_with_tools(talk, [SEARCH])).tool_invocations
 
 
+@case("several tools at once")
+async def test_several_results_at_once_in_any_order(provider: ChatProvider) -> None:
+    calls = [ToolInvocation(SEARCH.name, {"query": word}, word) for word in ("rabbit", "queen", "duchess")]
+    results = [
+        result("queen", "", QUEEN),
+        result("duchess", "No such thing.", is_error=True),
+        result("rabbit", "", RABBIT),
+    ]
+    talk = [*ASKED, PromptMessage("assistant", "", tool_invocations=calls), *results]
+    response = await provider.chat_with_tools(talk, [SEARCH])
+    assert "carried a fan" in (response.text or "")
+
+
+@case("cancellation in mid-stream")
+async def test_being_cancelled_leaves_it_ready_for_the_next_question(provider: ChatProvider) -> None:
+    talk = await looked_up(provider, found=[RABBIT])
+    begun = asyncio.Event()
+
+    async def listen() -> None:
+        async for _ in provider.stream(talk, [SEARCH]):
+            begun.set()
+            await asyncio.Event().wait()
+
+    task = asyncio.create_task(listen())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (await provider.chat_with_tools(talk, [SEARCH])).text
+
+
+@case("several tools at once")
 async def test_several_calls_at_once(bench: Bench) -> None:
     wanted = [Call("search_book", {"query": "fan"}, "a"), Call("search_book", {"query": "gloves"}, "b")]
     bench.double.script(say("Two things.", *wanted), say("Both."))
@@ -126,6 +165,7 @@ async def test_several_calls_at_once(bench: Bench) -> None:
     assert (await chat.chat_with_tools([*ASKED, reply(response), *results], [SEARCH])).text == "Both."
 
 
+@case("empty tools")
 async def test_no_tools_are_mentioned_where_there_are_none(bench: Bench) -> None:
     await bench.open().chat_with_tools(ASKED, [])
     assert not {"tools", "tool_choice"} & set(bench.double.requests[0])
@@ -143,6 +183,7 @@ async def test_a_reply_that_ran_out_of_room_keeps_its_text(bench: Bench) -> None
     assert (response.text, response.stop_reason) == ("So far", StopReason.MAX_TOKENS)
 
 
+@case("tool errors")
 @pytest.mark.parametrize("written", ["not json", "[]"])
 async def test_a_call_that_cannot_be_read_is_handed_on_as_such(bench: Bench, written: str) -> None:
     bench.double.script(say(Call("search_book", written, "a")), say("Sorry."))
@@ -160,6 +201,7 @@ async def test_usage_is_reported(bench: Bench) -> None:
     assert usage.output_tokens > 0
 
 
+@case("the socket closes")
 async def test_being_cancelled_in_mid_stream_closes_the_line(bench: Bench) -> None:
     bench.double.script(say("Once upon a time there was", fault=Fault.STALL))
     begun = asyncio.Event()
@@ -176,6 +218,7 @@ async def test_being_cancelled_in_mid_stream_closes_the_line(bench: Bench) -> No
     await bench.double.hung_up.wait()
 
 
+@case("the socket closes")
 async def test_turning_away_in_mid_stream_closes_the_line(bench: Bench) -> None:
     bench.double.script(say("Once upon a time there was", fault=Fault.STALL))
     events = bench.open(timeout=60.0).stream(ASKED)
@@ -184,6 +227,7 @@ async def test_turning_away_in_mid_stream_closes_the_line(bench: Bench) -> None:
     await bench.double.hung_up.wait()
 
 
+@case("cut stream")
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
@@ -200,6 +244,7 @@ async def test_a_stream_that_breaks_off_is_no_answer(bench: Bench, fault: Fault,
     assert (await failure_of(bench.open(timeout=0.3))).code is code
 
 
+@case("rate limit")
 async def test_a_wait_that_is_too_long_is_not_waited_for(bench: Bench) -> None:
     bench.double.script(Failure(429, retry_after="240"))
     error = await failure_of(bench.open(max_retries=2))
@@ -208,18 +253,21 @@ async def test_a_wait_that_is_too_long_is_not_waited_for(bench: Bench) -> None:
     assert len(bench.double.requests) == 1
 
 
+@case("rate limit")
 async def test_a_short_wait_is_waited_for(bench: Bench) -> None:
     bench.double.script(Failure(429, retry_after="0.01"), say("Here."))
     assert await bench.open(max_retries=1).chat(ASKED) == "Here."
     assert len(bench.double.requests) == 2
 
 
+@case("rate limit")
 async def test_too_many_requests_without_advice(bench: Bench) -> None:
     bench.double.script(Failure(429))
     error = await failure_of(bench.open())
     assert (error.code, error.retry_after) == (LLMErrorCode.RATE_LIMITED, None)
 
 
+@case("overload")
 @pytest.mark.parametrize(
     ("status", "code"),
     [
@@ -238,12 +286,14 @@ async def test_an_answer_that_is_none(bench: Bench, status: int, code: LLMErrorC
     assert error.__cause__ is not None
 
 
+@case("bad key")
 async def test_a_key_that_is_refused(bench: Bench) -> None:
     error = await failure_of(bench.open(api_key="wrong"))
     assert error.code is LLMErrorCode.API_KEY_MISSING
     assert "API_KEY" in error.message
 
 
+@case("unknown model")
 async def test_a_model_nobody_knows(bench: Bench) -> None:
     error = await failure_of(bench.open(model="claude-sonnet-4-5-20250514"))
     assert error.code is LLMErrorCode.UNKNOWN_MODEL

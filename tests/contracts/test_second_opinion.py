@@ -15,6 +15,7 @@ import pytest
 
 from bot.llm.anthropic import AnthropicChat
 from bot.llm.openai import OpenAIChat
+from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import StopReason, ToolInvocation
 from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, streamed_text, user
@@ -33,6 +34,9 @@ FIXTURES = [
     },
     {"match": {"userMessage": "rabbit", "hasToolResult": True}, "response": {"content": "It carried a fan."}},
     {"match": {"userMessage": "busy"}, "response": {"error": {"message": "Slow down.", "type": "x"}, "status": 429}},
+    {"match": {"userMessage": "full"}, "response": {"error": {"message": "Overloaded.", "type": "x"}, "status": 529}},
+    {"match": {"userMessage": "locked"}, "response": {"error": {"message": "Bad key.", "type": "x"}, "status": 401}},
+    {"match": {"userMessage": "story"}, "response": {"content": LONG}},
     {"match": {"userMessage": "cut"}, "response": {"content": LONG}, "truncateAfterChunks": 2},
 ]
 
@@ -77,8 +81,22 @@ async def test_calls_results_and_an_answer(chat: AnthropicChat | OpenAIChat) -> 
     await chat.aclose()
 
 
+async def test_a_long_talk_without_tools(chat: AnthropicChat | OpenAIChat) -> None:
+    talk = [PromptMessage("system", "You tell stories.")]
+    for number in range(30):
+        talk += [user(f"Number {number}?"), PromptMessage("assistant", f"That was {number}.")]
+    assert await chat.chat([*talk, user("A story, please.")]) == LONG
+    await chat.aclose()
+
+
 @pytest.mark.parametrize(
-    ("words", "code"), [("busy", LLMErrorCode.RATE_LIMITED), ("cut", LLMErrorCode.CONNECTION_LOST)]
+    ("words", "code"),
+    [
+        ("busy", LLMErrorCode.RATE_LIMITED),
+        ("full", LLMErrorCode.OVERLOADED),
+        ("locked", LLMErrorCode.API_KEY_MISSING),
+        ("cut", LLMErrorCode.CONNECTION_LOST),
+    ],
 )
 async def test_failures(chat: AnthropicChat | OpenAIChat, words: str, code: LLMErrorCode) -> None:
     with pytest.raises(LLMError) as caught:
