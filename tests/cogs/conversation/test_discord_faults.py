@@ -1,0 +1,146 @@
+"""Whatever Discord does to a long answer on its way: no text is lost, none is doubled, and it stands in order."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cogs.conversation import rounds
+from cogs.delivery import pump
+from domain.tool_use import ChatResponse, TextBlockEnd, TextChunk
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.ratelimits import Window
+
+SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
+SENTENCES = [f"Sentence {number} says once more that the lamp on the island was dark." for number in range(1, 91)]
+PARAGRAPHS = [" ".join(SENTENCES[at : at + 5]) + "\n\n" for at in range(0, len(SENTENCES), 5)]
+ANSWER = "".join(PARAGRAPHS).strip()
+LEAST_MESSAGES = 3
+
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_PERMISSION, ARCHIVED = 10003, 10008, 50013, 50083
+
+
+@pytest.fixture(autouse=True)
+def soon(double: DiscordDouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    for route in (SEND, EDIT):
+        double.rest.limits.windows[route] = Window(50, 1.0)
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (0.2, 0.4, 0.8))
+    monkeypatch.setattr(pump, "BACK_OFF_S", (0.05, 0.1, 0.2))
+
+
+@pytest.fixture
+def expected_errors() -> list[str]:
+    return ["channel"]
+
+
+def numbers_in(room: Scene) -> list[int]:
+    return [int(number) for text in room.said() for number in re.findall(r"Sentence (\d+) says", text)]
+
+
+async def stands_once(room: Scene, turns: int = 1) -> None:
+    """Until the answer stands in the thread, whole and in order, with nothing else."""
+    wanted = list(range(1, len(SENTENCES) + 1))
+    await room.until(lambda: numbers_in(room) == wanted, 25)
+    await room.until_delivered(turns)
+    assert numbers_in(room) == wanted
+    assert len(room.replies()) >= LEAST_MESSAGES
+    assert not any(button.label in ("Stop", "Retry") for reply in room.replies() for button in reply.buttons)
+
+
+async def ask(room: Scene) -> None:
+    room.model.say([*map(TextChunk, PARAGRAPHS), TextBlockEnd(), ChatResponse(text=ANSWER)])
+    await room.ann.say(room.thread, "Was the lamp dark?")
+
+
+@pytest.mark.parametrize("skip", [0, 2], ids=["first message", "third message"])
+@pytest.mark.parametrize(
+    ("status", "code", "took_effect"),
+    [
+        pytest.param(429, 0, False, id="429"),
+        pytest.param(500, 0, False, id="500"),
+        pytest.param(502, 0, True, id="502, yet it was posted"),
+        pytest.param(503, 0, False, id="503"),
+        pytest.param(503, 0, True, id="503, yet it was posted"),
+        pytest.param(0, 0, False, id="dropped"),
+        pytest.param(0, 0, True, id="dropped, yet it was posted"),
+        pytest.param(403, NO_PERMISSION, False, id="403"),
+        pytest.param(404, UNKNOWN_CHANNEL, False, id="unknown channel"),
+        pytest.param(400, ARCHIVED, False, id="archived"),
+    ],
+)
+async def test_a_message_that_is_not_taken(room: Scene, status: int, code: int, took_effect: bool, skip: int) -> None:
+    room.double.fail(SEND, status=status, code=code, took_effect=took_effect, skip=skip)
+    await ask(room)
+    await stands_once(room)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "took_effect"),
+    [
+        pytest.param(429, 0, False, id="429"),
+        pytest.param(500, 0, False, id="500"),
+        pytest.param(502, 0, True, id="502, yet it was changed"),
+        pytest.param(503, 0, False, id="503"),
+        pytest.param(0, 0, False, id="dropped"),
+        pytest.param(0, 0, True, id="dropped, yet it was changed"),
+        pytest.param(403, NO_PERMISSION, False, id="403"),
+        pytest.param(404, UNKNOWN_CHANNEL, False, id="unknown channel"),
+        pytest.param(400, ARCHIVED, False, id="archived"),
+    ],
+)
+async def test_an_edit_that_is_not_taken(room: Scene, status: int, code: int, took_effect: bool) -> None:
+    draft = await room.hold()
+    await ask(room)
+    await room.until(lambda: room.replies())
+    room.double.fail(EDIT, status=status, code=code, took_effect=took_effect)
+    draft.set()
+    await stands_once(room)
+    assert room.double.rest.faults.all_struck
+
+
+async def test_a_draft_that_somebody_deletes_is_written_anew(room: Scene) -> None:
+    draft = await room.hold()
+    await ask(room)
+    await room.until(lambda: room.replies())
+    room.double.world.delete(room.replies()[0])
+    draft.set()
+    await stands_once(room)
+
+
+async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) -> None:
+    draft = await room.hold()
+    await ask(room)
+    await room.until(lambda: room.replies())
+    await room.ann.archive(room.thread)
+    draft.set()
+    await stands_once(room)
+    assert not room.thread.archived
+
+
+async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pump, "PATIENCE", 3)
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        double.fail(SEND, status=503, skip=1, times=10_000)
+        await ask(room)
+        await room.until(lambda: len(double.rest.log) and double.rest.log[-1].status == 503)
+    double.rest.faults.clear()
+    async with again(room) as after:
+        after.model.say("Not asked again.")
+        await stands_once(after)
+        assert after.model.requests == []
+
+
+async def test_the_next_message_is_answered_after_what_was_held_up(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", ())
+    room.double.fail(SEND, status=403, code=NO_PERMISSION)
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: room.double.rest.faults.all_struck)
+    await room.ann.say(room.thread, "And when?")
+    await room.until_said("I do not know.", "I do not know.")
+    await room.until_delivered(2)

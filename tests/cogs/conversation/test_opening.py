@@ -1,0 +1,97 @@
+"""/chat where Discord stumbles, tells things twice, or people are quicker: one thread, one answer, no text lost."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cogs.opening import Opening
+from tests.cogs.conversation.scene import Scene, scene
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
+
+CALLBACK = "POST /interactions/{interaction}/{token}/callback"
+REPLY = "PATCH /webhooks/{app}/{token}/messages/{message}"
+TOO_LATE = 10062
+
+
+async def chat(room: Scene, message: str = "Who?") -> Interaction:
+    book = await room.book()
+    return await room.ann.slash("chat", book=book.id, title="Night", message=message)
+
+
+async def opened(room: Scene) -> Channel:
+    """The thread of that /chat, once its question has its answer."""
+    await room.until(lambda: len(room.double.threads()) == 2)
+    thread = room.double.threads()[-1]
+    await room.until(lambda: room.said(thread)[-1:] == ["I do not know."])
+    await room.until_delivered(1, thread)
+    return thread
+
+
+async def test_an_interaction_that_is_told_twice_is_carried_out_once(room: Scene) -> None:
+    await chat(room)
+    [session] = room.double.gateway.live
+    [event] = [each for each in session.events if each["t"] == "INTERACTION_CREATE"][-1:]
+    session.dispatch("INTERACTION_CREATE", event["d"])
+    thread = await opened(room)
+    session.dispatch("INTERACTION_CREATE", event["d"])
+    await room.ann.say(thread, "And when?")
+    await room.until_delivered(2, thread)
+    assert len(room.double.threads()) == 2
+    assert room.said(thread).count("I do not know.") == 2
+    assert len(room.double.calls(CALLBACK)) == 2
+
+
+async def test_so_is_one_that_comes_again_with_a_resumed_session(room: Scene) -> None:
+    room.double.gateway.replay = 20
+    await chat(room)
+    await room.double.gateway.drop()
+    await opened(room)
+    await room.until(lambda: room.double.gateway.resumes)
+    assert len(room.double.threads()) == 2
+
+
+async def test_an_interaction_that_has_expired_is_carried_out_all_the_same(room: Scene) -> None:
+    room.double.fail(CALLBACK, status=404, code=TOO_LATE)
+    await chat(room)
+    thread = await opened(room)
+    assert room.ann.id in thread.members
+
+
+@pytest.mark.parametrize("took_effect", [False, True])
+async def test_an_acknowledgement_that_is_lost_is_said_again(room: Scene, took_effect: bool) -> None:
+    room.double.drop(CALLBACK, took_effect=took_effect)
+    await chat(room)
+    await opened(room)
+
+
+@pytest.mark.parametrize("status", [0, 404])
+async def test_a_reply_that_is_not_taken_does_not_keep_the_thread(room: Scene, status: int) -> None:
+    room.double.fail(REPLY, status=status)
+    await chat(room)
+    await opened(room)
+
+
+@pytest.mark.parametrize("status", [0, 403, 503])
+async def test_a_card_that_is_not_taken_does_not_keep_the_answer(room: Scene, status: int) -> None:
+    room.double.fail("POST /channels/{channel}/messages", status=status)
+    await chat(room)
+    await opened(room)
+
+
+async def test_who_writes_before_the_thread_is_bound_is_answered(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        bind = Opening._bind
+
+        async def slow_bind(*args: Any, **options: Any) -> Any:
+            await room.ann.say(double.threads()[-1], "Am I too early?")
+            await asyncio.sleep(0.1)  # the bot hears of it
+            return await bind(*args, **options)
+
+        monkeypatch.setattr(Opening, "_bind", slow_bind)
+        await room.ann.slash("chat", book=(await room.book()).id, title="Early")
+        await opened(room)
