@@ -94,7 +94,7 @@ class Marginalia(ServingBot):
         self._announce = announce
         self._settings = app.settings
         self._storage = app.storage
-        self._health = health or HealthFile(app.settings.data_dir)
+        self._health = health
         self._in_background: list[asyncio.Task[None]] = []
 
     async def setup_hook(self) -> None:
@@ -103,10 +103,9 @@ class Marginalia(ServingBot):
         self.add_dynamic_items(ActionButton, ActionMenu)
         for cog in self._cogs():
             await self.add_cog(cog)
-        self._in_background = [
-            asyncio.create_task(self._sync(), name="command sync"),
-            asyncio.create_task(self._health.keep(self.is_well), name="health file"),
-        ]
+        self._in_background = [asyncio.create_task(self._sync(), name="command sync")]
+        if self._health:
+            self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
     def _cogs(self) -> list[commands.Cog]:
         talk = Talk(self, self.services)

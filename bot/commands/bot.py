@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.app import open_app
 from bot.commands.running import console, run_async
+from bot.health import HealthFile
 from bot.logs import set_up_logs
 from bot.settings import load_settings
 from bot.toolbox import open_toolbox
@@ -44,7 +45,12 @@ async def _run() -> None:
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
         await app.storage.claim()
         await warm_up(app.provider)
-        make_bot = partial(Marginalia, app, announce=lambda line: console.print(line, markup=False))
+        make_bot = partial(
+            Marginalia,
+            app,
+            health=HealthFile(settings.data_dir),
+            announce=lambda line: console.print(line, markup=False),
+        )
         housekeeping = asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping")
         try:
             await until_stopped(stay_online(make_bot, settings.discord_token), on_stop=_leave_at_last)

@@ -17,8 +17,8 @@ from bot.toolbox import open_toolbox
 from domain.errors import SettingsError
 
 QUESTIONS = (
-    "When is the lighthouse to be made automatic?",
-    "Who says “You can cross at five to”?",
+    "Who is Tom Liddiard?",
+    "How often does “Return on the ebb” occur, and where first?",
 )
 """Asked beforehand, so that there is something to look at and to unfold."""
 NOT_INSTALLED = (

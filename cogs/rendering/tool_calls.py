@@ -140,14 +140,20 @@ def _buttons(
         )
         for position, call in enumerate(shown)
     ]
-    last_row = -(-len(shown) // ROW_WIDTH)
+    row = _row_below(len(shown), 1 if pages == 1 else 3)
     turning = []
     if pages > 1:
         turning = [
-            _turner(turn_id, state, state.page - 1, pages, say("◀ Earlier"), last_row),
-            _turner(turn_id, state, state.page + 1, pages, say("Later ▶"), last_row),
+            _turner(turn_id, state, state.page - 1, pages, say("◀ Earlier"), row),
+            _turner(turn_id, state, state.page + 1, pages, say("Later ▶"), row),
         ]
-    return (*toggles, *turning, ButtonData(say("Full trace"), trace_id(turn_id, state), last_row))
+    return (*toggles, *turning, ButtonData(say("Full trace"), trace_id(turn_id, state), row))
+
+
+def _row_below(toggles: int, others: int) -> int:
+    """The row for the other buttons: that of the last toggles, where there is room in it."""
+    full, begun = divmod(toggles, ROW_WIDTH)
+    return full if begun + others <= ROW_WIDTH else full + 1
 
 
 def _turner(turn_id: str, state: CardState, page: int, pages: int, label: str, row: int) -> ButtonData:

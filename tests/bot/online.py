@@ -10,6 +10,7 @@ from typing import Any
 from bot.app import App, open_app
 from bot.client import Marginalia
 from bot.connection import Pace, stay_online
+from bot.health import HealthFile
 from bot.settings import Settings
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import ScriptedChat
@@ -48,7 +49,7 @@ async def online(
     state = Online()
     async with open_app(chosen, state.model) as app:
         state.app = app
-        make = partial(QuickBot, app, announce=state.told.append, guild_ready_timeout=0.05)
+        make = partial(QuickBot, app, health=HealthFile(folder), announce=state.told.append, guild_ready_timeout=0.05)
 
         def make_bot(*, reads_messages: bool) -> Marginalia:
             state.bots.append(make(reads_messages=reads_messages))
