@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
-from domain.library import query, ranking, search, words
+from domain.library import query, ranking, search, windows, words
 from domain.library.evaluation import PASSAGES
 from domain.library.layout import Layout
 from domain.library.measures import LabelledQuestion, Outcome, Scores, WordAxis, measure
@@ -42,7 +42,7 @@ Change = tuple[ModuleType, str, Any]
 
 def _saturated(constant: float) -> list[Change]:
     """BM25's k1 set otherwise."""
-    most = MAX_SENTENCE + ranking.WIDTHS[-1] + 1
+    most = MAX_SENTENCE + windows.WIDTHS[-1] + 1
     table = [times / (times + constant) for times in range(most)]
     return [(ranking, "_SATURATION", constant), (ranking, "_SATURATED", table)]
 
@@ -52,8 +52,8 @@ def _widths(*bits: int) -> list[Change]:
     blocks = min(max(ranking._BLOCK_BITS, bits[0]), bits[-1])  # noqa: SLF001
     return [
         (ranking, "_BLOCK_BITS", blocks),
-        (ranking, "_WIDTH_BITS", range(bits[0], bits[-1] + 1)),
-        (ranking, "WIDTHS", tuple(1 << b for b in bits)),
+        (ranking, "_NARROWEST_BITS", bits[0]),
+        *((module, "WIDTHS", tuple(1 << b for b in bits)) for module in (ranking, windows)),
     ]
 
 

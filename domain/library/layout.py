@@ -3,12 +3,13 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
 from domain.book import BookText, Chapter, Page
 from domain.library.sentences import LOOK_AHEAD, is_finished, split_sentences
+from domain.library.windows import Windows
 from domain.library.words import words_of
 
 ReadSlice = Callable[[int, int], str]
@@ -23,7 +24,7 @@ class Layout:
 
     Sentence `i` stands at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
     counts all of them. A run is what stands between two edges of chapters: run `i` has the sentences
-    `[runs[i], runs[i + 1])`. `length` is where the text ends for whoever looks at it.
+    `[runs[i], runs[i + 1])`. `length` is where the text ends for whoever looks at it. `windows` follow from the rest.
     """
 
     length: int
@@ -33,6 +34,7 @@ class Layout:
     ends: "array[int]"
     words: "array[int]"
     runs: "array[int]"
+    windows: Windows = field(compare=False, repr=False)
 
     @property
     def word_count(self) -> int:
@@ -77,14 +79,15 @@ class Layout:
         runs = _runs(starts, chapters)
         seen = ends[-1] if ends else 0
         chapters = tuple(item for item in chapters if item.start + len(item.title) <= seen)
-        return Layout(read_to, pages, chapters, starts, ends, words, runs)
+        return Layout(read_to, pages, chapters, starts, ends, words, runs, self.windows.clipped(words, runs, kept))
 
 
 def lay_out(book: BookText, spans: Sequence[tuple[int, int]], words: "array[int]") -> Layout:
     """The layout of a whole book from the spans of its sentences and the number of words before each."""
     starts = array("I", (start for start, _ in spans))
     ends = array("I", (end for _, end in spans))
-    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, _runs(starts, book.chapters))
+    runs = _runs(starts, book.chapters)
+    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, runs, Windows(words, runs))
 
 
 def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> Iterator[tuple[int, int]]:

@@ -10,17 +10,16 @@ Every number comes from the places before the bound, so scores and order do not 
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import accumulate, repeat
 from math import log, pow, sqrt
+from operator import add, rshift, sub
 
 from domain.library.layout import Layout
 from domain.library.sentences import MAX_SENTENCE
-
-_WIDTH_BITS = range(6, 12)
-WIDTHS = tuple(1 << bits for bits in _WIDTH_BITS)
-"""Widths, in words, of the windows around a sentence that are looked at: 64 to 2,048."""
+from domain.library.windows import WIDTHS
 
 _SATURATION = 0.8
 """BM25's k1: how fast further occurrences of a word in a window lose weight."""
@@ -34,6 +33,8 @@ _RARITY = 0.8
 _TOGETHER = 2
 """Exponent on the sum for one window: words that come together say more than the same words one by one."""
 
+_NARROWEST_BITS = WIDTHS[0].bit_length() - 1
+
 _BLOCK_BITS = 7
 """Blocks of 2**7 words are scored roughly first, and only the best of them, with neighbours, sentence by sentence."""
 
@@ -46,9 +47,12 @@ _ROUGH_PLACES = 3_000
 _BEST_BLOCKS = 32
 """Blocks scored sentence by sentence; more change less than one in a thousand of the answers found."""
 
-
 _STEP_WORDS = 128
 """A window twice as wide is looked at for every second sentence only, and so on: it is nearly that of its neighbour."""
+
+_COUNT_BITS = 16
+_COUNT_MASK = (1 << _COUNT_BITS) - 1
+"""The counts of all terms are packed into one number, so many bits for each: one subtraction then counts a window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +69,21 @@ def score_sentences(layout: Layout, found: Sequence[Sequence[int]]) -> dict[int,
     `found` has the places of each word of the question, of which there must be at least one.
     """
     terms = [_weigh(places, layout.word_count) for places in found]
-    most = sum(sum(weights) ** _TOGETHER for weights in zip(*(term.weights for term in terms), strict=True))
+    by_width = list(zip(*(term.weights for term in terms), strict=True))
+    most = sum(sum(weights) ** _TOGETHER for weights in by_width)
+    squares = [_Squares(weights) for weights in by_width]
     scores: dict[int, float] = {}
     for chapter, sentences in _stretches(layout, _best_blocks(terms)):
-        for sentence, score in _score_stretch(layout.words, chapter, sentences, terms):
-            if score:
-                scores[sentence] = sqrt(score / most)
+        totals = _score_stretch(layout, chapter, sentences, terms, squares)
+        scores.update((number, sqrt(total / most)) for number, total in zip(sentences, totals, strict=True) if total)
     return scores
 
 
 def _weigh(places: Sequence[int], word_count: int) -> _Term:
     weights = []
-    windows: Collection[int] = places
+    windows: Iterable[int] = places
     for number, width in enumerate(WIDTHS):
-        windows = {window >> (1 if number else _WIDTH_BITS.start) for window in windows}
+        windows = set(map(rshift, windows, repeat(1 if number else _NARROWEST_BITS)))
         weights.append(_rarity(len(windows), word_count / width))
     return _Term(places, tuple(weights))
 
@@ -96,14 +101,14 @@ def _best_blocks(terms: Sequence[_Term]) -> set[int]:
         places += len(term.places)
         if blocks and places > _ROUGH_PLACES:
             break
-        weight = term.weights[_BLOCK_BITS - _WIDTH_BITS.start]
+        weight = term.weights[_BLOCK_BITS - _NARROWEST_BITS]
         for block, times in Counter([place >> _BLOCK_BITS for place in term.places]).items():
             blocks[block] += weight * _SATURATED[times]
     wide: defaultdict[int, float] = defaultdict(float)
     for block, score in blocks.items():
         wide[block >> _WIDE_BITS] += score
-    rough = {block: score + wide[block >> _WIDE_BITS] / 2 for block, score in blocks.items()}
-    best = nlargest(_BEST_BLOCKS, rough, key=lambda block: (rough[block], -block))
+    rough = [(score + wide[block >> _WIDE_BITS] / 2, -block) for block, score in blocks.items()]
+    best = [-block for _, block in nlargest(_BEST_BLOCKS, rough)]
     return {near for block in best for near in (block - 1, block, block + 1) if near >= 0}
 
 
@@ -124,44 +129,52 @@ def _stretches(layout: Layout, blocks: Iterable[int]) -> Iterator[tuple[range, r
             first = chapter.stop
 
 
+class _Squares(dict[int, float]):
+    """The squared score of a window by the packed counts of its words; the same few come again and again."""
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        super().__init__()
+        self._weights = weights
+
+    def __missing__(self, packed: int) -> float:
+        score, rest = 0.0, packed
+        for weight in self._weights:
+            if times := rest & _COUNT_MASK:
+                score += weight * _SATURATED[times]
+            rest >>= _COUNT_BITS
+        self[packed] = square = score**_TOGETHER
+        return square
+
+
 def _score_stretch(
-    words: Sequence[int], chapter: range, sentences: range, terms: Sequence[_Term]
-) -> Iterator[tuple[int, float]]:
-    """Each sentence with the sum, over all widths, of the squared scores of what is around it."""
+    layout: Layout, chapter: range, sentences: range, terms: Sequence[_Term], squares: Sequence[_Squares]
+) -> list[float]:
+    """For each sentence the sum, over all widths, of the squared scores of what is around it.
+
+    Here a search spends most of its time, so that the innermost loops are left to `map`.
+    """
+    words = layout.words
     first = bisect_left(words, words[sentences.start] - WIDTHS[-1], chapter.start, sentences.start)
-    last = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1) - 1
-    within_reach = list(words[first : last + 1])
-    counts = _counts_before(within_reach, terms)
+    last = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1)
+    count_at = _counts_before(words[first:last].tolist(), terms).__getitem__
+    own = range(sentences.start - first, sentences.stop - first)
     totals = [0.0] * len(sentences)
-    for number, width in enumerate(WIDTHS if counts else ()):
+    for width, square_of, (before, after) in zip(WIDTHS, squares, layout.windows.of(sentences), strict=True):
         step = max(width // _STEP_WORDS, 1)
-        sample = range(sentences.start - first, sentences.stop - first, step)
-        windows = _windows(within_reach, sample, width)
-        scores = [
-            [weights[number] * _SATURATED[before[right] - before[left]] for left, right in windows]
-            for before, weights in counts
-        ]
-        squares = [sum(of_terms) ** _TOGETHER for of_terms in zip(*scores, strict=True)]
-        totals = [total + squares[place // step] for place, total in enumerate(totals)]
-    return zip(sentences, totals, strict=True)
+        sample = own[::step]
+        lefts, rights = map(sub, sample, before[::step]), map(add, sample, after[::step])
+        found = map(square_of.__getitem__, map(sub, map(count_at, rights), map(count_at, lefts)))
+        totals = list(map(add, totals, found if step == 1 else [square for square in found for _ in range(step)]))
+    return totals
 
 
-def _windows(words: list[int], sentences: range, width: int) -> list[tuple[int, int]]:
-    """For each sentence, the whole sentences within a width around its middle."""
-    half = width // 2
-    middles = [(words[sentence] + words[sentence + 1]) // 2 for sentence in sentences]
-    return [
-        (min(bisect_left(words, middle - half), sentence), max(bisect_right(words, middle + half) - 1, sentence + 1))
-        for sentence, middle in zip(sentences, middles, strict=True)
-    ]
-
-
-def _counts_before(words: Sequence[int], terms: Sequence[_Term]) -> list[tuple[list[int], tuple[float, ...]]]:
-    """For each term that stands among these sentences, how often it does before each of them."""
-    counts = []
-    for term in terms:
+def _counts_before(words: list[int], terms: Iterable[_Term]) -> list[int]:
+    """How often each term stands before each of these sentences, packed into one number for all terms."""
+    counts = [0] * len(words)
+    for number, term in enumerate(terms):
+        one = 1 << (number * _COUNT_BITS)
         first = bisect_left(term.places, words[0])
-        places = term.places[first : bisect_left(term.places, words[-1])]
-        if places:
-            counts.append(([bisect_left(places, word) for word in words], term.weights))
-    return counts
+        last = bisect_left(term.places, words[-1], first)
+        for sentence in map(bisect_right, repeat(words), term.places[first:last]):
+            counts[sentence] += one
+    return list(accumulate(counts))

@@ -4,7 +4,6 @@ A passage is made when it is found: the best sentence, grown by its better neigh
 was asked for stands in its midst and no passage overlaps another, which no cutting in advance can do.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,18 +34,18 @@ class Hit:
 def search(index: BookIndex, layout: Layout, queries: Sequence[str], top_k: int) -> list[Hit]:
     """The passages that fit best, best first, none overlapping another; the scores of several phrasings are added."""
     count = max(0, min(top_k, MAX_RESULTS))
-    scores: defaultdict[int, float] = defaultdict(float)
+    scores: dict[int, float] = {}
     for query in list(dict.fromkeys(queries))[:MAX_QUERIES]:
-        terms = find_terms(index, layout, query)
-        for sentence, score in (score_sentences(layout, terms) if terms else {}).items():
-            scores[sentence] += score
+        if terms := find_terms(index, layout, query):
+            found = score_sentences(layout, terms)
+            scores = found | {sentence: score + found.get(sentence, 0.0) for sentence, score in scores.items()}
     return _passages(layout, scores, count)
 
 
 def _passages(layout: Layout, scores: Mapping[int, float], count: int) -> list[Hit]:
     hits: list[Hit] = []
     taken: set[int] = set()
-    for best in sorted(scores, key=lambda sentence: (-scores[sentence], sentence)):
+    for best in sorted(sorted(scores), key=scores.__getitem__, reverse=True):
         if len(hits) == count:
             break
         if best not in taken:
@@ -61,12 +60,14 @@ def _grow(layout: Layout, best: int, scores: Mapping[int, float], taken: set[int
     words, chapter = layout.words, layout.run_of(best)
     first, last = best, best + 1
     while True:
-        choices = []
+        before = after = -1.0
         if first > chapter.start and first - 1 not in taken and words[last] - words[first - 1] <= PASSAGE_WORDS:
-            choices.append((scores.get(first - 1, 0.0), first - 1))
+            before = scores.get(first - 1, 0.0)
         if last < chapter.stop and last not in taken and words[last + 1] - words[first] <= PASSAGE_WORDS:
-            choices.append((scores.get(last, 0.0), last))
-        if not choices:
+            after = scores.get(last, 0.0)
+        if before == after == -1.0:
             return range(first, last)
-        chosen = max(choices)[1]
-        first, last = min(first, chosen), max(last, chosen + 1)
+        if after >= before:
+            last += 1
+        else:
+            first -= 1

@@ -9,6 +9,7 @@ from domain.book import Chapter, Page
 from domain.errors import BookError, BookErrorCode
 from domain.library.index import WordForm
 from domain.library.layout import Layout
+from domain.library.windows import Windows
 from storage.book_files.format import (
     APPLICATION_ID,
     CHUNK,
@@ -104,9 +105,14 @@ def _read_layout(db: sqlite3.Connection) -> Layout:
     columns = {name: decode_numbers(numbers) for name, numbers in db.execute("SELECT name, numbers FROM places")}
     pages = db.execute('SELECT number, label, start, "end" FROM pages ORDER BY number')
     chapters = db.execute('SELECT number, title, start, "end", level FROM chapters ORDER BY position')
+    starts, ends, words, runs = (columns[name] for name in LAYOUT_COLUMNS)
     return Layout(
-        _about(db, "length"),
-        tuple(Page(number, decode_text(label), start, end) for number, label, start, end in pages),
-        tuple(Chapter(number, decode_text(title), *rest) for number, title, *rest in chapters),
-        *(columns[name] for name in LAYOUT_COLUMNS),
+        length=_about(db, "length"),
+        pages=tuple(Page(number, decode_text(label), start, end) for number, label, start, end in pages),
+        chapters=tuple(Chapter(number, decode_text(title), *rest) for number, title, *rest in chapters),
+        starts=starts,
+        ends=ends,
+        words=words,
+        runs=runs,
+        windows=Windows(words, runs),
     )
