@@ -101,7 +101,8 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         except BadRequestError as error:
             if not (request.holds_thinking and is_about_thinking(error)):
                 raise
-            logger.info("thinking in the history was refused, asking again without it: %s", error.api_message)
+            logger.info("thinking in the history was refused, asking again without it")
+            logger.debug("%s", error.api_message)
         request = Request(self.model_name, messages, tools, keep_thinking=False)
         return request, await self._send_once(client, request, call_tools=call_tools)
 

@@ -88,5 +88,12 @@ class WireChat(ABC, Generic[C]):
             raise
         except Exception as error:
             failure = self._failure(error)
-            logger.warning("%s: %s: %r", self.provider, failure.code, error)
+            logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
+            logger.debug("%s said: %r", self.provider, error)  # it may repeat what it was sent
             raise failure from error
+
+
+def _nature(error: Exception) -> str:
+    """An SDK's error without its words."""
+    details = {name: getattr(error, name, None) for name in ("status_code", "request_id")}
+    return " ".join([type(error).__name__, *(f"{name}={value}" for name, value in details.items() if value)])

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextlib
+import json
 import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import DiscordDouble
@@ -18,12 +20,13 @@ FAREWELL_S = 10.0
 class BotProcess:
     """`marginalia run`, again and again on the same folder."""
 
-    def __init__(self, folder: Path, discord: DiscordDouble, model: AnthropicDouble) -> None:
+    def __init__(self, folder: Path, discord: DiscordDouble, model: AnthropicDouble, **settings: str) -> None:
         self._terminal = Terminal(folder)
         self._environment = discord.environment | {
             "ANTHROPIC_API_KEY": model.api_key,
             "ANTHROPIC_BASE_URL": model.base_url,
             "LOG_LEVEL": "WARNING",
+            **settings,
         }
         self._process: asyncio.subprocess.Process | None = None
         self._output: list[bytes] = []
@@ -32,6 +35,16 @@ class BotProcess:
     @property
     def output(self) -> str:
         return b"".join(self._output).decode()
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The log, where it is written in JSON."""
+        return [json.loads(line) for line in self.output.splitlines() if line.startswith("{")]
+
+    @property
+    def turns(self) -> int:
+        """How many turns the log tells of."""
+        return sum(line["logger"] == "marginalia.turns" for line in self.lines)
 
     async def start(self, timeout: float = 30.0) -> None:
         """Return when it is online."""
@@ -82,9 +95,11 @@ class BotProcess:
 
 
 @contextlib.asynccontextmanager
-async def bot_process(folder: Path, discord: DiscordDouble, model: AnthropicDouble) -> AsyncIterator[BotProcess]:
+async def bot_process(
+    folder: Path, discord: DiscordDouble, model: AnthropicDouble, **settings: str
+) -> AsyncIterator[BotProcess]:
     """A process that is ended with the block, whatever happens in it."""
-    process = BotProcess(folder, discord, model)
+    process = BotProcess(folder, discord, model, **settings)
     try:
         yield process
     finally:
