@@ -18,7 +18,7 @@ from domain.errors import SettingsError
 
 QUESTIONS = (
     "Who is Tom Liddiard?",
-    "How often does “Return on the ebb” occur, and where first?",
+    "Who says “You can cross at five to”?",
 )
 """Asked beforehand, so that there is something to look at and to unfold."""
 NOT_INSTALLED = (

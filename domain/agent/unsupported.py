@@ -18,11 +18,15 @@ _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
 _COVERED = re.compile(r"\|\|.+?\|\|")
 """What was hidden stays so: it is neither judged nor repeated."""
 
-_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\|)")
+_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+"""Headings, small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
+_QUOTED = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
+"""The reference behind a quotation is one for all of its sentences."""
+_BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
     r"\b(?:I|I['’]\w+|me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|me|nous|vous|tu|yo|nosotros)\b"
-    r"|\b(?:been read|read so far|so far as|passages?|bisher gelesen|Textstellen?)\b"
+    r"|\b(?:been read|can be read|read so far|so far as|passages?|bisher gelesen|Textstellen?)\b"
 )
 
 
@@ -34,8 +38,11 @@ def unsupported(answer: str) -> tuple[str, ...]:
 
 def _sentences(line: str) -> list[str]:
     """The sentences of a line; a reference behind a full stop belongs to the sentence before it."""
+    line = _REFERENCE.sub(_MARK, _COVERED.sub("", line))
+    if _BLOCK_QUOTATION.match(line):
+        return []
     lead = _LINE_LEAD.match(line)
-    text = _REFERENCE.sub(_MARK, _COVERED.sub("", line[lead.end() :] if lead else line))
+    text = _QUOTED.sub("“…” ", line[lead.end() :] if lead else line)
     sentences: list[str] = []
     for start, end in split_sentences(text):
         sentence = text[start:end]
