@@ -180,6 +180,15 @@ class PhraseHit:
 
 
 @dataclass(frozen=True, slots=True)
+class ChapterCount:
+    """How often something occurs in one chapter; number 0, without a title, is what stands before the first."""
+
+    number: int
+    title: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Mentions:
     """How often a term occurs as whole words, where first and last, and how often in each chapter that has it."""
 
@@ -187,7 +196,7 @@ class Mentions:
     total: int
     first: Citation | None
     last: Citation | None
-    by_chapter: tuple[tuple[str, int], ...] = ()
+    by_chapter: tuple[ChapterCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,13 @@ def text_argument(args: dict[str, Any], name: str) -> str:
     return value.strip()
 
 
-def text_arguments(args: dict[str, Any], name: str, most: int) -> list[str]:
-    """A list of texts, blank ones and those beyond `most` left out; one text alone is taken as a list."""
+def text_arguments(args: dict[str, Any], name: str) -> list[str]:
+    """A list of texts, blank ones left out; one text alone is taken as a list."""
     value = args.get(name) or []
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
         raise ValueError(f"{name} must be a list of texts")
-    return [item.strip() for item in listed if item.strip()][:most]
+    return [item.strip() for item in listed if item.strip()]
 
 
 def whole_argument(args: dict[str, Any], name: str, default: int, least: int, most: int) -> int:

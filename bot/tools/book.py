@@ -1,16 +1,17 @@
 """The tools with which a model looks into the book of a conversation, all inside the readers' bound."""
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bot.tools.arguments import define, text_argument, text_arguments, whole_argument
+from bot.tools.contents import MOST_LISTED, listed
 from bot.tools.position import PROPOSE_POSITION, proposer
-from bot.tools.showing import WordBudget, counted, labelled, passage_of
-from bot.tools.whole_book import STORY_SO_FAR, WHO_IS, WholeBookTools
+from bot.tools.showing import WordBudget, counted, joined, labelled, passage_of, per_chapter
+from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
 from domain.agent.aids import NO_AIDS, Aids
 from domain.agent.registry import ToolRegistry
 from domain.book import Mentions, Passage
+from domain.library.reading import READ_WORDS
 from domain.protocols import BookView, ToolHandler
 from domain.tool_use import ToolResult
 
@@ -65,7 +66,16 @@ READ_AROUND = define(
     "passage",
 )
 TABLE_OF_CONTENTS = define(
-    "table_of_contents", "List the chapters the readers have reached, with their pages and lengths.", {}
+    "table_of_contents",
+    f"List the chapters the readers have reached, with their pages and lengths, {MOST_LISTED} at a time.",
+    {
+        "from": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MOST_CHAPTERS,
+            "description": "The number of the first chapter to list (default 1).",
+        }
+    },
 )
 FIND_PHRASE = define(
     "find_phrase",
@@ -124,15 +134,18 @@ class BookTools:
         self._budget = budget
 
     async def search_book(self, args: dict[str, Any]) -> ToolResult:
-        queries = [text_argument(args, "query"), *text_arguments(args, "also", MOST_PHRASINGS)]
-        passages = await self._view.search(queries, whole_argument(args, "top_k", DEFAULT_TOP_K, 1, MOST_TOP_K))
-        return self._passages(passages, nothing="No passage of what has been read fits this query.")
+        query, also = text_argument(args, "query"), text_arguments(args, "also")
+        top_k = whole_argument(args, "top_k", DEFAULT_TOP_K, 1, MOST_TOP_K)
+        passages = await self._view.search([query, *also[:MOST_PHRASINGS]], top_k)
+        note = "Of the other phrasings only the first four were searched." if len(also) > MOST_PHRASINGS else ""
+        return self._passages(joined(passages), note=note, nothing="No passage of what has been read fits this query.")
 
     async def read_pages(self, args: dict[str, Any]) -> ToolResult:
         first = text_argument(args, "from")
         last = text_argument(args, "to") if args.get("to") not in (None, "") else first
         passages = await self._view.read_pages(first, last)
-        return self._passages(passages, unit="page", nothing="These pages are empty.")
+        note = _where_it_stops(passages)
+        return self._passages(passages, unit="page", note=note, nothing="These pages are empty.")
 
     async def read_around(self, args: dict[str, Any]) -> ToolResult:
         before, after = (whole_argument(args, name, 1, 0, 5) for name in ("before", "after"))
@@ -141,21 +154,9 @@ class BookTools:
 
     async def table_of_contents(self, args: dict[str, Any]) -> ToolResult:
         entries = await self._view.contents()
-        if not entries:
-            return ToolResult(json.dumps({"chapters": []}), summary="no chapters", depends_to=self._view.read_to)
-        lines = [
-            {
-                "number": entry.number,
-                "title": entry.title,
-                "page": entry.page,
-                "words": entry.words,
-                **({} if entry.finished else {"state": "being read"}),
-            }
-            for entry in entries
-        ]
-        content = json.dumps({"chapters": lines}, ensure_ascii=False)
-        summary = counted(len(lines), "chapter")
-        return ToolResult(content, summary=summary, depends_to=self._view.read_to)
+        content = listed(entries, whole_argument(args, "from", 1, 1, MOST_CHAPTERS))
+        self._budget.spend(len(content.split()))
+        return ToolResult(content, summary=counted(len(entries), "chapter"), depends_to=self._view.read_to)
 
     async def find_phrase(self, args: dict[str, Any]) -> ToolResult:
         hits = await self._view.find_phrase(text_argument(args, "text"))
@@ -168,6 +169,7 @@ class BookTools:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
         places = [passage_of(place) for place in dict.fromkeys((mentions.first, mentions.last)) if place]
         note = _mentions_note(mentions)
+        self._budget.spend(sum(len(text.split()) for text in (note, *(place.text for place in places))))
         shown = "\n\n".join([note, *map(labelled, places)])
         return ToolResult(
             shown, tuple(places), depends_to=self._view.read_to, summary=counted(mentions.total, "mention"), note=note
@@ -189,9 +191,17 @@ class BookTools:
         )
 
 
+def _where_it_stops(passages: Sequence[Passage]) -> str:
+    """Where to go on, if there may be more than can be read at once: the last sentence that fits ends a bit before."""
+    if sum(len(passage.text.split()) for passage in passages) < READ_WORDS * 0.9:
+        return ""
+    page = passages[-1].last_page
+    return f"At most {READ_WORDS:,} words are read at once; this stops on page {page}: go on from there if need be."
+
+
 def _mentions_note(mentions: Mentions) -> str:
     if not mentions.total:
         return "This does not occur in what has been read."
-    chapters = "; ".join(f"{title or 'before the first chapter'}: {count}" for title, count in mentions.by_chapter)
+    chapters = per_chapter(mentions.by_chapter)
     times = counted(mentions.total, "time")
     return f"“{mentions.term}” occurs {times} in what has been read ({chapters}). First and last place:"

@@ -1,11 +1,16 @@
 """How pieces of the book are shown to a model, and how many of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from domain.book import Citation, Passage, Sentence
+from domain.book import ChapterCount, Citation, Passage, Sentence
 
 WORD_BUDGET = 8_000
 """Words of the book that one answer may read: about 11,000 tokens, some 25 pages."""
+
+
+MOST_CHAPTERS_COUNTED = 40
+"""Chapters that counts are told for one by one: those with the most."""
 
 
 class WordBudget:
@@ -36,6 +41,48 @@ class WordBudget:
             self.spend(len(passage.text.split()))
             taken.append(passage)
         return taken
+
+
+def joined(passages: Iterable[Passage]) -> list[Passage]:
+    """Passages of one search, best first, with those that follow each other in a chapter made one."""
+    runs: list[Passage] = []
+    for passage in passages:
+        beside = [run for run in runs if _follows(run, passage) or _follows(passage, run)]
+        whole = _one(sorted((*beside, passage), key=lambda part: part.start))
+        place = runs.index(beside[0]) if beside else len(runs)
+        runs = [run for run in runs if run not in beside]
+        runs.insert(place, whole)
+    return runs
+
+
+def _follows(one: Passage, other: Passage) -> bool:
+    """Whether no sentence stands between the end of one and the beginning of the other."""
+    return one.id + len(one.sentences) == other.id and one.chapter == other.chapter
+
+
+def _one(parts: Sequence[Passage]) -> Passage:
+    """Parts that follow each other, as one."""
+    return replace(
+        parts[0],
+        end=parts[-1].end,
+        last_page=parts[-1].last_page,
+        sentences=tuple(sentence for part in parts for sentence in part.sentences),
+        score=max(part.score for part in parts),
+    )
+
+
+def per_chapter(counts: Sequence[ChapterCount]) -> str:
+    """Counts in reading order; of very many chapters those with the most, and what the others have together."""
+    most = sorted(counts, key=lambda each: (-each.count, each.number))[:MOST_CHAPTERS_COUNTED]
+    told = [f"{_chapter(each)}: {each.count}" for each in counts if each in most]
+    others = [each.count for each in counts if each not in most]
+    if others:
+        told.append(f"{counted(len(others), 'other chapter')} together: {sum(others)}")
+    return "; ".join(told)
+
+
+def _chapter(each: ChapterCount) -> str:
+    return f"{each.number}. {each.title}" if each.number else "before the first chapter"
 
 
 def labelled(passage: Passage) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from bot.tools.arguments import define, text_argument, whole_argument
-from bot.tools.showing import WordBudget, counted, labelled, passage_of
+from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
 from domain.agent.aids import Aids
 from domain.agent.summaries import Digest, extracts
 from domain.book import Mentions, Passage, Sentence
@@ -135,9 +135,8 @@ def _shortened(summary: str, words: int) -> str:
 
 
 def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:
-    name = mentions.term
-    chapters = ", ".join(f"{title or 'before the first chapter'} {count}" for title, count in mentions.by_chapter)
-    parts = [f"“{name}” is named {counted(mentions.total, 'time')} in what has been read ({chapters})."]
+    name, times = mentions.term, counted(mentions.total, "time")
+    parts = [f"“{name}” is named {times} in what has been read ({per_chapter(mentions.by_chapter)})."]
     forms: Counter[str] = Counter()
     for found in sentences.values():
         forms |= forms_of(name, found)

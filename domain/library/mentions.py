@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 
-from domain.book import Mentions
+from domain.book import ChapterCount, Mentions
 from domain.library.excerpts import Excerpts
 from domain.library.index import BookIndex
 from domain.library.layout import Layout
@@ -65,7 +65,10 @@ def _is_mention(written: str, wanted: str) -> bool:
     return folded in (fold(written), fold(without_possessive(written)))
 
 
-def _by_chapter(layout: Layout, sentences: Sequence[int]) -> tuple[tuple[str, int], ...]:
-    """Counts in reading order; what stands before the first chapter goes under an empty title."""
+def _by_chapter(layout: Layout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
+    """Counts in reading order."""
     counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
-    return tuple((chapter.title if chapter else "", count) for chapter, count in counts.items())
+    return tuple(
+        ChapterCount(chapter.number, chapter.title, count) if chapter else ChapterCount(0, "", count)
+        for chapter, count in counts.items()
+    )

@@ -18,7 +18,7 @@ from domain.library.positions import find_page
 from domain.library.search import PASSAGE_WORDS, search
 
 READ_WORDS = 3_000
-"""Words after which reading pages stops; some ten printed pages."""
+"""Words after which reading stops; some ten printed pages."""
 
 MAX_NEIGHBOURS = 5
 """Passages that a passage can be widened by on each side."""
@@ -44,9 +44,10 @@ class Reading:
         passages: list[Passage] = []
         words = 0
         for page in self._layout.pages[opening : closing + 1]:
-            passages.append(self._excerpts.span(page.start, self._within_budget(page, READ_WORDS - words)))
+            stop = self._within_budget(page, READ_WORDS - words)
+            passages.append(self._excerpts.span(page.start, stop))
             words += len(passages[-1].text.split())
-            if words >= READ_WORDS:
+            if words >= READ_WORDS or stop < page.end:
                 break
         return passages
 
@@ -124,7 +125,8 @@ class Reading:
         if not sentences or start >= end or end > layout.length:
             message = f"There is no passage {source!r} in the part that has been read; search the book again."
             raise BookError(BookErrorCode.NOT_FOUND, message)
-        return sentences
+        most = bisect_right(layout.words, layout.words[sentences.start] + READ_WORDS) - 1
+        return range(sentences.start, min(sentences.stop, max(most, sentences.start + 1)))
 
 
 def _no_page(label: str, pages: Sequence[Page]) -> str:

@@ -21,23 +21,27 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
     looks = transcript.looks_for("table_of_contents")
     if not looks:
         return ""
-    listed = _listed(looks[-1].result.content)
+    listed, total = _listed(looks[-1].result.content)
     if not listed:
         return phrases.no_contents
     lines = [
         f"* {' '.join(str(entry.get('title')).split())}, p. {entry.get('page')}" for entry in listed[:_MOST_LISTED]
     ]
-    more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
-    return "\n".join([phrases.contents.format(len(listed)), *lines, *more])
+    more = [phrases.more.format(total - _MOST_LISTED)] if total > _MOST_LISTED else []
+    return "\n".join([phrases.contents.format(total), *lines, *more])
 
 
-def _listed(content: str) -> list[dict[str, Any]]:
+def _listed(content: str) -> tuple[list[dict[str, Any]], int]:
+    """The chapters that are listed, and how many there are."""
     try:
         told = json.loads(content)
     except ValueError:
-        return []
+        told = None
     listed = told.get("chapters") if isinstance(told, dict) else None
-    return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    if not isinstance(listed, list):
+        return [], 0
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    return entries, max(told.get("total") or 0, len(entries))
 
 
 def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
