@@ -8,7 +8,7 @@ from typing import Any
 
 import discord
 
-from cogs.cards import added_card, plain
+from cogs.cards import added_card, clipped, plain
 from cogs.errors import Refusal
 from cogs.services import Services, shelf_of
 from cogs.translation import Speech, later, speech_of
@@ -56,13 +56,18 @@ class ProgressReport:
 
 def progress_line(name: str, stage: str, share: float, say: Speech) -> str:
     done = round(min(max(share, 0.0), 1.0) * BAR)
-    return f"{say(stage)} {plain(name)} `{'█' * done}{'░' * (BAR - done)}` {share:.0%}"
+    return f"{say(stage)} {clipped(plain(name), 200)} `{'█' * done}{'░' * (BAR - done)}` {share:.0%}"
 
 
 async def add_book(
-    interaction: discord.Interaction[Any], services: Services, file: discord.Attachment, title: str, author: str
+    interaction: discord.Interaction[Any],
+    services: Services,
+    file: discord.Attachment,
+    title: str,
+    author: str,
+    room: asyncio.Semaphore,
 ) -> None:
-    """Read, index and shelve an attachment; the reply ends as a card.
+    """Read, index and shelve an attachment, once there is room for its bytes; the reply ends as a card.
 
     Raises:
         Refusal: the file is too large, or Discord does not hand it out.
@@ -80,16 +85,21 @@ async def add_book(
     await interaction.response.defer(thinking=True)
     started = time.perf_counter()
     report = ProgressReport(interaction, file.filename)
-    async with report.shown():
-        added = await services.shelf.add(
-            await _download(file, say),
-            file.filename,
-            shelf=shelf_of(interaction),
-            title=title,
-            author=author,
-            added_by=str(interaction.user.id),
-            progress=report.update,
-        )
+    try:
+        async with report.shown(), room:
+            added = await services.shelf.add(
+                await _download(file, say),
+                file.filename,
+                shelf=shelf_of(interaction),
+                title=title,
+                author=author,
+                added_by=str(interaction.user.id),
+                progress=report.update,
+            )
+    except Exception:
+        with contextlib.suppress(discord.HTTPException):
+            await interaction.delete_original_response()  # how far it had come says nothing any more
+        raise
     card = added_card(added, time.perf_counter() - started, say)
     await interaction.edit_original_response(content=None, embed=card)
 

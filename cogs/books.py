@@ -1,5 +1,6 @@
 """/books: the guild's shelf."""
 
+import asyncio
 from typing import Any
 
 import discord
@@ -21,6 +22,8 @@ from domain.book import Book
 from domain.conversation import Conversation
 
 TITLE_LENGTH = 200
+UPLOADS_AT_ONCE = 3
+"""Files held in memory; two of them are read while the third comes in, and who comes later waits."""
 
 
 @app_commands.guild_only()
@@ -28,6 +31,7 @@ TITLE_LENGTH = 200
 class Books(commands.GroupCog, group_name="books", group_description="The books of this server"):
     def __init__(self, bot: ServingBot, services: Services) -> None:
         self._services = services
+        self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
         bot.actions |= {"books-page": self._turn_page, "book-remove": self._remove}
 
     @app_commands.command(description="Add a book: EPUB, PDF, DOCX, HTML, Markdown or plain text")
@@ -41,7 +45,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         title: Range[str, 1, TITLE_LENGTH] | None = None,
         author: Range[str, 1, TITLE_LENGTH] | None = None,
     ) -> None:
-        await add_book(interaction, self._services, file, title or "", author or "")
+        await add_book(interaction, self._services, file, title or "", author or "", self._room)
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:

@@ -90,6 +90,11 @@ class BotProcess:
             self._output.append(line)
 
     @property
+    def pid(self) -> int:
+        assert self._process
+        return self._process.pid
+
+    @property
     def is_running(self) -> bool:
         return self._process is not None
 

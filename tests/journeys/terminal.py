@@ -11,6 +11,7 @@ from typing import Any
 from bot.settings import Settings
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 110
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Terminal:
             env=self.environment(**environment),
             cwd=self.folder,
         )
-        out, err = await asyncio.wait_for(process.communicate(None if stdin is None else stdin.encode()), 60)
+        out, err = await asyncio.wait_for(process.communicate(None if stdin is None else stdin.encode()), PATIENCE_S)
         assert process.returncode is not None
         return Ran(process.returncode, out.decode(), err.decode())
 

@@ -269,7 +269,8 @@ class World:
     def attach(self, channel: Channel | None, filename: str, data: bytes, content_type: str) -> Attachment:
         number = self.snowflake()
         place = channel.id if channel else 0
-        url = f"{self.cdn_url}/attachments/{place}/{number}/{filename}"
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", filename)[-100:]
+        url = f"{self.cdn_url}/attachments/{place}/{number}/{name}"
         self.attachments[number] = Attachment(number, filename, data, url, content_type)
         return self.attachments[number]
 
