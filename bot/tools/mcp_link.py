@@ -45,6 +45,7 @@ class ServerLink:
         self._client: Client | None = None
         self._tried, self._up, self._lost, self._wanted = (asyncio.Event() for _ in range(4))
         self._keeper: asyncio.Task[None] | None = None
+        self._closing = False
 
     async def open(self) -> None:
         """Start, and wait for the first attempt to succeed or fail."""
@@ -52,6 +53,9 @@ class ServerLink:
         await self._tried.wait()
 
     async def close(self) -> None:
+        """Hang up. The SDK turns a cancellation that comes while it connects into an error, so a word is left too."""
+        self._closing = True
+        self._wanted.set()
         if self._keeper is not None:
             self._keeper.cancel()
             await asyncio.wait({self._keeper})
@@ -109,7 +113,7 @@ class ServerLink:
 
     async def _keep(self) -> None:
         pause = FIRST_PAUSE_S
-        while True:
+        while not self._closing:
             self._wanted.clear()
             began = time.monotonic()
             try:

@@ -64,6 +64,7 @@ async def test_a_book_is_added_talked_about_and_removed(double: DiscordDouble, b
     await double.until(lambda: double.threads() == [])
     [book] = await ann.autocomplete("books remove", "book", "")
     asked = await ann.slash("books remove", book=book["value"])
+    await answered(double, asked)
     await ann.click(asked.message, label="Remove it")
     await double.until(lambda: "off the shelf" in asked.text)
 

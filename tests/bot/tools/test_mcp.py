@@ -258,6 +258,19 @@ class TestHttp:
         server.down = False
         assert (await call(http, "web_echo", text="x")).content == "x"
 
+    async def test_hanging_up_while_it_is_being_called_again_takes_no_time(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.0)
+        for moment in range(20):
+            async with McpHttpDouble() as server:
+                tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
+                await tools.open()
+            assert error_of(await call(tools, "web_echo", text="x"))
+            await asyncio.sleep(moment / 200)
+            async with asyncio.timeout(30):
+                await tools.close()
+
     async def test_a_server_that_has_gone_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.3)
         async with McpHttpDouble() as server:
