@@ -1,0 +1,1 @@
+"""Benchmarks run; what they measure is for docs/performance.md."""

@@ -1,0 +1,51 @@
+"""Benchmarks run with the smallest sizes, and the page keeps what it has of those that do not run."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as everything
+from benchmarks import library, reading
+from benchmarks.prose import book
+
+
+async def test_searching_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    await library.measure(book(3_000), books=3, rounds=1)
+    printed = capsys.readouterr().out
+    assert "the same among 3" in printed
+    assert "peak memory" in printed
+
+
+async def test_adding_books_is_measured_in_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    await reading.measure(reading.made_books(6_000), rounds=1)
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines()[1:4]] == ["made.txt", "made.epub", "made.pdf"]
+
+
+def test_a_benchmark_that_runs_again_leaves_the_others_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "performance.md"
+    printing = everything.Benchmark("One", "none"), everything.Benchmark("Two", "none")
+    monkeypatch.setattr(everything, "BENCHMARKS", dict(zip(("one", "two"), printing, strict=True)))
+    monkeypatch.setattr(everything, "_run", lambda name, quick: f"## {name.title()}\n\nfirst\n")
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "--output", str(page)])
+    everything.main()
+    monkeypatch.setattr(everything, "_run", lambda name, quick: f"## {name.title()}\n\nagain\n")
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "two", "--output", str(page)])
+    everything.main()
+    written = page.read_text(encoding="utf-8")
+    assert written.index("## One\n\nfirst") < written.index("## Two\n\nagain")
+    assert written.count("\n## ") == 2
+
+
+def test_a_benchmark_that_fails_is_named_and_changes_nothing_on_the_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "performance.md"
+    monkeypatch.setattr(everything, "_run", lambda name, quick: None)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "library", "--output", str(page)])
+    with pytest.raises(SystemExit, match="library"):
+        everything.main()
+    assert not page.exists()
