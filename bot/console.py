@@ -19,6 +19,7 @@ from rich.text import Text
 from bot.event_json import event_to_json
 from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
+from domain.agent.leak_gate import redacted
 from domain.book import Citation
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -112,7 +113,8 @@ class ConsoleChat:
 
     def _say(self, sentence: str, **about: str) -> None:
         if self._as_json:
-            print(json.dumps({"event": "resumed", **about}, ensure_ascii=False), flush=True)  # noqa: T201
+            told = {name: redacted(text) for name, text in about.items()}
+            print(json.dumps({"event": "resumed", **told}, ensure_ascii=False), flush=True)  # noqa: T201
             return
         self._console.print(f"[dim]{sentence}[/]")
         for text in about.values():

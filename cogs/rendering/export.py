@@ -12,6 +12,7 @@ from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.inline import inert
 from cogs.rendering.trace import call_json, call_section
 from cogs.rendering.words import Say, in_english
+from domain.agent.leak_gate import redacted
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
@@ -32,11 +33,15 @@ def export_conversation(
 
 
 def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_english) -> list[ChatMessage]:
-    """The messages for somebody who has read up to `read_to`: what people wrote, and answers that rest on no more."""
+    """The messages for somebody who has read up to `read_to`: what people wrote, and answers that rest on no more.
+
+    What was hidden in an answer is not in it: a file has no covers.
+    """
     shown = []
     for message in messages:
         if message.role is MessageRole.USER or (message.depends_to or 0) <= read_to:
-            shown.append(message)
+            is_answer = message.role is MessageRole.ASSISTANT
+            shown.append(replace(message, content=redacted(message.content)) if is_answer else message)
         elif is_said(message):
             left_out = say("(Left out: this answer was given when more of the book was open than you have read.)")
             shown.append(replace(message, content=left_out, citations=()))

@@ -245,7 +245,9 @@ class AnswerMaker:
         return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 
     async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
-        text = draft.text or outcome.text.strip()
+        text = draft.text
+        if not text:  # keys and page numbers that nothing stands behind are no words
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])

@@ -28,9 +28,9 @@ class LeakChecks:
             return None
         self._prepare(book)
 
-        async def tells(sentence: str) -> bool:
+        async def tells(sentence: str, /, before: str = "") -> bool:
             leaks = await asyncio.shield(self._prepare(book))
-            return await asyncio.to_thread(leaks.found_in, sentence, read_to, known)
+            return await asyncio.to_thread(leaks.found_in, sentence, read_to, known, before)
 
         return tells
 

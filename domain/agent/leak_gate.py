@@ -1,11 +1,14 @@
 """The last look at an answer before it is shown: sentences that give away unread text are hidden."""
 
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Protocol
 
-Tells = Callable[[str], Awaitable[bool]]
-"""Whether a sentence gives away what lies beyond the readers' bound."""
+
+class Tells(Protocol):
+    """Whether a sentence gives away what lies beyond the readers' bound, by itself or with the words `before` it."""
+
+    async def __call__(self, sentence: str, /, before: str = "") -> bool: ...
+
 
 HIDDEN_NOTE = (
     "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
@@ -24,6 +27,13 @@ _LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
 
 
 _COVER = re.compile(r"\|\|(.+?)\|\|")
+_BARS = re.compile(r"\|(?=\|)")
+
+_FENCE = re.compile(r"\s*(?:>\s*)*(?:```|~~~)")
+"""A line that opens or closes a block of code."""
+
+_BEFORE = 200
+"""Characters before a sentence that are looked at with it: a run of words may begin there."""
 
 
 def uncovered(text: str) -> str:
@@ -31,8 +41,17 @@ def uncovered(text: str) -> str:
     return _COVER.sub(r"\1", text.removesuffix(HIDDEN_NOTE)) if text.endswith(HIDDEN_NOTE) else text
 
 
+def redacted(text: str) -> str:
+    """A text for where no cover can be put over words: they are not there at all."""
+    return _COVER.sub(f"||{COVERED}||", text)
+
+
 class LeakGate:
-    """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes."""
+    """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes.
+
+    A cover holds only in running text. In code and in tables, where Discord would show the marks and the words, the
+    words are taken out.
+    """
 
     def __init__(self, tells: Tells | None) -> None:
         self._tells = tells
@@ -43,6 +62,9 @@ class LeakGate:
         self.text = ""
         self._pending = ""
         self._has_hidden = False
+        self._before = ""
+        self._line = ""
+        self._is_fenced = False
 
     async def feed(self, text: str) -> str:
         """Take in more of the answer; return what may be shown now."""
@@ -76,10 +98,27 @@ class LeakGate:
         lead = _LEAD.match(sentence)
         start = lead.end() if lead else 0
         body = sentence[start:].rstrip()
-        if not body or self._tells is None or not await self._tells(body):
-            return sentence
+        no_cover, before = self._takes_no_cover(body), self._before
+        self._follow(sentence)
+        if not body or self._tells is None or not await self._tells(body, before):
+            return _BARS.sub("| ", sentence)  # bars of the model's own would pair with those of a cover
         self._has_hidden = True
-        return f"{sentence[:start]}||{body.replace('||', '//')}||{sentence[start + len(body) :]}"
+        rest = sentence[start + len(body) :]
+        if no_cover:
+            return f"{sentence[:start]}{COVERED}{rest}"
+        # A backslash at its end would take the cover's mark for a letter.
+        return f"{sentence[:start]}||{body.replace('||', '//').rstrip(chr(92))}||{rest}"
+
+    def _takes_no_cover(self, body: str) -> bool:
+        line = self._line + body
+        return self._is_fenced or "```" in body or self._line.count("`") % 2 == 1 or line.lstrip(" >").startswith("|")
+
+    def _follow(self, sentence: str) -> None:
+        """Remember what stands before the next sentence, and whether that is code."""
+        self._before = (self._before + sentence)[-_BEFORE:]
+        *lines, self._line = (self._line + sentence).split("\n")
+        for line in lines:
+            self._is_fenced ^= _FENCE.match(line) is not None
 
     def _show(self, text: str) -> str:
         self.text += text

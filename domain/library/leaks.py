@@ -40,6 +40,7 @@ SLICE = 50_000
 
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
+_MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
 _NUMBER = re.compile(r"\d{3,}")
 """Years and amounts; smaller numbers are counts, dates and lists, and stand in every book."""
 
@@ -74,16 +75,17 @@ class Leaks:
         shares = {word: log10(len(words) / count) for word, count in counts.items()}
         return cls(f" {' '.join(words)} ", places, ends, shares, names.names())
 
-    def found_in(self, sentence: str, read_to: int, known: str = "") -> bool:
-        """Whether a sentence tells what stands only beyond `read_to`.
+    def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
+        """Whether a sentence tells what stands only beyond `read_to`, a run of words begun in what stands `before` it
+        included.
 
         What is in `known` (the reader's own words, the title) tells nothing.
         """
-        said = _REFERENCE.sub("", sentence)
+        said, before = _plain(sentence), _plain(before)
         bound = self._bound(read_to)
         return (
             self._tells_name(said, bound, known)
-            or self._tells_run(said, bound, known)
+            or self._tells_run(said, bound, known, before)
             or self._tells_number(said, bound, known)
         )
 
@@ -105,11 +107,11 @@ class Leaks:
         forms = (words.removesuffix("s"), *(f"{words}{ending}" for ending in _ENDINGS))
         return bound < min(self._first(f" {form} ") for form in forms) < len(self._folded)
 
-    def _tells_run(self, said: str, bound: int, known: str) -> bool:
+    def _tells_run(self, said: str, bound: int, known: str, before: str) -> bool:
         known_words = f" {' '.join(_words(known))} "
         return any(
             run not in known_words and self._is_beyond(run, bound) and self._is_telling(run)
-            for run in _runs(_words(said))
+            for run in _runs(_words(said), _words(before))
         )
 
     def _tells_number(self, said: str, bound: int, known: str) -> bool:
@@ -154,10 +156,17 @@ def _words(text: str) -> list[str]:
     return [_fold(word) for word in words_of(text)]
 
 
-def _runs(words: Sequence[str]) -> Iterator[str]:
-    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces."""
+def _plain(text: str) -> str:
+    """The text without page references and without the marks of Markdown, which hang on words."""
+    return _MARKS.sub("", _REFERENCE.sub("", text))
+
+
+def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[str]:
+    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces; each ends in `said`,
+    and may begin in what stands `before` it."""
+    words = [*before, *said]
     for length, dense in ((RUN, False), (LONG_RUN, False), (DENSE_RUN, True)):
-        for at in range(len(words) - length + 1):
+        for at in range(max(len(before) - length + 1, 0), len(words) - length + 1):
             run = words[at : at + length]
             if all(is_dense(word) == dense for word in run):
                 yield f" {' '.join(run)} "

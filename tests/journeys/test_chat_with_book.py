@@ -474,3 +474,10 @@ async def test_what_the_model_knows_by_heart_shows_in_no_call_either(tmp_path: P
         assert second.shown_arguments == {"term": COVERED}
         assert (first.arguments, second.arguments) == (secret.arguments, {"term": "Lucian"})
         assert sum(isinstance(event, ToolCallFinished) and not event.is_error for event in events) == 2
+
+
+async def test_keys_and_page_numbers_that_nothing_stands_behind_are_no_answer(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("[s-0000000] (p. 99)")) as room:
+        failed = (await room.ask(await room.talk(), "Who?"))[-1]
+        assert isinstance(failed, TurnFailed)
+        assert failed.code == "empty_reply"

@@ -1,7 +1,8 @@
 """Questions about the whole of what has been read: summaries by chapter, and who is who."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from domain.book import BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import ToolCallFinished
-from domain.tool_use import ChatResponse, TokenUsage
+from domain.tool_use import ChatResponse, ProviderEvent, TokenUsage, ToolDefinition
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
 
@@ -164,15 +165,17 @@ async def test_a_long_chapter_is_summarised_in_pieces(tmp_path: Path, monkeypatc
 
 async def test_what_is_not_done_in_time_comes_as_sentences_and_is_written_later(tmp_path: Path) -> None:
     author = Author()
-    provider = ScriptedChat(author)
     slow = asyncio.Event()
 
     class Slow(ScriptedChat):
-        async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: object) -> ChatResponse:
-            if not author.summarised:
-                return await provider.chat_with_tools(messages, ())
-            await slow.wait()
-            return await provider.chat_with_tools(messages, ())
+        async def stream(
+            self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+        ) -> AsyncGenerator[ProviderEvent, None]:
+            if messages[0].role != "system" and author.summarised:
+                await slow.wait()
+            async with aclosing(super().stream(messages, tools, call_tools=call_tools)) as events:
+                async for event in events:
+                    yield event
 
     async with reading_room(tmp_path, Slow(author), text=novel(), tool_timeout=1.0) as room:
         first = await story(room)

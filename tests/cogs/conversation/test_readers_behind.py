@@ -128,3 +128,16 @@ async def test_an_answer_nobody_has_seen_is_made_anew_once_its_reader_has_moved_
         assert after.said()[-1:] == ["I do not know."]
         assert "has read to page 1" in said_of(after)
         assert "It was Hobb." not in await after.kept()
+
+
+async def test_what_was_hidden_in_an_answer_is_not_in_a_file(room: Scene) -> None:
+    await stand_at(room, room.ann, "2")
+    room.model.say("Nobody knows. It was Lucian, his brother.")
+    await room.ann.say(room.thread, "Who did it?")
+    await room.until_delivered()
+    assert "||It was Lucian, his brother.||" in room.said()[0]
+    exported = await room.ann.slash("conversations export", channel=room.thread)
+    await room.until(lambda: exported.messages)
+    text = exported.message.attachments[0].data.decode()
+    assert "Nobody knows. ||(hidden)||" in text
+    assert "Lucian" not in text

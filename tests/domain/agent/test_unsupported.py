@@ -19,6 +19,7 @@ from domain.agent.unsupported import unsupported
         "# The keepers of the old light house",
         "Good morning!",
         "||It was Lucian who put out the lamp.||",
+        "He came (p. 3). ||It was Lucian who put out the lamp.||",
         "“Ann kept the light for forty years. She never let it go out.” (p. 12)",
         "> “Ann kept the light for forty years,” said Hobb at the door. She never let it go out. (p. 12, p. 13)",
         "“The Perpetua” occurs 11 times in what can be read.",

@@ -1,5 +1,7 @@
 """What a model knows by heart is found before it is shown."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,8 +112,8 @@ def test_what_the_reader_brought_up_is_no_secret() -> None:
     assert not LEAKS.found_in("I find nothing about Lucian Orchard.", BOUND, known="Who is Lucian Orchard?")
 
 
-async def tells(sentence: str) -> bool:
-    return LEAKS.found_in(sentence, BOUND)
+async def tells(sentence: str, /, before: str = "") -> bool:
+    return LEAKS.found_in(sentence, BOUND, before=before)
 
 
 async def gated(*pieces: str) -> str:
@@ -132,6 +134,56 @@ async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> 
     assert await gate.feed("It was Luc") == ""
     assert await gate.feed("ian.") == ""
     assert "||It was Lucian.||" in await gate.finish()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("She put the lamp. Out for his drowned brother.", "She put the lamp. ||Out for his drowned brother.||"),
+        ("He would put!\nThe lamp out, he said.", "He would put!\n||The lamp out, he said.||"),
+        ("For his. Drowned. Brother.", "For his. Drowned. ||Brother.||"),
+    ],
+)
+async def test_a_run_of_words_is_found_across_the_end_of_a_sentence(text: str, shown: str) -> None:
+    assert await gated(text) == shown + HIDDEN_NOTE
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["_Lucian_ came.", "**Lucian** came.", "*Lucian Orchard* came.", "Then “Lucian” came.", "It is `Lucian`."],
+)
+async def test_a_name_in_any_dress_is_found(said: str) -> None:
+    assert f"||{said}||" in await gated(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nIt was Lucian.\n```\nShe paid.",
+        "~~~text\nMarta.\nIt was Lucian. Yes.\n~~~",
+        "It says `He came. It was Lucian. Yes.` there.",
+        "| Who | What |\n|---|---|\n| Dr. Lucian | the lamp |\n",
+        "> | Lucian. He did. | x |",
+        "```It was Lucian.```",
+    ],
+)
+async def test_in_code_and_tables_the_words_themselves_are_taken_out(text: str) -> None:
+    shown = await gated(text)
+    assert "Lucian" not in shown
+    assert "(hidden)" in shown
+    assert shown.endswith(HIDDEN_NOTE)
+
+
+async def test_after_a_block_of_code_covers_are_used_again() -> None:
+    assert "\n||It was Lucian.||" in await gated("```\nShe paid.\n```\nIt was Lucian.")
+
+
+@pytest.mark.parametrize("text", ["So || it is. It was Lucian. Well.", "It was Lucian\\", "a|| It was Lucian. ||b"])
+async def test_nothing_the_model_writes_around_it_lifts_a_cover(text: str) -> None:
+    shown = await gated(text)
+    assert "Lucian" not in re.sub(r"\|\|[^|]+\|\|", "", shown)
+    assert shown.count("||") == 2
+    assert "\\||" not in shown
 
 
 async def test_without_a_bound_all_passes_at_once() -> None:
