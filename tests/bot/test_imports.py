@@ -1,0 +1,40 @@
+"""Nobody pays for an SDK that is not used."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("anthropic", "openai", "httpx2", "mcp", "discord", "genai_prices")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("module", ["bot.app", "bot.toolbox", "bot.fluent", "bot.llm.anthropic", "bot.llm.openai"])
+def test_a_module_is_loaded_without_the_sdks(module: str) -> None:
+    code = f"import sys, {module}; print(*(name for name in {HEAVY} if name in sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("opening", "sdk"),
+    [
+        ("from bot.llm.anthropic import AnthropicChat as Chat; chat = Chat(api_key='k')", "anthropic"),
+        ("from bot.llm.openai import OpenAIChat as Chat; chat = Chat(api_key='k', model='m')", "openai"),
+    ],
+)
+def test_a_provider_loads_its_own_sdk_when_it_is_used(opening: str, sdk: str) -> None:
+    code = f"""
+import asyncio, sys
+{opening}
+
+async def use():
+    await chat.warm_up()
+    await chat.aclose()
+
+asyncio.run(use())
+print(*(name for name in {HEAVY} if name in sys.modules))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(loaded.stdout.split()) == {sdk, "httpx2"}
