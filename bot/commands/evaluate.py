@@ -26,7 +26,7 @@ def evaluate(
         if as_json:
             print(json.dumps(report.as_dict()))  # noqa: T201
         else:
-            books = {Path(path).stem: scores.as_dict() for path, scores in report.books.items()}
+            books = {name: scores.as_dict() for name, scores in zip(_names(report), report.books.values(), strict=True)}
             console.print(_table({"all": report.overall.as_dict(), **books}))
 
     run_async(work)
@@ -45,6 +45,12 @@ async def _report(file: Path, limit: int | None) -> Report:
             return await run(file, files, read_plain, limit, lambda _, share: bar.update(task, completed=share))
         finally:
             await files.close()
+
+
+def _names(report: Report) -> list[str]:
+    """What stands over the columns of the books: short if that tells them apart."""
+    stems = [Path(path).stem for path in report.books]
+    return stems if len({"all", *stems}) == len(stems) + 1 else list(report.books)
 
 
 def _table(rows: Mapping[str, Mapping[str, float]]) -> Table:

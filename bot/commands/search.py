@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,13 +11,14 @@ import typer
 from bot.commands.running import console, fail, opened, run_async
 from domain.book import Passage
 from domain.library.positions import end_of_page
+from domain.library.search import MAX_RESULTS
 from domain.protocols import BookView
 
 
 def search(
     book: Annotated[str, typer.Argument(help="Title or id")],
     query: Annotated[str | None, typer.Argument(help="What to look for")] = None,
-    top_k: Annotated[int, typer.Option(min=1, max=100, help="How many passages")] = 5,
+    top_k: Annotated[int, typer.Option(min=1, help=f"How many passages, {MAX_RESULTS} at most")] = 5,
     page: Annotated[str | None, typer.Option(help="Only what a reader on this page has read")] = None,
     queries: Annotated[str | None, typer.Option(help="A file of queries, one a line; - is standard input")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list; with --queries one a line")] = False,
@@ -32,16 +34,17 @@ def search(
             read_to = found.length if page is None else end_of_page(await file.pages(), page)
             view = file.view(read_to)
             for line in [query] if query is not None else _queries(str(queries)):
-                await _answer(view, line or "", top_k, as_json=as_json)
+                passages = await view.search([line or ""], top_k)
+                if as_json:
+                    fields = [await passage_fields(passage, view) for passage in passages]
+                    print(json.dumps(fields, ensure_ascii=False))  # noqa: T201
+                else:
+                    _show(passages)
 
     run_async(work)
 
 
-async def _answer(view: BookView, query: str, top_k: int, *, as_json: bool) -> None:
-    passages = await view.search([query], top_k)
-    if as_json:
-        print(json.dumps([passage_fields(passage) for passage in passages], ensure_ascii=False))  # noqa: T201
-        return
+def _show(passages: Sequence[Passage]) -> None:
     if not passages:
         console.print("Nothing was found.")
     for passage in passages:
@@ -51,8 +54,8 @@ async def _answer(view: BookView, query: str, top_k: int, *, as_json: bool) -> N
         console.print(passage.text + "\n", markup=False)
 
 
-def passage_fields(passage: Passage) -> dict[str, object]:
-    """A passage in the JSON form of the command line; pages are numbers where their labels are."""
+async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:
+    """A passage as the command line's JSON has it: the text as it stands, pages as numbers where their labels are."""
     return {
         "passage_id": passage.id,
         "page": _page(passage.page),
@@ -61,7 +64,7 @@ def passage_fields(passage: Passage) -> dict[str, object]:
         "start": passage.start,
         "end": passage.end,
         "score": round(passage.score, 4),
-        "text": passage.text,
+        "text": (await view.cite(passage.start, passage.end)).quote,
     }
 
 

@@ -109,7 +109,7 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
         BookError: it is missing, or one of its lines is not of the form it has to be.
     """
     try:
-        lines = path.read_text("utf-8").split("\n")
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BookError(BookErrorCode.NOT_FOUND, f"The questions in {path} cannot be read: {error}.") from error
     return list(_parsed(path, lines))
@@ -123,7 +123,7 @@ def _parsed(path: Path, lines: Sequence[str]) -> Iterator[LabelledQuestion]:
             row = json.loads(line)
             evidence, answers = _spans(row["spans"]), _spans(row.get("answer_spans") or ())
             yield LabelledQuestion(str(row["book"]), str(row["question"]), evidence, answers)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             message = f'Line {number} of {path} is not a question: it needs "book", "question" and "spans".'
             raise BookError(BookErrorCode.PARSE_FAILED, message) from error
 

@@ -147,7 +147,8 @@ async def _looked_up(room: ReadingRoom, pair: Pair, folder: Path) -> list[str]:
     )
     view = room.file.view(pair.read_to)
     manage = ManagePositions(readers=room.storage.readers, files=files)
-    found = [passage_fields(passage) for passage in await view.search(["lamp", "Lucian Orchard", "murder"], 20)]
+    hits = await view.search(["lamp", "Lucian Orchard", "murder"], 20)
+    found = [await passage_fields(hit, view) for hit in hits]
     books = OpenBooks(shelf=shelf, readers=room.storage.readers, reader_id=BEN.id)
     dispatch = tools_of(books).build_dispatcher()
     by_mcp = [await dispatch(each.tool_name, {"book": "Lamps", **each.arguments}) for each in EVERY_TOOL]
