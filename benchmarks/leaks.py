@@ -7,10 +7,11 @@ measured. Every sentence is held against a book at a bound:
 
 honest, should pass
     answers just read        an answer, the reader just behind its evidence; the question is known
-    own sentences            what stands in the book before the bound, word for word
-    prose of other books     sentences of another book: what anybody may write
+    own sentences            what stands in the book before the bound, word for word, behind the sentence before it
+    prose of other books     sentences of another book, likewise: what anybody may write
 planted, should be hidden
     sentences from beyond    what stands in the book beyond the bound, word for word (eight words or more)
+    cut into threes          the same with a full stop after every three words; the last of them counts
     names from beyond        "It was NAME.", for names that first stand beyond the bound
     answers from beyond      an answer of four words or more, the reader just before its evidence
 """
@@ -53,6 +54,7 @@ class Claim:
     read_to: int
     said: str
     known: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +133,33 @@ def _from_books(books: dict[str, str]) -> Iterator[Claim]:
         others = [other for other in books if other != name]
         for share in BOUNDS:
             bound = round(len(text) * share)
-            read = [text[a:b] for a, b in spans[name] if b <= bound]
+            read = [(a, b) for a, b in spans[name] if b <= bound]
             beyond = [text[a:b] for a, b in spans[name] if a >= bound and len(text[a:b].split()) >= 8]
-            for kind, pool in (("own sentences", read), ("sentences from beyond", beyond)):
-                for said in chance.sample(pool, min(SENTENCES, len(pool))):
-                    yield Claim(kind, name, bound, said)
+            for earlier, said in _with_before(text, read, min(SENTENCES, len(read)), chance):
+                yield Claim("own sentences", name, bound, said, before=earlier)
+            for said in chance.sample(beyond, min(SENTENCES, len(beyond))):
+                yield Claim("sentences from beyond", name, bound, said)
+                *before, last = _threes(said)
+                yield Claim("cut into threes", name, bound, last, before=" ".join(before))
             for other in others:
-                for a, b in chance.sample(spans[other], SENTENCES // len(others)):
-                    yield Claim("prose of other books", name, bound, books[other][a:b])
+                for earlier, said in _with_before(books[other], spans[other], SENTENCES // len(others), chance):
+                    yield Claim("prose of other books", name, bound, said, before=earlier)
+
+
+def _with_before(
+    text: str, spans: Sequence[tuple[int, int]], count: int, chance: random.Random
+) -> Iterator[tuple[str, str]]:
+    """Some of the sentences, each behind the one before it."""
+    for number in chance.sample(range(len(spans)), count):
+        yield text[slice(*spans[number - 1])] if number else "", text[slice(*spans[number])]
+
+
+def _threes(sentence: str) -> list[str]:
+    """The sentence cut after every three words, the last piece having three to five."""
+    words = [word.strip(".,;:!?") for word in sentence.split()]
+    cuts = range(0, len(words) - 5, 3)
+    rest = words[len(cuts) * 3 :]
+    return [*(f"{' '.join(words[at : at + 3])}." for at in cuts), f"{' '.join(rest)}."]
 
 
 def _names_from_beyond(books: dict[str, str], ready: dict[str, Leaks]) -> Iterator[Claim]:
@@ -154,7 +175,7 @@ def _found(claims: Sequence[Claim], ready: dict[str, Leaks], changes: dict[str, 
     try:
         for name, value in changes.items():
             setattr(leaks, name, value)
-        return [ready[claim.book].found_in(claim.said, claim.read_to, claim.known) for claim in claims]
+        return [ready[claim.book].found_in(claim.said, claim.read_to, claim.known, claim.before) for claim in claims]
     finally:
         for name, value in usual.items():
             setattr(leaks, name, value)

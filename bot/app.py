@@ -116,6 +116,7 @@ async def open_app(
             provider=model,
             prompt=prompts.title,
             books=storage.books,
+            readers=storage.readers,
             leaks=leaks,
             usage=storage.usage,
             price=cost_in_microdollars,

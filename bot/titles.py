@@ -13,7 +13,7 @@ from domain.chat import ChatMessage
 from domain.conversation import Conversation, title_from
 from domain.errors import MarginaliaError
 from domain.event import UsageReported
-from domain.protocols import BookRepository, ChatProvider, Clock, UsageRepository
+from domain.protocols import BookRepository, ChatProvider, Clock, ReaderRepository, UsageRepository
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 
@@ -36,6 +36,7 @@ class ModelTitles:
         provider: ChatProvider,
         prompt: Template,
         books: BookRepository,
+        readers: ReaderRepository,
         leaks: LeakChecks,
         usage: UsageRepository,
         price: Callable[[str, str, TokenUsage], int | None],
@@ -44,6 +45,7 @@ class ModelTitles:
         self._provider = provider
         self._prompt = prompt
         self._books = books
+        self._readers = readers
         self._leaks = leaks
         self._usage = usage
         self._price = price
@@ -81,9 +83,12 @@ class ModelTitles:
         )
 
     async def _spoils(self, title: str, conversation: Conversation, question: ChatMessage) -> bool:
-        """Whether it names what lies beyond where the readers were; `depends_to` of a question says where that is."""
+        """Whether it names what lies beyond where the readers were (`depends_to` of a question says where that is), or
+        beyond anybody else who is reading the book: a thread's title is seen by all who see the channel."""
         book = await self._books.get(conversation.book_id)
         if book is None or question.depends_to is None:
             return False
-        tells = self._leaks.check(book, question.depends_to, f"{book.title}\n{book.author}\n{question.content}")
+        lowest = await self._readers.lowest_position(book.id)
+        read_to = question.depends_to if lowest is None else min(question.depends_to, lowest)
+        tells = self._leaks.check(book, read_to, f"{book.title}\n{book.author}\n{question.content}")
         return tells is not None and await tells(title)

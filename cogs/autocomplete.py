@@ -14,6 +14,7 @@ from cogs.translation import Speech, speech_of
 from domain.book import Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
+from domain.library.positions import title_is_read
 
 MOST_CHOICES = 25
 LONGEST_NAME = 100
@@ -61,9 +62,9 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
 
 
 def chapter_name(chapter: Chapter, bound: int, say: Speech) -> str:
-    """A chapter's number, and its title where it begins before `bound`."""
+    """A chapter's number, and its title where that stands before `bound`."""
     number = say("Chapter {number}", number=chapter.number)
-    return f"{number}: {chapter.title}" if chapter.start < bound and chapter.title else number
+    return f"{number}: {chapter.title}" if chapter.title and title_is_read(chapter, bound) else number
 
 
 def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:

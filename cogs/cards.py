@@ -9,6 +9,7 @@ from cogs.translation import Speech
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.library.bound import label_at
+from domain.library.positions import title_is_read
 from domain.library.shelf import AddedBook
 from domain.usage import UsageTotal
 
@@ -92,7 +93,7 @@ def state_line(book: Book, say: Speech) -> str:
 def contents_lines(chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech) -> list[str]:
     if not chapters:
         return [say("No chapters could be made out in this book.")]
-    reached = [each for each in chapters if each.start < bound]
+    reached = [each for each in chapters if title_is_read(each, bound)]
     lines = []
     for each in reached[:SHOWN_CHAPTERS]:
         page = label_at(pages_of_book, each.start + 1)

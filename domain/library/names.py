@@ -19,6 +19,9 @@ ARTICLES_AMONG_NOUNS = 0.05
 FEWEST_AMONG_NOUNS = 4
 """Occurrences of a name where nouns have capitals: a rarer noun may miss its article by chance."""
 
+FEWEST_OF_A_WORD = 3
+"""Occurrences inside sentences of a word that is a name as well ("Rose", "Will"), to be half of a name of two."""
+
 _SMALL = re.compile(r"(?<![\w'’])[a-zà-öø-ÿ][^\W\d_]*|(?<![\w'’])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_]*")
 _LETTERS = re.compile(r"(?<![\w'’])[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:['’][^\W\d_]+)*")
 """Words that may have a capital; whether they have one is seen from their first letter, in any script."""
@@ -99,7 +102,8 @@ class NameCensus:
         fewest = FEWEST_AMONG_NOUNS if among_nouns else 1
         names = {word for word, count in self._inside.items() if count >= fewest and len(word) > 1}
         names -= self._small.keys() | _EVERYBODYS | _TITLES | (self._nouns if among_nouns else set())
-        partners = names | _TITLES
+        words = {word for word, count in self._inside.items() if count >= max(FEWEST_OF_A_WORD, self._small[word])}
+        partners = names | _TITLES | (set() if among_nouns else words - _EVERYBODYS)
         pairs = {" ".join(pair) for pair in self._pairs if partners.issuperset(pair)}
         return frozenset(names | pairs | self._addressed)
 

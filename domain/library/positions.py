@@ -44,6 +44,11 @@ def page_missing(label: str, pages: Sequence[Page]) -> BookError:
     return BookError(BookErrorCode.NOT_FOUND, f"This book has no page {label.strip()!r}{first}. Check the number.")
 
 
+def title_is_read(chapter: Chapter, read_to: int) -> bool:
+    """Whether somebody who has read up to `read_to` has read the chapter's title, which stands at its beginning."""
+    return min(chapter.start + max(len(chapter.title), 1), chapter.end) <= read_to
+
+
 def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
     """The offset up to which a reader has read who has finished that chapter, named by number or title.
 

@@ -35,6 +35,11 @@ class SQLiteReaders:
         else:
             await self._database.write(_SET_POSITION, [reader_id, book_id, position.state, position.read_to])
 
+    async def lowest_position(self, book_id: str) -> int | None:
+        sql = "SELECT min(read_to) AS lowest FROM positions WHERE book_id = ? AND state = ?"
+        row = await self._database.read_one(sql, [book_id, PositionState.READING])
+        return None if row is None or row["lowest"] is None else int(row["lowest"])
+
     async def get_verbose(self, reader_id: str) -> bool | None:
         row = await self._database.read_one("SELECT verbose FROM readers WHERE id = ?", [reader_id])
         return None if row is None or row["verbose"] is None else bool(row["verbose"])

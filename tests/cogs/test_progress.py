@@ -115,3 +115,15 @@ async def test_titles_not_reached_are_hidden_from_whoever_has_one(stage: Stage) 
 async def test_no_chapters_are_offered_where_no_book_is_meant(stage: Stage) -> None:
     assert await chapters(stage) == []
     assert await chapters(stage, book="no such book") == []
+
+
+async def test_a_title_that_is_read_by_half_is_not_told(stage: Stage) -> None:
+    book = await stage.book()
+    chapters = await (await stage.app.shelf.open(book)).chapters()
+    for beyond, told in ((3, False), (len(chapters[1].title), True)):
+        here = ReadingPosition(PositionState.READING, chapters[1].start + beyond)
+        await stage.app.storage.readers.set_position(str(stage.ann.id), book.id, here)
+        info = text_of(await stage.ann.slash(stage.channel, "books info", book=book.id))
+        offered = await stage.ann.autocomplete(stage.channel, "progress", "chapter", "", book=book.id)
+        assert (chapters[1].title in info) is told
+        assert any(chapters[1].title in choice["name"] for choice in offered) is told

@@ -190,6 +190,14 @@ class TestReaders:
             await storage.readers.set_position("hatter", "alice", position)
             assert await storage.readers.get_position("hatter", "alice") == position
 
+    async def test_the_least_far_is_found_among_those_who_are_underway(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        await storage.readers.set_position("hatter", "alice", ReadingPosition(PositionState.FINISHED))
+        assert await storage.readers.lowest_position("alice") is None
+        for reader, read_to in (("alice", 30), ("dormouse", 20)):
+            await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, read_to))
+        assert await storage.readers.lowest_position("alice") == 20
+
     async def test_a_position_needs_its_book(self, storage: Storage) -> None:
         with pytest.raises(StorageError):
             await storage.readers.set_position("hatter", "nobody", ReadingPosition(PositionState.FINISHED))

@@ -102,3 +102,14 @@ async def test_a_title_tells_nothing_of_what_lies_ahead(room: Scene, thread: Cha
     await room.ann.say(thread, "What about the ferryman?")
     await room.until(lambda: thread.name != "The Dark Lamp")
     assert thread.name == "What about the ferryman?"
+
+
+async def test_a_title_names_nothing_that_somebody_else_who_reads_the_book_has_not_reached(
+    room: Scene, thread: Channel
+) -> None:
+    moved = await room.ben.slash("progress", book=(await room.book()).id, page="1")
+    await room.until(lambda: moved.messages)
+    room.model.say("Lucian drowned.", "Lucian's brother")
+    await room.ann.say(thread, "Who drowned?")
+    await room.until(lambda: thread.name == "Who drowned?")
+    assert (await room.conversation(thread)).title_source is TitleSource.AUTOMATIC
