@@ -247,4 +247,6 @@ async def _contents(books: OpenBooks, reference: str) -> str:
 
 
 def _contents_line(entry: ContentsEntry) -> str:
-    return f"{'  ' * (entry.level - 1)}{entry.number}. {entry.title} (p. {entry.page})"
+    number = f"{entry.number}. "
+    title = entry.title if entry.title.startswith(number) else f"{number}{entry.title}"
+    return f"{'  ' * (entry.level - 1)}{title} (p. {entry.page})"
