@@ -1,6 +1,5 @@
 """A book indexed in memory, searched as a book file is."""
 
-from array import array
 from functools import cached_property
 
 from bot.readers.txt import read_plain
@@ -20,7 +19,7 @@ class MemoryBook:
         self._stems = made.by_stem()
 
     def forms(self, stem: str) -> list[WordForm]:
-        return self._stems.get(stem) or [WordForm("", array("I"))]
+        return self._stems.get(stem, [])
 
     def read(self, start: int, end: int) -> str:
         return self.text[start:end]

@@ -41,9 +41,16 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def find_terms(index: BookIndex, layout: Layout, query: str) -> list[Sequence[int]]:
-    """The places of each term of a query in what has been read, the rarest term first."""
-    found = (places_of(index, layout, stems) for stems in query_terms(query))
-    return sorted(filter(None, found), key=len)[:MAX_TERMS]
+    """The places of each term of a query in what has been read, the rarest term first.
+
+    If of a query without spaces no pair occurs, its characters are looked up one by one.
+    """
+    terms = query_terms(query)
+    found = [places for stems in terms if (places := places_of(index, layout, stems))]
+    if not found:
+        parts = dict.fromkeys(stem for stems in terms for stem in stems if len(stems) > 1)
+        found = [places for stem in parts if (places := places_of(index, layout, (stem,)))]
+    return sorted(found, key=len)[:MAX_TERMS]
 
 
 def places_of(index: BookIndex, layout: Layout, stems: Sequence[str]) -> Sequence[int]:

@@ -27,7 +27,9 @@ _ANY_WORD = re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC
 _DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
 _DENSE_CHARACTER = re.compile(rf"[{_DENSE}]")
 
-_LATIN_MARKS = re.compile("[\u0300-\u036f]")
+_POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
+"""Accents, and the vowel points of Hebrew and Arabic; elsewhere the signs on a letter are vowels that count."""
+
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _POSSESSIVE = re.compile(r"['’]s$")
 
@@ -57,7 +59,7 @@ def fold(word: str) -> str:
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
-    return unicodedata.normalize("NFC", _LATIN_MARKS.sub("", decomposed)).casefold().translate(_UNDECOMPOSED)
+    return unicodedata.normalize("NFC", _POINTS.sub("", decomposed)).casefold().translate(_UNDECOMPOSED)
 
 
 def without_possessive(word: str) -> str:
@@ -66,7 +68,7 @@ def without_possessive(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def stem_of(word: str) -> str:
-    """What a written word is searched as: folded, and English endings and irregular forms brought together."""
+    """What a written word is searched as: folded, without its ending if English or Russian, irregular forms as one."""
     folded = without_possessive(fold(word))
     return _without_ending(IRREGULAR_FORMS.get(folded, folded))
 
@@ -79,9 +81,19 @@ _SHORT = re.compile(r"^[^aeiou]*[aeiouy][^aeiouwxy]$")
 _SUFFIX = re.compile(r"(?:ly|ness|ful)$")
 
 
+_CYRILLIC = re.compile(
+    r"([\u0430-\u045f]{3,}?)(?:ами|ями|иями|ого|его|ому|ему|ыми|ими|иях|ах|ях|ая|яя|ую|юю|ои|еи|ою|ею|ии|ыи|ое|ее|ые|ие"
+    r"|ых|их|ым|им|ом|ем|ам|ям|ов|ев|ью|ия|ию|иям|ием|[аяоеыиуюьі])"
+)
+"""What declension adds to a word, folded (so that "й" is "и")."""
+
+
 def _without_ending(word: str) -> str:
-    if len(word) <= 3 or not word.isascii():
+    if len(word) <= 3:
         return word
+    if not word.isascii():
+        declined = _CYRILLIC.fullmatch(word)
+        return declined[1] if declined else word
     if word.endswith(("ies", "ied")):
         return word[:-3] + "y"
     word = _without_participle(_PLURAL.sub("", word))

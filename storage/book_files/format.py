@@ -16,7 +16,7 @@ from array import array
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised whenever a file that was written before would be read wrongly now; such books have to be added again."""
 
 CHUNK = 8_192

@@ -1,7 +1,5 @@
 """A book indexed in memory, looked up as a book file is."""
 
-from array import array
-
 from bot.readers.txt import read_plain
 from domain.book import BookText
 from domain.library.index import MemoryIndex, WordForm, index_book
@@ -18,7 +16,7 @@ class WordIndex:
         self.layout: Layout = index.layout
 
     def forms(self, stem: str) -> list[WordForm]:
-        return self._stems.get(stem, [WordForm("", array("I"))])
+        return self._stems.get(stem, [])
 
     def read(self, start: int, end: int) -> str:
         return self._index.read(start, end)
