@@ -40,6 +40,7 @@ async def wired(
 STAYS_AWAY = [
     pytest.param([Failure(429)], "rate_limited", id="429"),
     pytest.param([Failure(429, retry_after="90")], "rate_limited", id="429, come back in 90 s"),
+    pytest.param([Failure(402)], "out_of_credit", id="402"),
     pytest.param([Failure(500)], "api_call_failed", id="500"),
     pytest.param([Failure(529)], "overloaded", id="529"),
     pytest.param([say("Half a wo", fault=Fault.OVERLOAD)], "overloaded", id="overloaded in the stream"),
