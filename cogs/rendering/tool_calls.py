@@ -11,7 +11,7 @@ from enum import IntEnum
 
 from cogs.rendering.calls import CallState, ShownCall, headline
 from cogs.rendering.card_state import PAGE_SIZE, CardState, page_count, page_id, toggle_id, trace_id
-from cogs.rendering.inline import fenceless
+from cogs.rendering.inline import fenceless, inert
 from cogs.rendering.splitting import units
 from cogs.rendering.words import Say, in_english
 
@@ -112,7 +112,7 @@ def _body(call: ShownCall, room: int, say: Say) -> str:
 def _block(title: str, language: str, text: str, room: int, say: Say) -> str:
     """A titled code block, cut with a note of how much is missing; nothing at all where there is no room for it."""
     before, after = f"\n**{title}**\n```{language}\n", "\n```"
-    safe = fenceless(text)
+    safe = inert(fenceless(text))
     if units(before + safe + after) <= room:
         return before + safe + after
     left = room - units(before + after + _cut_note(len(safe), say))

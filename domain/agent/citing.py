@@ -46,9 +46,18 @@ class AnswerComposer:
             self._quotations.learn(passage.chapter)
 
     def learn_words(self, text: str) -> None:
-        """What the model may repeat though it is not of the book: a reader's words, a list of chapters."""
+        """A reader's words, which the model may repeat though they are not of the book."""
         self._typed_pages.learn_from(text)
         self._quotations.learn(text)
+
+    def learn_result(self, content: str) -> None:
+        """What a tool said without passages, such as a list of chapters."""
+        self._typed_pages.learn_listed(content)
+        self._quotations.learn(content)
+
+    def learn_name(self, name: str) -> None:
+        """What somebody or something is called: it may be quoted, and says nothing of pages."""
+        self._quotations.learn(name)
 
     def discard(self) -> None:
         """Forget the draft: it was not the answer."""

@@ -10,6 +10,7 @@ from domain.agent.typed_pages import TypedPages
 from domain.book import Book, Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.bound import without_name
 from domain.protocols import BookView
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
@@ -46,7 +47,7 @@ class Composition:
             case ToolCallFinished(passages=passages, content=content, is_error=False):
                 self._composer.learn(passages)
                 if not passages:
-                    self._composer.learn_words(content)
+                    self._composer.learn_result(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._gate.discard()
@@ -60,11 +61,14 @@ class Composition:
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: Tells | None) -> Composition:
     """The composition of an answer to a talk: what was said and shown in it may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), TypedPages(estimated=book.pages_estimated))
-    composer.learn_words(book.title)
+    composer.learn_name(book.title)
     for message in talk:
         composer.learn(message.passages)
-        if message.role is MessageRole.USER or (message.role is MessageRole.TOOL_RESULT and not message.passages):
-            composer.learn_words(f"{message.note}\n{message.content}")
+        if message.role is MessageRole.USER:
+            composer.learn_name(message.note)
+            composer.learn_words(f"{without_name(message.note)}\n{message.content}")
+        elif message.role is MessageRole.TOOL_RESULT and not message.passages:
+            composer.learn_result(message.content)
     return Composition(composer, LeakGate(tells))
 
 

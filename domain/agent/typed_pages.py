@@ -23,7 +23,8 @@ _TYPED = re.compile(
     rf"|\b(?P<foreign>{_FOREIGN}\s?{_NUMBERS})"
 )
 _LABEL = re.compile(_NUMBER)
-_NAMED = re.compile(rf"(?:{_REFERENCE})|\"(?:last_)?page\": \"[^\"]{{1,20}}\"")
+_NAMED = re.compile(_REFERENCE)
+_LISTED = re.compile(r'"(?:last_)?page": "([^"]{1,20})"')
 _VAGUE = re.compile(r"(?:about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s*$", re.IGNORECASE)
 _VAGUE_REACH = 12
 
@@ -48,9 +49,14 @@ class TypedPages:
         self._given.update(label.casefold() for label in labels)
 
     def learn_from(self, text: str) -> None:
-        """The pages that a text names: a reader's words, a table of contents."""
+        """The pages that a reader's words name."""
         for named in _NAMED.finditer(text):
             self.learn(re.findall(r"\w+", named[0]))
+
+    def learn_listed(self, result: str) -> None:
+        """The pages in the fields of a tool's result, and not what its titles and texts say of pages."""
+        for label in _LISTED.findall(result):
+            self.learn(re.findall(r"\w+", label))
 
     def check(self, text: str) -> str:
         """The text with every page number true."""

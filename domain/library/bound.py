@@ -6,6 +6,9 @@ from datetime import datetime
 from domain.book import Book, Page, ReadingPosition
 from domain.protocols import ReaderRepository
 
+_LONGEST_NAME = 64
+_BETWEEN = " · "
+
 
 def bound_of(positions: Iterable[ReadingPosition], length: int) -> int:
     """The lowest position of several readers, as an offset; the whole length where nobody has one."""
@@ -28,6 +31,17 @@ def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: d
     if read_to >= length:
         extent = "the whole book is open"
     else:
-        extent = f"has read to page {label_at(pages, read_to)}" if read_to > 0 else "has not begun to read"
-    who = " ".join(name.replace("[", "(").replace("]", ")").split())[:64]
-    return f"[{' · '.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
+        page = _unmarked(label_at(pages, read_to))
+        extent = f"has read to page {page}" if read_to > 0 else "has not begun to read"
+    who = _unmarked(name)[:_LONGEST_NAME]
+    return f"[{_BETWEEN.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
+
+
+def without_name(note: str) -> str:
+    """What a note says of itself, without the name the reader has given themselves."""
+    return _BETWEEN.join(note.split(_BETWEEN)[-2:])
+
+
+def _unmarked(text: str) -> str:
+    """A name or label as one part of the note: it can neither end the note nor begin another part."""
+    return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())

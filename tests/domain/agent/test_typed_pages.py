@@ -68,12 +68,12 @@ def test_where_pages_are_estimated_it_says_so(typed: str, shown: str) -> None:
 
 def test_pages_that_a_text_names_may_be_repeated() -> None:
     made = TypedPages()
-    made.learn_from(
-        'What happens on page 42? {"title": "The End", "page": "xi"} [Ann · has read to page 7 · 2026-01-01]'
-    )
+    made.learn_from("What happens on page 42? [Ann · has read to page 7 · 2026-01-01]")
+    made.learn_listed('{"title": "The End (p. 9)", "page": "xi"}')
     text = "On page 42 and page 7; chapter 3 begins on page xi."
     assert made.check(text) == text
     assert made.check("On page 2026.") == "In the book."
+    assert made.check("The End (p. 9)") == "The End"
 
 
 @given(st.text(alphabet="page 12.S()[]On,-–\nxi", max_size=60))
