@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ BROKEN = (aiohttp.ClientConnectionError, ConnectionError)
 WAITS_S = (0.05, 0.3)
 """Before the second and the third try. The second makes a new connection where the old one had been idle too long."""
 
+LIBRARY_WAITS_S = 1.0
+
 
 class SteadyAdapter(AsyncWebhookAdapter):
     """What discord.py answers interactions with."""
@@ -26,7 +29,7 @@ class SteadyAdapter(AsyncWebhookAdapter):
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
     ) -> Any:
         """As discord.py's own. Three tries; what may then be there twice is a small message to one person."""
-        waits = list(WAITS_S)
+        waits, started = list(WAITS_S), time.monotonic()
         while True:
             try:
                 return await super().request(route, session, files=files, **parts)
@@ -35,12 +38,17 @@ class SteadyAdapter(AsyncWebhookAdapter):
                     raise
                 logger.info("an answer to an interaction is sent again: %r", fault)
             except discord.HTTPException as error:
-                if error.code == ACKNOWLEDGED and len(waits) < len(WAITS_S):  # the try that broke had got through
+                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier try had got through
                     return {"interaction": {"id": route.webhook_id}}
                 raise
             await asyncio.sleep(waits.pop(0))
             for file in files or ():
                 file.reset()
+
+
+def _tried_before(waits: Sequence[float], started: float) -> bool:
+    """By us, or by discord.py, which waits for a second after a server error; another bot's answer is told at once."""
+    return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
 def keep_interactions_steady() -> None:

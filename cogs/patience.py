@@ -1,4 +1,4 @@
-"""Reading from Discord when it has trouble: discord.py repeats neither what met a 503 nor what lost its connection."""
+"""Asking Discord when it has trouble: discord.py repeats neither what met a 503 nor what lost its connection."""
 
 import asyncio
 import logging
@@ -12,7 +12,8 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
-PASSING = (discord.DiscordServerError, discord.RateLimited, aiohttp.ClientError, OSError, TimeoutError)
+PASSING_SOON = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
+PASSING = (discord.RateLimited, *PASSING_SOON)
 """Trouble that goes by without anybody doing anything about it."""
 
 TROUBLE = (discord.HTTPException, *PASSING)
@@ -22,18 +23,18 @@ WAITS_S = (0.5, 1.0, 2.0)
 """Before the second try and those after it; whoever waits for an answer waits no longer than for a slow model."""
 
 
-async def persistently(read: Callable[[], Awaitable[Result]]) -> Result:
+async def persistently(ask: Callable[[], Awaitable[Result]]) -> Result:
     """What Discord says to a request that may be made more than once, asked again while it has trouble.
 
-    It reads, or is known again by its nonce.
+    It reads, says how something is to be, or is known again by its nonce.
 
     Raises:
         TROUBLE: it has had trouble each time, or it refuses.
     """
     for wait in WAITS_S:
         try:
-            return await read()
-        except PASSING as error:
-            logger.info("Discord could not be read, once more in %.1f s: %s", wait, error)
+            return await ask()
+        except PASSING_SOON as error:
+            logger.info("Discord has trouble, once more in %.1f s: %s", wait, error)
             await asyncio.sleep(wait)
-    return await read()
+    return await ask()

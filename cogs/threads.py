@@ -17,6 +17,8 @@ logger = logging.getLogger(__name__)
 
 NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
+HAS_A_THREAD = 160004
+"""Discord's code: a thread was started from the message before."""
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest there is."""
 
@@ -49,7 +51,7 @@ async def open_private_thread(channel: discord.TextChannel, name: str, reader: d
     thread = await channel.create_thread(
         name=name, type=discord.ChannelType.private_thread, invitable=False, auto_archive_duration=A_WEEK
     )
-    await thread.add_user(reader)
+    await persistently(partial(thread.add_user, reader))
     return thread
 
 
@@ -58,8 +60,19 @@ async def open_public_thread(
 ) -> discord.Thread:
     """A thread for everybody, from a message where there is one to start from."""
     if message is not None:
-        return await message.create_thread(name=name, auto_archive_duration=A_WEEK)
+        return await _from(message, name)
     return await channel.create_thread(name=name, type=discord.ChannelType.public_thread, auto_archive_duration=A_WEEK)
+
+
+async def _from(message: discord.Message, name: str) -> discord.Thread:
+    try:
+        return await persistently(partial(message.create_thread, name=name, auto_archive_duration=A_WEEK))
+    except discord.HTTPException as error:
+        if error.code != HAS_A_THREAD or message.guild is None:
+            raise
+    opened = await persistently(partial(message.guild.fetch_channel, message.id))  # by a try whose answer was lost
+    assert isinstance(opened, discord.Thread)
+    return opened
 
 
 async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord.Thread | None:
@@ -84,18 +97,18 @@ async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) ->
     """
     try:
         if thread.archived:
-            await thread.edit(archived=False)
+            await persistently(partial(thread.edit, archived=False))
     except discord.Forbidden as error:
         text = say("{thread} is locked. Somebody who manages threads can unlock it.", thread=thread.mention)
         raise Refusal(text) from error
     if thread.is_private():
-        await thread.add_user(reader)
+        await persistently(partial(thread.add_user, reader))
 
 
 async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
     """Let a thread appear in the reader's list, where no reply could name it."""
     try:
-        await thread.add_user(reader)
+        await persistently(partial(thread.add_user, reader))
     except TROUBLE as error:
         logger.info("a reader was not led to thread %s: %s", thread.id, error)
 
@@ -108,7 +121,7 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
     if thread.name == name:
         return ""
     try:
-        await thread.edit(name=name, archived=False)
+        await persistently(partial(thread.edit, name=name, archived=False))
     except discord.RateLimited as error:
         minutes = max(1, round(error.retry_after / 60))
         return say(
@@ -126,7 +139,7 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:
     """Delete a thread; what to say where Discord does not let us, else nothing."""
     try:
-        await thread.delete()
+        await persistently(thread.delete)
     except discord.Forbidden:
         return say(
             "I may not delete the thread {thread} itself: I would need the permission “Manage Threads”. "
@@ -143,5 +156,5 @@ async def close_thread(thread: discord.Thread, farewell: str) -> None:
     try:
         await thread.send(farewell, silent=True)
         await thread.edit(archived=True)
-    except discord.HTTPException as error:
+    except TROUBLE as error:
         logger.info("thread %s was not closed: %s", thread.id, error)

@@ -3,9 +3,8 @@
 import asyncio
 import logging
 
-import discord
-
 from cogs.conversation.places import Place
+from cogs.patience import TROUBLE
 from cogs.services import Services
 from cogs.threads import rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
@@ -48,7 +47,7 @@ class Titling:
             if [turn.id for turn in turns if turn.state in ANSWERED] == [turn_id]:
                 await self._find_title(conversation, turn_id)
                 await self._rename(conversation.id, place)
-        except (MarginaliaError, discord.HTTPException) as error:
+        except (MarginaliaError, *TROUBLE) as error:
             logger.info("conversation %s keeps its title: %s", conversation.id, error)
 
     async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
