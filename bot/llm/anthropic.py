@@ -1,5 +1,6 @@
 """Claude over Anthropic's Messages API."""
 
+import json
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -63,6 +64,8 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             reader = ReplyReader(self.model_name, request.prefix(), call_tools=call_tools)
             async with events:
                 async for event in events:
+                    if event.type == "message_start":
+                        await self._turnstile()  # many replies may begin in one moment, too
                     for piece in reader.read(event):
                         yield piece
             if not reader.whole:
@@ -109,10 +112,18 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     async def _send_once(
         self, client: "AsyncAnthropic", request: Request, *, call_tools: bool
     ) -> "AsyncStream[RawMessageStreamEvent]":
+        """By the SDK's general `post`: `messages.create` copies every block of a long history first, for some ms."""
+        from anthropic import AsyncStream
+        from anthropic.types import Message, RawMessageStreamEvent
+
         body = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
-        stream: AsyncStream[RawMessageStreamEvent]
-        stream = await client.messages.create(**body, stream=True, extra_body=self._options or None)
-        return stream
+        return await client.post(
+            "/v1/messages",
+            content=_encoded({**body, "stream": True, **self._options}),
+            cast_to=Message,
+            stream=True,
+            stream_cls=AsyncStream[RawMessageStreamEvent],
+        )
 
     def _failure(self, error: Exception) -> LLMError:
         from anthropic import APIStatusError
@@ -121,6 +132,10 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         return self._service.error(error_code(error), wait)
+
+
+def _encoded(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":

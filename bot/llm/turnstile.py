@@ -6,9 +6,9 @@ import asyncio
 class Turnstile:
     """Lets one task pass in each round of the event loop.
 
-    Building a request takes an SDK some ten milliseconds without a pause. When two hundred readers write in the same
-    moment, the loop would build two hundred requests before it looked at anything else; behind a turnstile, heartbeats,
-    edits and other people's answers come in between.
+    Building a request takes some milliseconds without a pause, and so does reading what has come of a reply. When two
+    hundred readers write in the same moment, the loop would do two hundred of that before it looked at anything else;
+    behind a turnstile, heartbeats, edits and other people's answers come in between.
     """
 
     def __init__(self) -> None:

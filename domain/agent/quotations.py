@@ -63,10 +63,14 @@ class Quotations:
     def __init__(self, stands_in_book: Callable[[str], Awaitable[bool]]) -> None:
         self._stands_in_book = stands_in_book
         self._seen: list[str] = []
+        self._unfolded: list[str] = []
 
     def learn(self, text: str) -> None:
-        """A text the model may quote from: a passage, a title, a reader's own words."""
-        self._seen.append(fold(text))
+        """A text the model may quote from: a passage, a title, a reader's own words.
+
+        A history brings dozens of them; they are folded once there is a quotation to be compared with them.
+        """
+        self._unfolded.append(text)
 
     def open_at(self, text: str, before: str = "") -> int:
         """Where a quotation begins that has not ended yet; the length of the text if there is none.
@@ -104,6 +108,8 @@ class Quotations:
 
     async def _stands(self, part: str) -> bool:
         needle = fold(part).strip(_EDGES)
+        self._seen += map(fold, self._unfolded)
+        self._unfolded.clear()
         return any(needle in text for text in self._seen) or await self._stands_in_book(part.strip(_EDGES + _MARKS))
 
 
