@@ -171,7 +171,7 @@ async def test_what_is_not_done_in_time_comes_as_sentences_and_is_written_later(
         async def stream(
             self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
         ) -> AsyncGenerator[ProviderEvent, None]:
-            if messages[0].role != "system" and author.summarised:
+            if messages[0].role != "system" and "Dan Dow" not in messages[0].content:
                 await slow.wait()
             async with aclosing(super().stream(messages, tools, call_tools=call_tools)) as events:
                 async for event in events:
@@ -179,7 +179,7 @@ async def test_what_is_not_done_in_time_comes_as_sentences_and_is_written_later(
 
     async with reading_room(tmp_path, Slow(author), text=novel(), tool_timeout=1.0) as room:
         first = await story(room)
-        assert "Dan Dow lit the lamps." in first.content, "the latest chapter goes first"
+        assert "Dan Dow lit the lamps." in first.content
         assert "There is no summary yet of Chapter 1" in first.content
         assert "Ann Ames was the keeper of floor 1." in first.content
         slow.set()
