@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -29,28 +30,73 @@ BANNED_FOR_S = 60.0
 """How long to keep quiet when a 429 does not say: it comes from Cloudflare, for too many invalid requests."""
 
 
+LOOKED_THROUGH = 100
+"""Messages since an attempt among which its own is looked for: what one request hands out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """A message of which it is not known whether it was posted, and the newest that was there before."""
+
+    body: Body
+    after: int
+
+
 class DiscordChannel:
     """Sends what Discord shows; never anything that notifies, whatever the client's own setting."""
 
     def __init__(self, channel: Place, make_view: MakeView) -> None:
         self._channel = channel
         self._make_view = make_view
+        self._unsure: dict[str, _Attempt] = {}
+        self._newest_sent = 0
 
     @property
     def id(self) -> int:
         return self._channel.id
 
     async def send(self, body: Body, nonce: str) -> Sent:
+        """As the port says. Discord knows a nonce for some minutes, an outage may take longer: so before a message is
+        sent again, it is looked for in the channel."""
+        attempt = self._unsure.get(nonce) or _Attempt(body, self._newest_known())
         with _translated():
-            message = await self._channel.send(
-                body.content or None,
-                nonce=nonce,
-                silent=body.silent,
-                suppress_embeds=not body.embeds,
-                allowed_mentions=discord.AllowedMentions.none(),
-                **self._parts(body),
-            )
-        return Sent(str(message.id), _shows(message, body, self._custom_ids(body)))
+            message = await self._find(attempt) if nonce in self._unsure else None
+            self._unsure[nonce] = attempt
+            message = message or await self._send(body, nonce)
+        del self._unsure[nonce]
+        self._newest_sent = max(self._newest_sent, message.id)
+        return Sent(str(message.id), self._shows(message, body))
+
+    async def _send(self, body: Body, nonce: str) -> discord.Message:
+        return await self._channel.send(
+            body.content or None,
+            nonce=nonce,
+            silent=body.silent,
+            suppress_embeds=not body.embeds,
+            allowed_mentions=discord.AllowedMentions.none(),
+            **self._parts(body),
+        )
+
+    async def _find(self, attempt: "_Attempt") -> discord.Message | None:
+        """The message of an attempt whose answer was lost, if it stands."""
+        after, own_id = discord.Object(attempt.after), self._own_id()
+        try:
+            async for message in self._channel.history(after=after, limit=LOOKED_THROUGH, oldest_first=True):
+                if message.author.id == own_id and self._shows(message, attempt.body):
+                    return message
+        except discord.Forbidden:  # without the right to look, the nonce has to do
+            return None
+        return None
+
+    def _own_id(self) -> int:
+        me = self._channel.me if isinstance(self._channel, discord.DMChannel) else self._channel.guild.me
+        return me.id
+
+    def _newest_known(self) -> int:
+        return max(self._newest_sent, getattr(self._channel, "last_message_id", None) or 0)
+
+    def _shows(self, message: discord.Message, body: Body) -> bool:
+        return _shows(message, body, self._custom_ids(body))
 
     async def edit(self, message_id: str, body: Body) -> None:
         """By way of a partial message: a whole one would send flags along, and bring link previews back."""

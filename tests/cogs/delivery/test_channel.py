@@ -102,6 +102,40 @@ async def test_an_earlier_message_of_the_nonce_is_recognised(channel: DiscordCha
     assert not (await channel.send(Body("draft"), "n1")).as_sent
 
 
+async def test_a_message_whose_answer_was_lost_is_found_though_its_nonce_is_forgotten(
+    double: DiscordDouble, channel: DiscordChannel, thread: Channel
+) -> None:
+    await channel.send(Body("I do not know."), "n1")
+    double.drop(POST, took_effect=True)
+    with pytest.raises(TryLaterError):
+        await channel.send(Body("I do not know.", view="sources"), "n2")
+    double.advance(3600)
+    assert (await channel.send(Body("I do not know.", view="sources"), "n2")).as_sent
+    assert len(double.messages(thread)) == 2
+
+
+async def test_one_that_was_not_posted_is_not_taken_for_an_earlier_one(
+    double: DiscordDouble, channel: DiscordChannel, thread: Channel
+) -> None:
+    await channel.send(Body("I do not know."), "n1")
+    double.drop(POST)
+    with pytest.raises(TryLaterError):
+        await channel.send(Body("I do not know."), "n2")
+    await channel.send(Body("I do not know."), "n2")
+    assert len(double.messages(thread)) == 2
+
+
+async def test_without_the_right_to_look_it_is_sent_all_the_same(
+    double: DiscordDouble, channel: DiscordChannel, thread: Channel
+) -> None:
+    double.drop(POST)
+    double.fail("GET /channels/{channel}/messages", status=403)
+    with pytest.raises(TryLaterError):
+        await channel.send(Body("Hobb."), "n1")
+    await channel.send(Body("Hobb."), "n1")
+    assert len(double.messages(thread)) == 1
+
+
 async def test_faults_have_names(double: DiscordDouble, channel: DiscordChannel, thread: Channel) -> None:
     sent = await channel.send(Body("text"), "n1")
     double.fail(PATCH, status=503)
