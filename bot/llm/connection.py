@@ -25,14 +25,20 @@ C = TypeVar("C", bound=Closable)
 
 
 class LateClient(Generic[C]):
-    """An SDK's client, made at the first request and in a thread: importing an SDK takes more than a second."""
+    """An SDK's client, made at the first request and in a thread: importing an SDK takes more than a second.
+
+    Connections belong to the event loop they were opened in. Where another one runs, as in a script that calls
+    asyncio.run more than once, they are gone with theirs, and new ones are opened.
+    """
 
     def __init__(self, build: Callable[[], C]) -> None:
         self._build = build
         self._client: C | None = None
         self._lock = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def get(self) -> C:
+        self._settle_in()
         if self._client is not None:
             return self._client
         async with self._lock:
@@ -42,9 +48,15 @@ class LateClient(Generic[C]):
 
     async def close(self) -> None:
         """Close the connections; the next request would open new ones."""
+        self._settle_in()
         client, self._client = self._client, None
         if client is not None:
             await client.close()
+
+    def _settle_in(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._client, self._lock = loop, None, asyncio.Lock()
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,3 +1,4 @@
+import asyncio
 from email.utils import formatdate
 from time import time
 
@@ -57,3 +58,16 @@ async def test_a_client_is_made_at_first_use_and_only_once() -> None:
     await late.close()
     assert [client.open for client in made] == [False]
     assert (await late.get()).open
+
+
+def test_in_another_event_loop_there_is_another_client() -> None:
+    late = LateClient(Client)
+
+    async def used_twice() -> Client:
+        assert await late.get() is await late.get()
+        return await late.get()
+
+    first, second = asyncio.run(used_twice()), asyncio.run(used_twice())
+    assert first is not second
+    asyncio.run(late.close())
+    assert first.open
