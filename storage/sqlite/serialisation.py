@@ -69,7 +69,7 @@ def invocations_to_text(invocations: Iterable[ToolInvocation]) -> str:
 
 
 def invocations_from_text(text: str) -> tuple[ToolInvocation, ...]:
-    return tuple(_value(ToolInvocation, values) for values in json.loads(text))
+    return tuple(_value(ToolInvocation, values) for values in _loaded(text))
 
 
 def citations_to_text(citations: Iterable[Citation]) -> str:
@@ -77,7 +77,7 @@ def citations_to_text(citations: Iterable[Citation]) -> str:
 
 
 def citations_from_text(text: str) -> tuple[Citation, ...]:
-    return tuple(_value(Citation, values) for values in json.loads(text))
+    return tuple(_value(Citation, values) for values in _loaded(text))
 
 
 def raw_to_text(raw: RawReply) -> str:
@@ -98,8 +98,10 @@ def passages_to_text(passages: Iterable[Passage]) -> str:
     )
 
 
+@lru_cache(maxsize=256)
 def passages_from_text(text: str) -> tuple[Passage, ...]:
-    return tuple(_passage(values) for values in json.loads(text))
+    """A conversation's newest turns are read again with each of its next ones, and most of that are their passages."""
+    return tuple(_passage(values) for values in _loaded(text))
 
 
 def briefing_to_text(briefing: Briefing) -> str:
@@ -111,6 +113,12 @@ def briefing_from_text(text: str) -> Briefing:
     """Conversations about one book have the same briefing, and a list of them reads it for each."""
     values = json.loads(text)
     return Briefing(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
+
+
+def _loaded(text: str) -> Iterable[Any]:
+    """What a JSON list holds; most messages have empty ones."""
+    loaded: list[Any] = [] if text == "[]" else json.loads(text)
+    return loaded
 
 
 def _passage(values: Mapping[str, Any]) -> Passage:
