@@ -22,8 +22,8 @@ from domain.book import Book
 from domain.conversation import Conversation
 
 TITLE_LENGTH = 200
-UPLOADS_AT_ONCE = 3
-"""Files held in memory; two of them are read while the third comes in, and who comes later waits."""
+UPLOADS_AT_ONCE = 2
+"""Files held in memory, with the text that comes of them: as many as are read at once. Who comes later waits."""
 
 
 @app_commands.guild_only()

@@ -16,7 +16,8 @@ from domain.errors import BookError, BookErrorCode
 from domain.protocols import Progress
 
 _LOG = logging.getLogger(__name__)
-_BYTES_PER_CHARACTER = 4
+_BYTES_PER_CHARACTER = 3
+"""What UTF-8 takes at most for the letters of any living language; a book of nothing but emoji may be shorter."""
 _STAGE = "reading"
 _SECONDS_TO_END = 1.0
 _LONGEST_DETAIL = 4_000

@@ -16,6 +16,8 @@ def check(book: BookText) -> BookText:
     assert all(0 <= chapter.start < chapter.end <= len(book.text) for chapter in book.chapters)
     assert [chapter.number for chapter in book.chapters] == list(range(1, len(book.chapters) + 1))
     assert all(chapter.title.strip() and chapter.level >= 1 for chapter in book.chapters)
+    assert all(book.text[chapter.start : chapter.end].strip() for chapter in book.chapters)
+    assert all(page.label.strip() and len(page.label) <= 20 for page in book.pages)
     assert book.text.strip()
     assert book.title
     assert book.text.encode()

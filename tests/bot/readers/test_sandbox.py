@@ -78,7 +78,7 @@ async def test_memory_is_bounded() -> None:
 
 
 async def test_time_is_bounded_and_others_are_not_kept_waiting() -> None:
-    reader = SandboxedReader(seconds=1.0)
+    reader = SandboxedReader(seconds=4.0)
     slow = asyncio.ensure_future(refused(reader, _SLOW, "a.html"))
     assert (await reader.read(_NOVEL, "a.txt")).chapters
     assert (await slow).code is BookErrorCode.TIMED_OUT

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot.readers import docx, epub, formats, html, markdown, pdf, txt
+from bot.readers.frames import decode_book, encode_book
 from bot.readers.limits import ReadingLimits
 from domain.book import BookText
 from domain.errors import BookError
@@ -20,8 +21,16 @@ from tests.bot.readers.prose import paragraph
 _LIMITS = ReadingLimits(max_characters=200_000, max_unpacked_bytes=2_000_000)
 _BODY = f"<h1>One</h1><p id='a'>{paragraph(1)}</p><h1 id='b'>Two</h1><p>{paragraph(2)}</p>"
 _NAV = "<nav epub:type='toc'><ol><li><a href='a.xhtml'>One</a></li><li><a href='a.xhtml#b'>Two</a></li></ol></nav>"
-_EPUB = builders.epub({"a.xhtml": _BODY}, nav=_NAV)
-_DOCX = builders.docx(builders.docx_paragraph(paragraph(1)) * 3)
+_NCX = (
+    "<navMap><navPoint><navLabel><text>One</text></navLabel><content src='a.xhtml'/></navPoint></navMap>"
+    "<pageList><pageTarget value='3'><content src='a.xhtml#b'/></pageTarget></pageList>"
+)
+_EPUB = builders.epub({"a.xhtml": _BODY}, nav=_NAV, ncx=_NCX)
+_STYLES = '<w:style w:styleId="h1"><w:name w:val="heading 1"/><w:basedOn w:val="h1"/></w:style>'
+_DOCX = builders.docx(
+    builders.docx_paragraph("One", "h1") + builders.docx_paragraph(paragraph(1)) * 3,
+    parts={"word/styles.xml": builders.docx_part("styles", _STYLES)},
+)
 _PDF = builders.pdf([[paragraph(1)[:60], paragraph(2)[:60]], ["Chapter 2", paragraph(3)[:60]]], outline=[("One", 0)])
 _READERS: dict[str, tuple[Callable[..., BookText], bytes]] = {
     "epub": (epub.read, _EPUB),
@@ -62,6 +71,33 @@ _LINES = (
     "word ",
     "\xad",
 )
+_VICIOUS = (
+    *(b"< > & </p> <h1> <![CDATA[ ]]> <!DOCTYPE &#xD800; &#0; &LT; %PDF- obj endobj stream << >> /Kids PK".split()),
+    *(
+        b"\0",
+        b"\xff\xfe",
+        b"\xed\xa0\x80",
+        b"\xef\xbb\xbf",
+        b"\x80\x81",
+        b"\x1b[31m",
+        b"\r\n",
+        b"\x0c",
+        b"\xef\xb7\x90",
+    ),
+    *(
+        b"/Count -1",
+        b"999999999999",
+        b"encoding='utf-16'",
+        b"charset=utf-7",
+        b"epub:type='pagebreak'",
+        b"class=pagenum",
+    ),
+    *(b"A" * 300, b"<b>" * 200, b"[" * 100, b"> " * 50, b"|" * 30, b"1" * 40, b"CHAPTER ", b"*** END OF", b"```"),
+)
+_mutations = st.lists(
+    st.tuples(st.integers(0, 2**16), st.integers(0, 40), st.one_of(st.sampled_from(_VICIOUS), st.binary(max_size=9))),
+    max_size=8,
+)
 _wild = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -72,6 +108,35 @@ def read_or_refuse(read: Callable[..., BookText], data: bytes) -> None:
         assert error.message.endswith(".")
     else:
         check(book)
+        assert decode_book(*encode_book(book)) == book
+
+
+def mutated(data: bytes, mutations: list[tuple[int, int, bytes]]) -> bytes:
+    """The bytes, with stretches of them put in place of others."""
+    changed = bytearray(data)
+    for place, length, piece in mutations:
+        start = place % (len(changed) + 1)
+        changed[start : start + length] = piece
+    return bytes(changed)
+
+
+@pytest.mark.parametrize("name", _READERS)
+@_wild
+@given(mutations=_mutations)
+def test_files_with_vicious_pieces(name: str, mutations: list[tuple[int, int, bytes]]) -> None:
+    read, whole = _READERS[name]
+    read_or_refuse(read, mutated(whole, mutations))
+
+
+@pytest.mark.parametrize("name", ["epub", "docx"])
+@_wild
+@given(mutations=_mutations, number=st.integers(0, 9))
+def test_archives_with_vicious_parts(name: str, mutations: list[tuple[int, int, bytes]], number: int) -> None:
+    read, whole = _READERS[name]
+    with zipfile.ZipFile(io.BytesIO(whole)) as source:
+        parts = {path: source.read(path) for path in source.namelist()}
+    path = list(parts)[number % len(parts)]
+    read_or_refuse(read, builders.archive(parts | {path: mutated(parts[path], mutations)}))
 
 
 @pytest.mark.parametrize("name", _READERS)
