@@ -1,5 +1,6 @@
 """The tools with which a model looks into the book of a conversation, all inside the readers' bound."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -154,8 +155,9 @@ class BookTools:
 
     async def table_of_contents(self, args: dict[str, Any]) -> ToolResult:
         entries = await self._view.contents()
-        content = listed(entries, whole_argument(args, "from", 1, 1, MOST_CHAPTERS))
-        self._budget.spend(len(content.split()))
+        told = listed(entries, whole_argument(args, "from", 1, 1, MOST_CHAPTERS))
+        self._budget.spend(len(json.dumps(told).split()))
+        content = json.dumps(told | {"budget": self._budget.sentence}, ensure_ascii=False)
         return ToolResult(content, summary=counted(len(entries), "chapter"), depends_to=self._view.read_to)
 
     async def find_phrase(self, args: dict[str, Any]) -> ToolResult:
@@ -168,8 +170,9 @@ class BookTools:
     async def count_mentions(self, args: dict[str, Any]) -> ToolResult:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
         places = [passage_of(place) for place in dict.fromkeys((mentions.first, mentions.last)) if place]
-        note = _mentions_note(mentions)
-        self._budget.spend(sum(len(text.split()) for text in (note, *(place.text for place in places))))
+        told = _mentions_note(mentions)
+        self._budget.spend(sum(len(text.split()) for text in (told, *(place.text for place in places))))
+        note = f"{told} {self._budget.sentence} First and last place:" if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
         return ToolResult(
             shown, tuple(places), depends_to=self._view.read_to, summary=counted(mentions.total, "mention"), note=note
@@ -204,4 +207,4 @@ def _mentions_note(mentions: Mentions) -> str:
         return "This does not occur in what has been read."
     chapters = per_chapter(mentions.by_chapter)
     times = counted(mentions.total, "time")
-    return f"“{mentions.term}” occurs {times} in what has been read ({chapters}). First and last place:"
+    return f"“{mentions.term}” occurs {times} in what has been read ({chapters})."

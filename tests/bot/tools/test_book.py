@@ -170,27 +170,30 @@ async def test_a_long_table_of_contents_comes_in_parts(files: SQLiteBookFiles) -
         told = json.loads(result.content)
         assert len(result.content.split()) < 1_200
         assert told["total"] == 250
+        assert told["budget"].endswith("words of reading are left for this answer.")
         numbers += [entry["number"] for entry in told["chapters"]]
     assert numbers == list(range(1, 251))
 
 
 async def test_a_book_without_chapters_has_an_empty_table(files: SQLiteBookFiles) -> None:
     model = Model(await view_of(files, read_plain(f"{TELLING}\n")))
-    assert json.loads((await model.call("table_of_contents")).content) == {"chapters": [], "total": 0}
+    told = json.loads((await model.call("table_of_contents")).content)
+    assert (told["chapters"], told["total"]) == ([], 0)
 
 
 async def test_mentions_are_told_by_chapter_with_the_first_and_the_last(model: Model) -> None:
     result = await model.call("count_mentions", term="Ines")
     assert result.note == (
         "“Ines” occurs 6 times in what has been read (1. Chapter 1: 1; 2. Chapter 2: 1; 3. Chapter 3: 1; "
-        "4. Chapter 4: 1; 5. Chapter 5: 1; 6. Chapter 6: 1). First and last place:"
+        "4. Chapter 4: 1; 5. Chapter 5: 1; 6. Chapter 6: 1). About 7,900 words of reading are left for this "
+        "answer. First and last place:"
     )
     assert [passage.page for passage in result.passages] == ["i", "A-4"]
 
 
 async def test_of_very_many_chapters_those_with_most_mentions_are_told(files: SQLiteBookFiles) -> None:
     result = await Model(await view_of(files, marsh(250))).call("count_mentions", term="heron")
-    assert result.note.endswith("40. Chapter 40: 1; 210 other chapters together: 210). First and last place:")
+    assert "; 40. Chapter 40: 1; 210 other chapters together: 210). About 7," in result.note
 
 
 async def test_a_line_is_told_exact_or_similar(model: Model) -> None:
