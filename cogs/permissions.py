@@ -23,6 +23,7 @@ PERMISSION_NAMES = {
 
 NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 
+FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
 FOR_A_PUBLIC_THREAD = ("view_channel", "create_public_threads", "send_messages_in_threads", "embed_links")
 FOR_A_PRIVATE_THREAD = ("view_channel", "create_private_threads", "send_messages_in_threads", "embed_links")
 

@@ -7,6 +7,7 @@ import discord
 from cogs.conversation.buttons import view_of
 from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.pump import Pump, Pumps
+from cogs.permissions import FOR_ANSWERS, missing
 from cogs.threads import thread_of
 from cogs.translation import Speech, speech_in
 from domain.conversation import Conversation
@@ -20,6 +21,15 @@ class Place:
         self.channel = DiscordChannel(thread, view_of)
         self.pump: Pump = pumps.of(self.channel)
         self.say: Speech = speech_in(thread.guild)
+
+    @property
+    def obstacle(self) -> str:
+        """What the bot lacks to write here, for whoever runs it; nothing, as far as can be told."""
+        thread = self.thread
+        if thread.parent is None:
+            return ""
+        lacking = missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS)
+        return f"in thread {thread.id} the bot lacks {', '.join(lacking)}" if lacking else ""
 
 
 class Places:

@@ -58,7 +58,8 @@ class Showing:
             text = place.say("⚠️ Discord does not take this answer. /conversations export has it.")
             delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
         if not delivery.delivered:
-            logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, delivery.reason)
+            reason = place.obstacle or delivery.reason
+            logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
             return False
         try:
             await self._services.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)

@@ -46,7 +46,7 @@ class BotProcess:
         """How many turns the log tells of."""
         return sum(line["logger"] == "marginalia.turns" for line in self.lines)
 
-    async def start(self, timeout: float = 30.0) -> None:
+    async def start(self, timeout: float = 90.0) -> None:
         """Return when it is online."""
         before = self.output.count(ONLINE.decode())
         self._process = await asyncio.create_subprocess_exec(

@@ -9,7 +9,7 @@ from domain.conversation import TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, StopReason, TextChunk
 from tests.cogs.conversation.scene import Scene
-from tests.doubles.discord_api import MessageFlag
+from tests.doubles.discord_api import MessageFlag, Permission
 from tests.doubles.scripted_chat import call, calls
 
 BUSY = LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded. Try again soon.")
@@ -220,3 +220,12 @@ async def test_when_the_model_stays_away_the_book_speaks_and_the_question_may_be
     room.model.say("Hobb did.")
     await room.ann.click(told, label="Retry")
     await room.until_said("Hobb did.")
+
+
+async def test_where_the_bot_may_not_write_the_log_names_what_it_lacks(
+    room: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    room.double.world.forbid(room.double.channel, room.double.bot, Permission.SEND_MESSAGES_IN_THREADS)
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: f"in thread {room.thread.id} the bot lacks send_messages_in_threads" in caplog.text)
+    assert room.said() == []
