@@ -22,8 +22,9 @@ _SENTENCE_END = re.compile(
 )
 """The end of a sentence or of a line, but not of the "p." in a page reference, of a title or an initial."""
 
-_LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
-"""What makes a line an item, a heading or a quotation: it stays outside, or it would not be one any more."""
+_LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*(?:\((?:about )?pp?\. [^()\n]{1,60}\)\s*)*")
+"""What stays outside a cover: what makes a line an item, a heading or a quotation, or it would not be one any more; and
+the reference of the sentence before."""
 
 
 _COVER = re.compile(r"\|\|(.+?)\|\|")

@@ -129,6 +129,11 @@ async def test_a_sentence_that_tells_too_much_is_hidden_and_the_others_are_not()
     assert shown == "Marta came (p. 1). ||It was Lucian (p. 9).|| She paid." + HIDDEN_NOTE
 
 
+async def test_a_reference_behind_a_full_stop_stays_with_its_sentence() -> None:
+    shown = await gated("Marta came. (about p. 1) It was Lucian. (p. 2) She paid.")
+    assert shown == "Marta came. (about p. 1) ||It was Lucian.|| (p. 2) She paid." + HIDDEN_NOTE
+
+
 async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> None:
     gate = LeakGate(tells)
     assert await gate.feed("It was Luc") == ""
