@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot import client
 from cogs.opening import Opening
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
@@ -78,6 +79,36 @@ async def test_a_card_that_is_not_taken_does_not_keep_the_answer(room: Scene, st
     room.double.fail("POST /channels/{channel}/messages", status=status)
     await chat(room)
     await opened(room)
+
+
+async def test_who_gave_a_command_that_a_stop_cuts_short_is_told(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "COMMAND_PATIENCE_S", 0.1)
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        begun = asyncio.Event()
+
+        async def endless(*args: Any, **options: Any) -> None:
+            begun.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(room.app.shelf._reader, "read", endless, raising=False)
+        adding = await room.ann.slash("books add", file=double.file("lamp.txt", b"It was dark."))
+        await begun.wait()
+    assert "I am being restarted and could not finish this." in adding.text
+
+
+async def test_a_command_that_is_nearly_done_is_let_finish(double: DiscordDouble, tmp_path: Path) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        double.round_trip = 0.2
+        asking = asyncio.create_task(chat(room))
+        await room.until(lambda: double.calls(CALLBACK)[1:])
+    await asking
+    double.round_trip = 0.0
+    async with scene(double, tmp_path) as room:
+        await opened(room)
 
 
 async def test_who_writes_before_the_thread_is_bound_is_answered(
