@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message, MessageType
 from tests.doubles.discord_api.ratelimits import Window
 from tests.doubles.script import Call, Json, Reply, Text
 from tests.journeys.discord_process import BotProcess, bot_process
@@ -127,6 +127,19 @@ def damage(folder: Path) -> list[str]:
         database.close()
 
 
+def bound_questions(folder: Path) -> list[str]:
+    """The marks of all questions that are kept in conversations with a thread."""
+    database = sqlite3.connect(folder / "data" / "marginalia.db")
+    try:
+        kept = database.execute(
+            "SELECT content FROM chat_messages JOIN conversations ON conversations.id = conversation_id "
+            "WHERE role = 'user' AND thread_id IS NOT NULL"
+        )
+        return marks_in([row[0] for row in kept])
+    finally:
+        database.close()
+
+
 @pytest.mark.timeout(300)
 async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
     await chaos(bot, discord, tmp_path, ROUNDS, SEED)
@@ -137,7 +150,14 @@ async def chaos(bot: BotProcess, discord: DiscordDouble, folder: Path, rounds: i
     await bot.start()
     await discord.until(lambda: discord.commands.commands.get(0), 15)
     threads = await opened(discord)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
     asked: dict[str, Channel] = {}
+    opening: list[asyncio.Task[Interaction]] = []
+
+    def open_another(number: int) -> None:
+        """Ask with /chat, in a thread of its own; the bot may not live to open it."""
+        asking = ann.slash("chat", book=book["value"], title=f"Own {number}", message=f"What about Q{900 + number}?")
+        opening.append(asyncio.create_task(asking))
 
     async def write(count: int, pause: float) -> None:
         for _ in range(count):
@@ -146,14 +166,19 @@ async def chaos(bot: BotProcess, discord: DiscordDouble, folder: Path, rounds: i
             await ann.say(asked[mark], f"What about {mark}?")
             await asyncio.sleep(chance.random() * pause)
 
-    for _ in range(rounds):
+    for number in range(rounds):
         await write(chance.randint(2, 8), 0.15)
+        open_another(number)
         await asyncio.sleep(chance.random() * 0.7)
         await bot.kill()
         assert damage(folder) == []
         await write(chance.randint(0, 3), 0.0)
+        if number == 0:
+            await ann.archive(threads[-1])
         await bot.start()
     await write(3, 0.1)
+    await asyncio.gather(*opening, return_exceptions=True)
+    asked |= dict.fromkeys(bound_questions(folder), threads[0])
     try:
         await discord.until(lambda: not said_twice_or_never(discord, asked) and not leftovers(discord), 40)
     except AssertionError:
