@@ -10,6 +10,7 @@ import discord
 
 from cogs.cards import added_card, clipped, plain
 from cogs.errors import Refusal
+from cogs.patience import TROUBLE
 from cogs.services import Services, shelf_of
 from cogs.translation import Speech, later, speech_of
 
@@ -48,7 +49,7 @@ class ProgressReport:
         while True:
             line = progress_line(self._name, *self._latest, say)
             if line != shown:
-                with contextlib.suppress(discord.HTTPException):
+                with contextlib.suppress(*TROUBLE):
                     await self._interaction.edit_original_response(content=line)
                 shown = line
             await asyncio.sleep(EDIT_EVERY_S)
@@ -97,7 +98,7 @@ async def add_book(
                 progress=report.update,
             )
     except Exception:
-        with contextlib.suppress(discord.HTTPException):
+        with contextlib.suppress(*TROUBLE):
             await interaction.delete_original_response()  # how far it had come says nothing any more
         raise
     card = added_card(added, time.perf_counter() - started, say)

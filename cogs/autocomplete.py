@@ -1,5 +1,6 @@
 """Choices offered while a person types: of their guild, within their sight, and no title they have not reached."""
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,9 +63,11 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
 
 
 def chapter_name(chapter: Chapter, bound: int, say: Speech) -> str:
-    """A chapter's number, and its title where that stands before `bound`."""
+    """A chapter's number, and its title where that stands before `bound`; a number in it is not said twice."""
     number = say("Chapter {number}", number=chapter.number)
-    return f"{number}: {chapter.title}" if chapter.title and title_is_read(chapter, bound) else number
+    own = re.match(rf"(?:\w+\s)?{chapter.number}(?:[.:)]\s*|$)", chapter.title)
+    title = chapter.title[own.end() :] if own else chapter.title
+    return f"{number}: {title}" if title and title_is_read(chapter, bound) else number
 
 
 def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:

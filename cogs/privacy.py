@@ -10,6 +10,7 @@ import discord
 from discord import ButtonStyle, app_commands
 from discord.ext import commands
 
+from cogs.patience import TROUBLE
 from cogs.services import Services, ServingBot
 from cogs.translation import Speech, speech_of
 from cogs.views import ActionButton, assert_fresh, confirmation, row
@@ -99,7 +100,7 @@ async def _failed(removal: Awaitable[None]) -> bool:
         await removal
     except discord.NotFound:
         return False
-    except (discord.HTTPException, discord.RateLimited):
+    except TROUBLE:
         return True
     return False
 

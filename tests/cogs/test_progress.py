@@ -1,6 +1,11 @@
 """/progress: three states, moved by the reader alone; and the chapters offered while typing."""
 
-from domain.book import Book, PositionState, ReadingPosition
+import discord
+import pytest
+
+from cogs.autocomplete import chapter_name
+from cogs.translation import speech_for
+from domain.book import Book, Chapter, PositionState, ReadingPosition
 from tests.cogs.stage import Stage, text_of
 
 
@@ -127,3 +132,19 @@ async def test_a_title_that_is_read_by_half_is_not_told(stage: Stage) -> None:
         offered = await stage.ann.autocomplete(stage.channel, "progress", "chapter", "", book=book.id)
         assert (chapters[1].title in info) is told
         assert any(chapters[1].title in choice["name"] for choice in offered) is told
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("", "Chapter 2"),
+        ("Chapter 2", "Chapter 2"),
+        ("2. The Key", "Chapter 2: The Key"),
+        ("Chapter 2: The Key", "Chapter 2: The Key"),
+        ("II. The Key", "Chapter 2: II. The Key"),
+        ("2 Keys", "Chapter 2: 2 Keys"),
+        ("20. The Key", "Chapter 2: 20. The Key"),
+    ],
+)
+def test_a_chapters_number_is_said_once(title: str, name: str) -> None:
+    assert chapter_name(Chapter(2, title, 0, 100), 100, speech_for(discord.Locale.british_english)) == name
