@@ -37,6 +37,8 @@ _BEFORE_NUMBERS = frozenset(
     ("no", "nos", "nr", "p", "pp", "vol", "vols", "fig", "figs", "ch", "chap", "sec", "art", "bk")
 )
 
+_LONGEST_ABBREVIATION = max(map(len, _NEVER_LAST | _BEFORE_NUMBERS))
+
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """The spans of the sentences of `text[start:end]`, in order; together they cover all but whitespace."""
@@ -94,8 +96,13 @@ def _ends_sentence(text: str, begin: int, stop: int, after: int, end: int) -> bo
     return not _is_abbreviation(text, begin, stop, first)
 
 
+def _is_long_word(text: str, begin: int, stop: int) -> bool:
+    """Whether what ends at `stop` is longer than any abbreviation: so much is seen at a glance."""
+    return stop - begin > _LONGEST_ABBREVIATION and text[stop - _LONGEST_ABBREVIATION - 1 : stop].isalpha()
+
+
 def _is_abbreviation(text: str, begin: int, stop: int, first: str) -> bool:
-    if text[stop] != "." or text[stop + 1 : stop + 2] == ".":
+    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_long_word(text, begin, stop):
         return False
     last_word = _LAST_WORD.search(text, max(begin, stop - 24), stop)
     if last_word is None:
