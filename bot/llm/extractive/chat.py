@@ -4,13 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from bot.llm.extractive.answering import answer_to
-from bot.llm.extractive.choice import Choices
-from bot.llm.extractive.headlines import written_for
-from bot.llm.extractive.offered import OfferedTools
-from bot.llm.extractive.planning import next_calls
-from bot.llm.extractive.transcript import transcribe
-from bot.llm.extractive.wishes import wishes_of
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
@@ -56,11 +49,7 @@ class ExtractiveChat:
 
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    written = written_for(messages[-1].content) if messages and messages[-1].role == "user" else None
-    if written is not None:
-        return ChatResponse(text=written)
-    transcript = transcribe(messages)
-    wishes = wishes_of(transcript)
-    choices = Choices(transcript, questions=len(wishes))
-    calls = next_calls(wishes, choices, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
-    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, choices))
+    """Its word lists and patterns take 0.1 s to load, which commands that ask nothing are spared."""
+    from bot.llm.extractive.replying import reply_to
+
+    return reply_to(messages, tools)
