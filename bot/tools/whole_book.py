@@ -9,7 +9,7 @@ from typing import Any
 from bot.tools.arguments import define, text_argument, whole_argument
 from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
 from domain.agent.aids import Aids
-from domain.agent.summaries import Digest, extracts
+from domain.agent.summaries import SHORTEST, Digest, extracts
 from domain.book import Mentions, Passage, Sentence
 from domain.library.portraits import forms_of, introductions, other_names
 from domain.library.sentences import split_sentences
@@ -68,7 +68,7 @@ class WholeBookTools:
         note = _story_note(digests, round(self._budget.left * STORY_SHARE))
         self._budget.spend(len(note.split()))
         passages = self._budget.take(await self._telling(digests))
-        return self._result(note, passages, counted(len(digests), "part" if chapter else "chapter"))
+        return self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
         name = text_argument(args, "name")
@@ -106,13 +106,30 @@ class WholeBookTools:
         return ToolResult(content, tuple(passages), depends_to=self._view.read_to, summary=summary, note=note)
 
 
+def _story_summary(digests: Sequence[Digest], unit: str) -> str:
+    """How much was recalled, and how much of it has no summary though others have."""
+    without = sum(map(_lacks_summary, digests))
+    missing = f", {without} without a summary yet" if 0 < without < len(digests) else ""
+    return counted(len(digests), unit) + missing
+
+
+def _lacks_summary(digest: Digest) -> bool:
+    """Whether one is still to be written; what is short never gets one and is shown as it is."""
+    return not digest.summary and digest.piece.words > SHORTEST
+
+
 def _story_note(digests: Sequence[Digest], words: int) -> str:
     each = max(words // len(digests), FEWEST_SUMMARY_WORDS)
     lines = [f"{_heading(digest)}: {_shortened(digest.summary, each)}" for digest in digests if digest.summary]
     if not lines:
         return "Telling sentences of what has been read, chapter by chapter:"
-    without = [_heading(digest) for digest in digests if not digest.summary]
-    missing = f"There is no summary yet of {'; '.join(without)}: of these only sentences." if without else ""
+    without = [_heading(digest) for digest in digests if _lacks_summary(digest)]
+    missing = ""
+    if without:
+        missing = (
+            f"There is no summary yet of {'; '.join(without)}: of these only sentences. "
+            "Tell the reader so, and that more get one when they ask again."
+        )
     return "\n".join(
         ["Summaries of what has been read; the sentences below are there to be cited.", *lines, missing]
     ).strip()

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 import domain.agent.chapter_pieces as pieces_module
 import domain.agent.summaries as summaries_module
+from bot.app import SAMPLE
 from bot.commands.search import passage_fields
 from bot.mcp_server import OpenBooks, tools_of
 from domain.agent.registry import as_result
@@ -181,6 +182,31 @@ async def test_changing_the_unread_changes_no_byte_of_what_leaves(pair: Pair, wi
             each.mkdir()
         one, two = [await seen(pair, which, wild, each) for which, each in enumerate(both)]
     assert not _first_difference(one, two)
+
+
+@pytest.mark.parametrize("share", [0.2, 0.61])
+async def test_it_holds_in_a_real_novel_whose_rest_is_another(tmp_path: Path, share: float) -> None:
+    text = SAMPLE.read_text(encoding="utf-8")
+    cut = round(len(text) * share)
+    heads = [head for head in re.finditer(r"^#+ (.+)$", text, re.MULTILINE) if head.start() < cut]
+    rest = (Unread(text[cut:], 3, 9), Unread(f"{text[cut : cut + 7]}. The murderer was Lucian Drowned! " * 90, 1, 2))
+    pair = Pair(text[:cut], tuple(head[0] for head in heads), tuple(head.start() for head in heads), 1_500, rest)
+    wild = [
+        call("search_book", query="Who is guilty, and of what?", also=["Prudence Ferrier", "Edwin Orchard"], top_k=20),
+        call("find_phrase", text="the paper was made before it was written on"),
+        call("count_mentions", term="Orchard"),
+        call("count_mentions", term="the"),
+        call("who_is", name="Ferrier"),
+        call("read_pages", **{"from": "9", "to": "9999"}),
+        call("story_so_far", chapter=9),
+        call("story_so_far", chapter=99),
+    ]
+    both = []
+    for which in (0, 1):
+        folder = tmp_path / str(which)
+        folder.mkdir()
+        both.append(await seen(pair, which, wild, folder))
+    assert not _first_difference(*both)
 
 
 def _first_difference(one: Sequence[str], two: Sequence[str]) -> str:

@@ -159,7 +159,7 @@ async def test_a_long_chapter_is_summarised_in_pieces(tmp_path: Path, monkeypatc
     async with reading_room(tmp_path, ScriptedChat(author), text=novel()) as room:
         finished = await story(room)
         assert len(author.summarised) == 1, "the second piece is short enough to be shown as it is"
-        assert "Chapter 1 (Chapter 1), part 2" in finished.content
+        assert "Chapter 1 (Chapter 1), part 1: Ann Ames lit the lamps." in finished.content
         assert "In room 114" in finished.content
 
 
@@ -201,8 +201,11 @@ async def test_no_more_than_so_many_are_written_in_one_turn(tmp_path: Path, monk
     monkeypatch.setattr(summaries_module, "MOST_PER_TURN", 3)
     author = Author()
     async with reading_room(tmp_path, ScriptedChat(author), text=novel()) as room:
-        await story(room)
+        told = await story(room)
         assert len(author.summarised) == 3
+        assert told.summary == "4 chapters, 1 without a summary yet"
+        assert "Tell the reader so, and that more get one when they ask again." in told.content
+        assert (await story(room)).summary == "4 chapters"
 
 
 async def test_a_book_without_chapters_has_a_story_too(tmp_path: Path) -> None:
