@@ -10,18 +10,22 @@ _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl",
 _INVISIBLE = (
     "\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
     "\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # what turns the direction of others around
-    + "".join(map(chr, range(0xE0000, 0xE0080)))  # tags, in which whole sentences can be hidden
 )
+_TAGS = "".join(map(chr, range(0xE0000, 0xE0080)))  # in which whole sentences can be hidden
 _CONTROLS = "".join(map(chr, [*range(32), *range(127, 160)]))
 _REPLACEMENTS = str.maketrans(
-    dict.fromkeys(_INVISIBLE + MARK) | {character: " " for character in _CONTROLS if character != "\n"} | _LIGATURES
+    dict.fromkeys(_INVISIBLE + _TAGS + MARK)
+    | {character: " " for character in _CONTROLS if character != "\n"}
+    | _LIGATURES
 )
-_REPLACED = re.compile("[" + "".join(re.escape(chr(code)) for code in _REPLACEMENTS) + "]")
+_REPLACED = re.compile("[" + "".join(re.escape(chr(code)) for code in _REPLACEMENTS if chr(code) not in _TAGS) + "]")
+_TAG = re.compile(f"[{_TAGS[0]}-{_TAGS[-1]}]")
+"""Apart from the others: a set with characters beyond U+FFFF in it is looked for twenty times as slowly."""
 
 
 def clean(text: str) -> str:
     """NFC, ligatures as letters, no soft hyphens, invisible marks or control characters; line feeds stay."""
-    if _REPLACED.search(text):
+    if _REPLACED.search(text) or (not text.isascii() and _TAG.search(text)):
         text = text.translate(_REPLACEMENTS)
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return text
