@@ -56,8 +56,12 @@ class CatchingUp:
             for conversation_id in unfinished:
                 self._rounds.start(conversation_id, untidy=True)
             self._rounds.open()
-            turnstile = asyncio.Semaphore(THREADS_AT_A_TIME)
-            await asyncio.gather(*(self._read(guild, bot_id, turnstile) for guild in guilds))
+            await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
+
+    async def read_open(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
+        """Read on in the threads that are open, after a break of seconds."""
+        async with self._running:
+            await self._read_all(guilds, bot_id, 0)
 
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Take in what was written in a thread before it was bound to its conversation."""
@@ -71,23 +75,29 @@ class CatchingUp:
         undelivered = await self._services.turns.list_undelivered()
         return {turn.conversation_id for turn in undelivered} | {*await self._services.messages.list_waiting()}
 
-    async def _read(self, guild: discord.Guild, bot_id: int, turnstile: asyncio.Semaphore) -> None:
-        """Read on in the threads of a guild that belong to conversations."""
+    async def _read_all(self, guilds: Iterable[discord.Guild], bot_id: int, asleep: int) -> None:
+        turnstile = asyncio.Semaphore(THREADS_AT_A_TIME)
+        await asyncio.gather(*(self._read(guild, bot_id, turnstile, asleep) for guild in guilds))
+
+    async def _read(self, guild: discord.Guild, bot_id: int, turnstile: asyncio.Semaphore, asleep: int) -> None:
+        """Read on in the threads of a guild that belong to conversations, and in so many of those that sleep."""
         try:
             known = await self._services.conversation_repository.get_by_guild(str(guild.id))
         except MarginaliaError as error:
             logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
             return
-        threads = self._threads(guild, known)
+        threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, turnstile) for each in threads))
 
-    def _threads(self, guild: discord.Guild, known: Sequence[Conversation]) -> Iterator[tuple[Thread, Conversation]]:
+    def _threads(
+        self, guild: discord.Guild, known: Sequence[Conversation], at_most: int
+    ) -> Iterator[tuple[Thread, Conversation]]:
         """Open threads first."""
         bound = {int(each.thread_id): each for each in known if each.thread_id}
         awake = [thread for thread in guild.threads if thread.id in bound]
         asleep = [number for number in bound if number not in {thread.id for thread in awake}]
         yield from ((thread, bound[thread.id]) for thread in awake)
-        yield from ((self._asleep(number, guild.id), bound[number]) for number in asleep[:ASLEEP_AT_MOST])
+        yield from ((self._asleep(number, guild.id), bound[number]) for number in asleep[:at_most])
 
     async def _read_thread(
         self,

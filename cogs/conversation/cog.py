@@ -82,6 +82,12 @@ class Talk(commands.Cog):
         await self._catching_up.run(self._bot.guilds, self._bot_id)
 
     @commands.Cog.listener()
+    async def on_resumed(self) -> None:
+        """The session goes on, with what happened meanwhile told after the event; whether all of it, nobody says."""
+        self._reception.forget_session()
+        await self._catching_up.read_open(self._bot.guilds, self._bot_id)
+
+    @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
         """Discord had lost it, or told us of it late; those it has told of at once are looked after all together."""
         if self._is_ready:

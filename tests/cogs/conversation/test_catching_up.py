@@ -143,6 +143,17 @@ class TestAbsence:
             await settled(room, 2)
             assert room.double.gateway.identifies == 3
 
+    async def test_a_session_that_goes_on_with_a_gap_reads_on(self, gone: Scene) -> None:
+        async with again(gone) as room:
+            await asyncio.sleep(0.2)
+            await room.double.gateway.drop()
+            await room.ann.say(room.thread, "Are you here?")
+            session = list(room.double.gateway.sessions.values())[-1]
+            session.events = [event for event in session.events if event["t"] != "MESSAGE_CREATE"]
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+            assert room.double.gateway.resumes == 1
+
     async def test_a_thread_that_cannot_be_read_does_not_keep_others_waiting(self, gone: Scene) -> None:
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=403)
