@@ -93,16 +93,24 @@ async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) ->
     """Un-archive a thread, and let the reader find it.
 
     Raises:
-        Refusal: it is locked, and the bot may not manage threads.
+        Refusal: it is locked, and the reader or the bot may not manage threads.
     """
+    locked = say("{thread} is locked. Somebody who manages threads can unlock it.", thread=thread.mention)
+    if thread.locked and not _manages(thread, reader):
+        raise Refusal(locked)
     try:
         if thread.archived:
             await persistently(partial(thread.edit, archived=False))
     except discord.Forbidden as error:
-        text = say("{thread} is locked. Somebody who manages threads can unlock it.", thread=thread.mention)
-        raise Refusal(text) from error
+        raise Refusal(locked) from error
     if thread.is_private():
         await persistently(partial(thread.add_user, reader))
+
+
+def _manages(thread: discord.Thread, reader: discord.abc.User) -> bool:
+    if thread.parent is None or not isinstance(reader, discord.Member):
+        return False
+    return thread.parent.permissions_for(reader).manage_threads
 
 
 async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:

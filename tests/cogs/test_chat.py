@@ -147,6 +147,17 @@ async def test_a_locked_thread_is_said_to_be_locked(stage: Stage) -> None:
     assert f"{thread.mention} is locked" in text_of(refused)
 
 
+async def test_what_a_moderator_has_locked_opens_for_moderators_alone(stage: Stage) -> None:
+    book = await stage.book()
+    thread = await stage.chat(book, title="Closed")
+    await shown_thread(stage, thread).edit(archived=True, locked=True)
+    await stage.env.settle()
+    refused = await stage.ann.slash(stage.channel, "chat", book=book.id, conversation="Closed")
+    assert f"{thread.mention} is locked" in text_of(refused)
+    cat = stage.member("cat", manage_threads=True)
+    assert "goes on here" in text_of(await cat.slash(stage.channel, "chat", book=book.id, conversation="Closed"))
+
+
 async def test_a_private_conversation_stays_private_in_a_new_thread(stage: Stage) -> None:
     book = await stage.book()
     thread = await stage.chat(book, private=True)
