@@ -198,3 +198,13 @@ def test_calls_are_the_same_as_they_happened_and_as_they_were_kept() -> None:
 def message(role: MessageRole, content: str, **parts: Any) -> ChatMessage:
     standing: dict[str, Any] = {"id": f"m{content}{role}", "conversation_id": "c", "created_at": NOW, "turn_id": TURN}
     return ChatMessage(role=role, content=content, **standing | parts)
+
+
+@pytest.mark.parametrize(
+    ("count", "rows"), [(1, [2]), (4, [5]), (5, [5, 1]), (7, [5, 3]), (10, [5, 5, 1]), (12, [5]), (13, [3, 3])]
+)
+def test_the_buttons_take_no_more_rows_than_they_need(count: int, rows: list[int]) -> None:
+    made = [call(number) for number in range(1, count + 1)]
+    card = render_card(TURN, made, first_state(made))
+    placed = [button.row for button in card.buttons]
+    assert [placed.count(row) for row in sorted(set(placed))] == rows
