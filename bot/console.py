@@ -20,7 +20,7 @@ from bot.event_json import event_to_json
 from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.leak_gate import redacted
-from domain.book import Citation
+from domain.book import Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
@@ -45,7 +45,7 @@ DETAIL_LINES = 14
 class ConsoleChat:
     """Answers lines from a person or a pipe. `failures` counts the questions that got no answer.
 
-    `move` carries out what stands behind /progress and returns a sentence that says where the reader is.
+    `move` carries out what stands behind /progress and returns where the reader is, and a sentence that says so.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ConsoleChat:
         conversation: Conversation,
         console: Console,
         *,
-        move: Callable[[str], Awaitable[str]],
+        move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]],
         verbose: bool,
         as_json: bool,
     ) -> None:
@@ -80,16 +80,20 @@ class ConsoleChat:
         command, _, order = line.partition(" ")
         try:
             if command.casefold() == PROGRESS:
-                self._show_progress(await self._move(order))
+                self._show_progress(*await self._move(order))
             else:
                 await self.ask(line)
         except MarginaliaError as error:
             self.failures += 1
-            self._console.print(error.message, style="red", markup=False, soft_wrap=True)
+            if self._as_json:
+                print(json.dumps({"event": "refused", "text": error.message}, ensure_ascii=False), flush=True)  # noqa: T201
+            else:
+                self._console.print(error.message, style="red", markup=False, soft_wrap=True)
 
-    def _show_progress(self, sentence: str) -> None:
+    def _show_progress(self, position: ReadingPosition, sentence: str) -> None:
         if self._as_json:
-            print(json.dumps({"event": "progress", "text": sentence}, ensure_ascii=False), flush=True)  # noqa: T201
+            told = {"event": "progress", **position_fields(position), "text": sentence}
+            print(json.dumps(told, ensure_ascii=False), flush=True)  # noqa: T201
         else:
             self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
@@ -246,12 +250,16 @@ def call_line(tool_name: str, arguments: dict[str, object]) -> str:
     return f'{tool_name} "{first}"' if first else tool_name
 
 
-def conversation_json(conversation: Conversation, book_title: str) -> str:
+def conversation_json(conversation: Conversation, book_title: str, position: ReadingPosition) -> str:
     """The line that opens `--json` output."""
-    return json.dumps(
-        {"event": "conversation", "id": conversation.id, "title": conversation.title, "book": book_title},
-        ensure_ascii=False,
-    )
+    about = {"id": conversation.id, "title": conversation.title, "book": book_title}
+    return json.dumps({"event": "conversation", **about, **position_fields(position)}, ensure_ascii=False)
+
+
+def position_fields(position: ReadingPosition) -> dict[str, object]:
+    """The state of a position, and while reading the character up to which the book has been read."""
+    reading = position.state is PositionState.READING
+    return {"state": position.state.value, "read_to": position.read_to if reading else None}
 
 
 @contextlib.contextmanager

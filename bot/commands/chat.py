@@ -15,7 +15,7 @@ from bot.app import SAMPLE, App
 from bot.commands.books import add_path
 from bot.commands.running import console, errors, opened_for_talk, run_async
 from bot.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json, in_daemon_thread, interrupts
-from domain.book import Book
+from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 
 EXAMPLE_QUESTIONS = (
@@ -45,7 +45,8 @@ def chat(
             shows_calls = app.settings.verbose_default if verbose is None else verbose
             session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
             if as_json:
-                print(conversation_json(talk, found.title), flush=True)  # noqa: T201
+                position = await app.positions.get(TERMINAL_READER.id, found)
+                print(conversation_json(talk, found.title, position), flush=True)  # noqa: T201
             else:
                 await _greet(app, found, talk)
             await session.take_up()
@@ -134,9 +135,9 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
 
 
 def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json: bool) -> ConsoleChat:
-    async def move(order: str) -> str:
-        await app.positions.follow(TERMINAL_READER.id, book, order)
-        return await app.positions.describe(TERMINAL_READER.id, book)
+    async def move(order: str) -> tuple[ReadingPosition, str]:
+        position = await app.positions.follow(TERMINAL_READER.id, book, order)
+        return position, await app.positions.describe(TERMINAL_READER.id, book)
 
     return ConsoleChat(app.chat, talk, console, move=move, verbose=verbose, as_json=as_json)
 

@@ -1,15 +1,19 @@
 """What a turn looks like in a terminal."""
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from datetime import UTC, datetime
 from io import StringIO
 from typing import cast
 
+import pytest
 from rich.console import Console
 
-from bot.console import ConsoleChat
+from bot.console import ConsoleChat, position_fields
 from domain.agent.chat_with_book import ChatWithBook
+from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation
+from domain.errors import BookError, BookErrorCode
 from domain.event import Answer, PositionProposed, TextDelta, TurnEvent, TurnStarted
 
 TALK = Conversation("t", "b", "Talk", datetime(2026, 1, 1, tzinfo=UTC))
@@ -34,9 +38,11 @@ async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool 
     """What is on the screen after these lines were typed."""
     moved: list[str] = []
 
-    async def move(order: str) -> str:
+    async def move(order: str) -> tuple[ReadingPosition, str]:
         moved.append(order)
-        return f"Moved: {order!r}."
+        if order == "nowhere":
+            raise BookError(BookErrorCode.NOT_FOUND, "There is no such page.")
+        return ReadingPosition(PositionState.FINISHED), f"Moved: {order!r}."
 
     async def typed() -> AsyncIterator[str]:
         for line in lines:
@@ -72,3 +78,21 @@ async def test_verbose_names_claims_without_a_reference() -> None:
     answer = Answer("1", "Ann kept the light.", uncited=("Ann kept the light.",))
     assert "without a reference: Ann kept the light." in await screen("Who?", events=(answer,), verbose=True)
     assert "without a reference" not in await screen("Who?", events=(answer,))
+
+
+async def test_in_json_a_position_has_its_state_and_a_refusal_is_an_object_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert await screen("/progress finished", "/progress nowhere", as_json=True) == ""
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert told == [
+        {"event": "progress", "state": "finished", "read_to": None, "text": "Moved: 'finished'."},
+        {"event": "refused", "text": "There is no such page."},
+    ]
+
+
+def test_the_three_states_of_a_position_are_three_in_json() -> None:
+    reading = ReadingPosition(PositionState.READING, 0)
+    assert position_fields(ReadingPosition()) == {"state": "unset", "read_to": None}
+    assert position_fields(reading) == {"state": "reading", "read_to": 0}
+    assert position_fields(ReadingPosition(PositionState.FINISHED)) == {"state": "finished", "read_to": None}

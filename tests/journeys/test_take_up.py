@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from bot.console import ConsoleChat
+from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation, TurnState
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import ANN, ReadingRoom, reading_room
@@ -23,7 +24,7 @@ async def room(tmp_path: Path) -> AsyncIterator[ReadingRoom]:
 async def shown(room: ReadingRoom, talk: Conversation) -> str:
     """What is on the screen once the conversation has been taken up."""
 
-    async def move(order: str) -> str:
+    async def move(order: str) -> tuple[ReadingPosition, str]:
         raise AssertionError("nobody has typed anything")
 
     screen = Console(file=StringIO(), width=200)
@@ -65,3 +66,16 @@ async def test_what_is_at_work_on_discord_is_left_to_the_bot(room: ReadingRoom) 
 
 async def states(room: ReadingRoom, talk: Conversation) -> list[TurnState]:
     return [turn.state for turn in await room.storage.turns.get_by_conversation(talk.id)]
+
+
+async def test_an_answer_nobody_saw_is_made_anew_once_its_reader_has_moved_back(room: ReadingRoom) -> None:
+    talk = await room.talk()
+    await room.answer(talk, "Who put the lamp out?")
+    beginning = ReadingPosition(PositionState.READING, 0)
+    await room.storage.readers.set_position(ANN.id, room.book.id, beginning)
+    told = await shown(room, talk)
+    assert "You may not have seen this answer" not in told
+    assert "I was interrupted before I could answer this:" in told
+    assert "› Who put the lamp out?" in told
+    [turn] = await room.storage.turns.get_by_conversation(talk.id)
+    assert turn.state is TurnState.DELIVERED
