@@ -8,7 +8,7 @@ page. What cannot be verified is left out, so a reference in an answer is always
 import re
 from collections.abc import Awaitable, Callable, Iterable
 
-from domain.agent.quotations import Quotations
+from domain.agent.quotations import LONGEST, Quotations
 from domain.agent.sentence_keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.agent.typed_pages import PENDING, TypedPages
 from domain.book import Citation, Passage, Sentence
@@ -18,8 +18,15 @@ from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks a span up in the book; raises BookError where the reader may not see it."""
 
-_UNFINISHED = re.compile(r"(?:\s*(?:\[[^\]\n]{0,80}\]?|\([^()\n]{0,60}\)?))+\s*\Z|\s+\Z")
-"""A tail that may still turn into keys or page references in brackets, or the blank before them."""
+_PIECE = 400
+"""Characters taken in at a time: what a piece costs grows with the square of what is held."""
+_MOST_HELD = LONGEST + 200
+"""Characters held back at most: a quotation as long as one may be, and a reference behind it."""
+_UNFINISHED = re.compile(r"(?:\s*+(?:\[[^\]\n]{0,80}+\]?+|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z")
+"""A tail that may still turn into keys or page references in brackets, or the blank before them.
+
+Nothing is tried twice: a model that writes a hundred brackets must not keep everybody waiting.
+"""
 
 
 class AnswerComposer:
@@ -71,8 +78,8 @@ class AnswerComposer:
         """Take in a piece of the stream; return more of the answer, or nothing yet."""
         match event:
             case TextChunk(text):
-                self._pending += text
-                return await self._release(self._ready())
+                pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+                return "".join([await self._take(piece) for piece in pieces])
             case CitationMark():
                 self._marks.append(event)
                 return ""
@@ -83,6 +90,10 @@ class AnswerComposer:
         """The rest of the answer, once the stream has ended."""
         return await self._end_block() + await self._release(len(self._pending), last=True)
 
+    async def _take(self, text: str) -> str:
+        self._pending += text
+        return await self._release(self._ready())
+
     def _ready(self) -> int:
         """How much of the pending text can no longer change its meaning."""
         settled = self._pending
@@ -91,7 +102,7 @@ class AnswerComposer:
             settled = settled[: unfinished.start()] if unfinished else settled
         while (end := self._quotations.open_at(settled, self._before)) < len(settled):
             settled = settled[:end]
-        return len(settled)
+        return max(len(settled), len(self._pending) - _MOST_HELD)
 
     async def _end_block(self) -> str:
         marks, self._marks = self._marks, []

@@ -31,7 +31,7 @@ _VAGUE_REACH = 12
 PENDING = re.compile(
     r"(?:\b(?:on|at|in|about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s+(?:the\s+)?)?"
     r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)\s?"
-    r"(?:(?:\d{1,5}|[ivxlcdm]{2,12})[\s,–—&-]{0,4}(?:(?:to|and|bis|und|et?|y|à|al?)\s)?)*)?\S{0,24}\Z",
+    r"(?:(?:\d{1,5}+|[ivxlcdm]{2,12}+)[\s,–—&-]{0,4}+(?:(?:to|and|bis|und|et?|y|à|al?)\s)?+)*+)?\S{0,24}\Z",
     re.IGNORECASE,
 )
 """The end of a text that may still become a page reference: its last word, and what would belong to it."""

@@ -177,3 +177,13 @@ async def test_an_answer_is_the_same_however_its_stream_is_cut(parts: list[str],
     cut, made = await compose(*pieces_of(text, cuts))
     assert cut == made.text
     assert cut.rstrip() == whole.rstrip()
+
+
+@pytest.mark.parametrize("piece", ["[", "( ", "[(", "p. 1", "1", "p. ii ", "'a ", "“a", "[a](", "on page "])
+async def test_a_model_gone_wild_keeps_nobody_waiting(piece: str) -> None:
+    """Text that is matched in ever more ways, the longer it gets, would never come to an end here."""
+    wild = (piece * 2_000)[:2_000] + "x" * 200 + "."
+    streamed, _ = await compose(*[wild[at : at + 100] for at in range(0, len(wild), 100)])
+    at_once, _ = await compose(wild)
+    assert streamed.endswith(f"{'x' * 200}.")
+    assert at_once.endswith(f"{'x' * 200}.")
