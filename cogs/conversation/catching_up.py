@@ -70,6 +70,10 @@ class CatchingUp:
         if missed:
             await self._read_thread(thread, conversation, bot_id, asyncio.Semaphore())
 
+    def come_back_to(self, thread: Thread, conversation: Conversation, bot_id: int) -> None:
+        """Read on later in a thread where that is not possible now."""
+        self._come_back(partial(self._read_thread, thread, conversation, bot_id, asyncio.Semaphore(), 1), 0)
+
     async def _unfinished(self) -> set[str]:
         """Conversations in which a message waits, or whose last answer did not get through."""
         undelivered = await self._services.turns.list_undelivered()

@@ -161,8 +161,14 @@ class Talk(commands.Cog):
 
     async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
         """Before the first message of a session in a thread: those that nobody heard."""
-        assert isinstance(message.channel, (discord.Thread, discord.PartialMessageable))
-        return await self._reception.catch_up(message.channel, conversation, self._bot_id, before=message)
+        thread = message.channel
+        assert isinstance(thread, (discord.Thread, discord.PartialMessageable))
+        try:
+            return await self._reception.catch_up(thread, conversation, self._bot_id, before=message)
+        except TROUBLE as error:  # nobody waits for an answer until Discord lets us read what came before
+            logger.warning("thread %s could not be read on: %s", thread.id, error)
+            self._catching_up.come_back_to(thread, conversation, self._bot_id)
+            return False
 
     def _note_missed(self, message: discord.Message) -> None:
         """A thread of ours may be about to be bound: who is quick writes before that."""

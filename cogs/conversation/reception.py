@@ -48,6 +48,8 @@ class Reception:
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._up_to_date: set[int] = set()
         self._missed: set[int] = set()
+        self._read_from: dict[int, int] = {}
+        """Where reading on begins in threads that could not be read to the end, whatever was heard there since."""
 
     def order(self, channel_id: int) -> asyncio.Lock:
         """Held while a message of the channel is taken in, so that they are taken in as they come."""
@@ -110,13 +112,15 @@ class Reception:
         if thread.id in self._up_to_date:
             return False
         newest = await self._services.messages.get_newest_external_id(conversation.id)
+        known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
-        for message in await persistently(partial(_between, thread, int(newest or 0), before)):
+        for message in await persistently(partial(_between, thread, known, before)):
             heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is Heard.ASKED
             conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
+        del self._read_from[thread.id]
         return asked
 
     async def _is_company(self, conversation: Conversation, author: str) -> bool:

@@ -154,6 +154,21 @@ class TestAbsence:
             await settled(room, 2)
             assert room.double.gateway.resumes == 1
 
+    @pytest.mark.parametrize("status", [403, 503])
+    async def test_who_writes_in_a_thread_that_cannot_be_read_is_answered(
+        self, gone: Scene, monkeypatch: pytest.MonkeyPatch, status: int
+    ) -> None:
+        monkeypatch.setattr(patience, "WAITS_S", ())
+        monkeypatch.setattr(catching_up, "READ_AGAIN_AFTER_S", (0.5, 0.5))
+        await gone.ann.say(gone.thread, "Are you here?")
+        gone.double.fail("GET /channels/{channel}/messages", status=status, times=2)
+        async with again(gone) as room:
+            await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
+            await room.ann.say(room.thread, "Hello?")
+            await room.until_said("Before.", "I do not know.", "I do not know.")
+            await settled(room, 3)
+            assert {"Are you here?", "Hello?"} <= {*await room.kept()}
+
     async def test_a_thread_that_cannot_be_read_does_not_keep_others_waiting(self, gone: Scene) -> None:
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=403)
