@@ -18,7 +18,7 @@ CHAPTER = 15_000
 _RARE = 6
 """Words that are so often in the sample, at most, are rare."""
 
-_ENDINGS = [f"{first}{last}" for first in ("am", "el", "ir", "on", "ul") for last in ("bec", "dak", "fo", "mi", "tun")]
+_ENDINGS = ("ambec", "eldak", "irfo", "onmi", "ultun", "asper", "ivol", "udreth")
 _KEPT = 0.2
 """The share of rare words that stay as they are."""
 

@@ -154,8 +154,8 @@ def _score_stretch(
     Here a search spends most of its time, so that the innermost loops are left to `map`.
     """
     words = layout.words
-    first = bisect_left(words, words[sentences.start] - WIDTHS[-1], chapter.start, sentences.start)
-    last = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1)
+    first = bisect_left(words, words[sentences.start] - WIDTHS[-1] // 2, chapter.start, sentences.start)
+    last = bisect_right(words, words[sentences.stop] + WIDTHS[-1] // 2, sentences.stop, chapter.stop + 1)
     count_at = _counts_before(words[first:last].tolist(), terms).__getitem__
     own = range(sentences.start - first, sentences.stop - first)
     totals = [0.0] * len(sentences)

@@ -49,7 +49,7 @@ class Windows:
 
     def clipped(self, words: Sequence[int], runs: Sequence[int], kept: int) -> "Windows":
         """The windows of a layout that has the first `kept` sentences of this one, and then others."""
-        settled = bisect_right(self._words, self._words[kept] - WIDTHS[-1], 0, kept + 1) - 1
+        settled = bisect_right(self._words, self._words[kept] - WIDTHS[-1] // 2, 0, kept + 1) - 1
         return Windows(words, runs, self, max(settled, 0))
 
     def _chunk(self, number: int) -> list[Extents]:
@@ -71,8 +71,8 @@ class Windows:
 
     def _find_in_chapter(self, chapter: range, sentences: range, found: Iterable[Extents]) -> None:
         words = self._words
-        low = bisect_left(words, words[sentences.start] - WIDTHS[-1], chapter.start, sentences.start)
-        high = bisect_right(words, words[sentences.stop] + WIDTHS[-1], sentences.stop, chapter.stop + 1)
+        low = bisect_left(words, words[sentences.start] - WIDTHS[-1] // 2, chapter.start, sentences.start)
+        high = bisect_right(words, words[sentences.stop] + WIDTHS[-1] // 2, sentences.stop, chapter.stop + 1)
         near, own = list(words[low:high]), range(sentences.start - low, sentences.stop - low)
         spans = list(pairwise(near[own.start : own.stop + 1]))
         for width, (before, after) in zip(WIDTHS, found, strict=True):

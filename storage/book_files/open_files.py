@@ -10,7 +10,7 @@ from threading import Lock
 from storage.book_files.opened import OpenedFile
 
 MAX_OPEN = 32
-"""Book files kept open. One holds a file descriptor and, for a long novel, about a megabyte of memory."""
+"""Book files kept open. One holds a file descriptor and, for a long novel, one to three megabytes of memory."""
 
 
 @dataclass(slots=True)
