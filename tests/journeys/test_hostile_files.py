@@ -24,7 +24,7 @@ from tests.journeys.terminal import Ran, Terminal
 
 TALE = "\n\n\n".join(f"CHAPTER {number}\n\n{body}" for number, body in enumerate(CHAPTERS.values(), start=1))
 MOST_MEMORY_MIB = 500
-OURS = re.compile(r"[0-9a-f]{64}\.book|marginalia\.db(-wal|-shm)?|discord-commands\.json")
+OURS = re.compile(r"[0-9a-f]{64}\.book|marginalia\.db(-wal|-shm|\.lock)?|discord-commands\.json")
 SENTENCE = re.compile(r"[A-Z].*[.…]", re.DOTALL)
 MAX_UPLOAD_MB = "3"
 EVERY = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "search" else 4
