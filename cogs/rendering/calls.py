@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.inline import escape
+from cogs.rendering.words import Say, in_english
+from cogs.translation.speech import later
 from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted
 
@@ -14,6 +16,23 @@ ARGUMENTS_SHOWN = 60
 """Characters of a call's arguments on its one line."""
 DESCRIPTION_SHOWN = 120
 SUMMARY_SHOWN = 100
+
+OUTCOME_WORDS = {
+    "failed": later("failed"),
+    "done": later("done"),
+    "no": later("no"),
+    "passage": later("passage"),
+    "passages": later("passages"),
+    "place": later("place"),
+    "places": later("places"),
+    "mention": later("mention"),
+    "mentions": later("mentions"),
+    "chapter": later("chapter"),
+    "chapters": later("chapters"),
+    "page": later("page"),
+    "proposed": later("proposed"),
+}
+"""Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
 
 
 class CallState(StrEnum):
@@ -87,13 +106,17 @@ def arguments_line(arguments: Mapping[str, Any]) -> str:
     return shortened(" ".join(told), ARGUMENTS_SHOWN)
 
 
-def headline(call: ShownCall, mark: str) -> str:
+def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
     """A call's one line of Markdown: mark, number, what was called, what came of it, how long it took."""
     line = f"{mark} {call.number} {escape(describe(call))}"
     if call.state is CallState.RUNNING:
         return f"{line} …"
-    outcome = call.summary or ("failed" if call.state is CallState.FAILED else "done")
+    outcome = _outcome(call.summary or call.state.value, say)
     return f"{line} · {escape(shortened(outcome, SUMMARY_SHOWN))} · {duration(call.milliseconds)}"
+
+
+def _outcome(summary: str, say: Say) -> str:
+    return " ".join(say(OUTCOME_WORDS[word]) if word in OUTCOME_WORDS else word for word in summary.split())
 
 
 def duration(milliseconds: int) -> str:

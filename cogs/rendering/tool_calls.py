@@ -66,7 +66,7 @@ class Card:
 def render_card(turn_id: str, calls: Sequence[ShownCall], state: CardState, say: Say = in_english) -> Card:
     """The page of calls that `state` names."""
     shown = [call for call in calls if (call.number - 1) // PAGE_SIZE == state.page]
-    heads = [headline(call, _mark(call, state)) for call in shown]
+    heads = [headline(call, _mark(call, state), say) for call in shown]
     open_calls = [call for call in shown if state.is_open(call.number)]
     rooms = _rooms([_need(call, say) for call in open_calls], MESSAGE_TOTAL - sum(map(units, heads)))
     bodies = {call.number: _body(call, room, say) for call, room in zip(open_calls, rooms, strict=True)}

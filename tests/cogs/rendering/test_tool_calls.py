@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
+import discord
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from cogs.rendering.card_state import (
     trace_id,
 )
 from cogs.rendering.tool_calls import ButtonStyle, Colour, render_card
+from cogs.translation.speech import speech_for
 from domain.chat import ChatMessage, MessageRole
 from domain.event import ToolCallFinished, ToolCallStarted
 from domain.tool_use import ToolInvocation
@@ -66,6 +68,13 @@ def test_a_call_is_one_line() -> None:
     assert card.embeds[0].description == '▸ 1 search_book "white rabbit" · 5 passages · 12 ms'
     assert card.embeds[0].colour == Colour.DONE
     assert [button.label for button in card.buttons] == ["▸ 1", "Full trace"]
+
+
+def test_what_came_of_it_is_said_in_the_language_of_its_readers() -> None:
+    german = speech_for(discord.Locale.german)
+    said = [render_card(TURN, [call(summary=each)], CardState(), german) for each in ("5 passages", "no places", "")]
+    outcomes = [card.embeds[0].description.split(" · ")[1] for card in said]
+    assert outcomes == ["5 Abschnitte", "keine Stellen", "fertig"]
 
 
 def test_an_open_call_shows_arguments_and_result() -> None:
