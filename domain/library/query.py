@@ -5,6 +5,7 @@ Nothing a person types is ever a command to the index: a query is cut into words
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from domain.library.index import BookIndex
 from domain.library.layout import Layout
@@ -64,4 +65,4 @@ def places_of(index: BookIndex, layout: Layout, stems: Sequence[str]) -> Sequenc
 
 def _places_of_stem(index: BookIndex, layout: Layout, stem: str) -> Sequence[int]:
     forms = [form.positions[: bisect_left(form.positions, layout.word_count)] for form in index.forms(stem)]
-    return forms[0] if len(forms) == 1 else sorted(place for places in forms for place in places)
+    return forms[0] if len(forms) == 1 else sorted(chain.from_iterable(forms))

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 from math import log, pow, sqrt
 from operator import add, rshift, sub
 
@@ -164,7 +164,8 @@ def _score_stretch(
         sample = own[::step]
         lefts, rights = map(sub, sample, before[::step]), map(add, sample, after[::step])
         found = map(square_of.__getitem__, map(sub, map(count_at, rights), map(count_at, lefts)))
-        totals = list(map(add, totals, found if step == 1 else [square for square in found for _ in range(step)]))
+        spread = found if step == 1 else chain.from_iterable(map(repeat, found, repeat(step)))
+        totals = list(map(add, totals, spread))
     return totals
 
 
