@@ -15,7 +15,7 @@ from bot.health import HealthFile
 from bot.logs import set_up_logs
 from bot.settings import load_settings
 from bot.toolbox import open_toolbox
-from bot.warm_up import warm_up
+from bot.warm_up import collect_when_idle, warm_up
 from domain.errors import SettingsError
 
 FAREWELL_S = 8.0
@@ -51,12 +51,16 @@ async def _run() -> None:
             health=HealthFile(settings.data_dir),
             announce=lambda line: console.print(line, markup=False),
         )
-        housekeeping = asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping")
+        in_background = [
+            asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"),
+            asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection"),
+        ]
         try:
             await until_stopped(stay_online(make_bot, settings.discord_token), on_stop=_leave_at_last)
         finally:
-            housekeeping.cancel()
-            await asyncio.gather(housekeeping, return_exceptions=True)
+            for task in in_background:
+                task.cancel()
+            await asyncio.gather(*in_background, return_exceptions=True)
 
 
 def _leave_at_last() -> None:

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 
-_MUCH_TO_DO: Final = frozenset({"message_start", "content_block_stop"})
-"""Events after which a reply takes some milliseconds: its first words, and the references of a block of text."""
-
 logger = logging.getLogger(__name__)
 
 
@@ -67,8 +64,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             reader = ReplyReader(self.model_name, request.prefix(), call_tools=call_tools)
             async with events:
                 async for event in events:
-                    if event.type in _MUCH_TO_DO:
-                        await self._turnstile()  # many replies may come in one moment, too
+                    await self._turnstile()  # many replies may come in one moment, too
                     for piece in reader.read(event):
                         yield piece
             if not reader.whole:

@@ -128,6 +128,11 @@ class ChatWithBook:
             finally:
                 del self._running[conversation_id]
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether any turn runs now."""
+        return bool(self._running)
+
     def running(self, conversation_id: str) -> RunningTurn | None:
         """The turn that runs in the conversation now."""
         return self._running.get(conversation_id)

@@ -1,13 +1,15 @@
 """What would hold up the first answers is done before the first message."""
 
+import asyncio
 import gc
 import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
 
 from bot.llm.anthropic import AnthropicChat
-from bot.warm_up import warm_up
+from bot.warm_up import collect_when_idle, warm_up
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -31,3 +33,22 @@ async def test_what_has_come_to_stay_is_not_looked_at_by_every_collection() -> N
     await warm_up(ScriptedChat("x"))
     assert gc.get_freeze_count() > before
     assert gc.get_freeze_count() > 10 * len(gc.get_objects())
+
+
+class Circle:
+    def __init__(self) -> None:
+        self.itself = self
+
+
+async def test_what_goes_in_circles_is_collected_once_nobody_waits() -> None:
+    gc.disable()
+    busy = True
+    circle = weakref.ref(Circle())
+    collecting = asyncio.create_task(collect_when_idle(lambda: busy, look_s=0.001))
+    await asyncio.sleep(0.05)
+    assert circle() is not None
+    busy = False
+    while circle() is not None:
+        await asyncio.sleep(0.001)
+    collecting.cancel()
+    gc.enable()
