@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 
 from bot.tools.book import BOOK_TOOLS, book_toolbox
 from domain.agent.registry import ToolRegistry, as_result, to_json
-from domain.book import Book, ContentsEntry
+from domain.book import Book, ContentsEntry, numbered
 from domain.errors import BookError, MarginaliaError
 from domain.library.bound import label_at
 from domain.library.positions import end_of_page, find_page
@@ -247,6 +247,4 @@ async def _contents(books: OpenBooks, reference: str) -> str:
 
 
 def _contents_line(entry: ContentsEntry) -> str:
-    number = f"{entry.number}. "
-    title = entry.title if entry.title.startswith(number) else f"{number}{entry.title}"
-    return f"{'  ' * (entry.level - 1)}{title} (p. {entry.page})"
+    return f"{'  ' * (entry.level - 1)}{numbered(entry.number, entry.title)} (p. {entry.page})"

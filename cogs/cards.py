@@ -6,7 +6,7 @@ import discord
 
 from cogs.rendering.inline import inert
 from cogs.translation import Speech
-from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
 from domain.library.bound import label_at
 from domain.library.positions import title_is_read
@@ -97,7 +97,7 @@ def contents_lines(chapters: Sequence[Chapter], pages_of_book: Sequence[Page], b
     lines = []
     for each in reached[:SHOWN_CHAPTERS]:
         page = label_at(pages_of_book, each.start + 1)
-        lines.append(f"{each.number}. {plain(each.title)} · " + say("p. {page}", page=page))
+        lines.append(f"{plain(numbered(each.number, each.title))} · " + say("p. {page}", page=page))
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
     if ahead := len(chapters) - len(reached):

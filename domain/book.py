@@ -30,6 +30,11 @@ class Chapter:
     level: int = 1
 
 
+def numbered(number: int, title: str) -> str:
+    """A chapter's title under its number, "3. The Keeper"; many books print the number themselves."""
+    return title if title.startswith(f"{number}. ") else f"{number}. {title}"
+
+
 @dataclass(frozen=True, slots=True)
 class BookText:
     """What a reader makes of a file.

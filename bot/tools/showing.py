@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from domain.book import ChapterCount, Citation, Passage, Sentence
+from domain.book import ChapterCount, Citation, Passage, Sentence, numbered
 
 WORD_BUDGET = 8_000
 """Words of the book that one answer may read: about 11,000 tokens, some 25 pages."""
@@ -82,7 +82,7 @@ def per_chapter(counts: Sequence[ChapterCount]) -> str:
 
 
 def _chapter(each: ChapterCount) -> str:
-    return f"{each.number}. {each.title}" if each.number else "before the first chapter"
+    return numbered(each.number, each.title) if each.number else "before the first chapter"
 
 
 def labelled(passage: Passage) -> str:

@@ -40,6 +40,12 @@ def test_a_long_table_of_contents_is_counted_out() -> None:
     assert "… and 10 more" in card
 
 
+def test_a_number_that_the_title_has_already_is_not_said_twice() -> None:
+    chapters = [Chapter(1, "1. Sixty-Two Posts", 0, 99)]
+    card = embed_text(book_card(a_book(), chapters, [Page(1, "1", 0, 99)], 99, SAY))
+    assert card.count("1.") == 1
+
+
 @given(st.text(max_size=600), st.text(max_size=600), st.lists(st.text(max_size=900), max_size=60))
 def test_any_book_fits(title: str, author: str, titles: list[str]) -> None:
     book: Book = a_book(title=title or "x", author=author)

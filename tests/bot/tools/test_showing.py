@@ -1,7 +1,7 @@
 """How much of the book one answer may read, and how it is shown."""
 
-from bot.tools.showing import WordBudget, counted, labelled, passage_of
-from domain.book import Citation, Passage
+from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
+from domain.book import ChapterCount, Citation, Passage
 
 
 def passage(words: int) -> Passage:
@@ -27,3 +27,8 @@ def test_a_passage_stands_under_its_place() -> None:
     assert labelled(shown) == "[Pages 12-13 · The Lamp · passage-3-9]\nAnn was"
     assert counted(1, "place") == "1 place"
     assert counted(1_200, "place") == "1,200 places"
+
+
+def test_a_chapter_has_its_number_once() -> None:
+    counts = [ChapterCount(0, "", 1), ChapterCount(1, "1. Ebb", 2), ChapterCount(2, "Flood", 3)]
+    assert per_chapter(counts) == "before the first chapter: 1; 1. Ebb: 2; 2. Flood: 3"
