@@ -17,21 +17,27 @@ ARGUMENTS_SHOWN = 60
 DESCRIPTION_SHOWN = 120
 SUMMARY_SHOWN = 100
 
-OUTCOME_WORDS = {
-    "failed": later("failed"),
-    "done": later("done"),
-    "no": later("no"),
-    "passage": later("passage"),
-    "passages": later("passages"),
-    "place": later("place"),
-    "places": later("places"),
-    "mention": later("mention"),
-    "mentions": later("mentions"),
-    "chapter": later("chapter"),
-    "chapters": later("chapters"),
-    "page": later("page"),
-    "proposed": later("proposed"),
-}
+OUTCOMES = frozenset(
+    (
+        later("failed"),
+        later("done"),
+        later("no"),
+        later("passage"),
+        later("passages"),
+        later("place"),
+        later("places"),
+        later("mention"),
+        later("mentions"),
+        later("chapter"),
+        later("chapters"),
+        later("page"),
+        later("proposed"),
+        later("part"),
+        later("parts"),
+        later("not mentioned"),
+        later("nothing read yet"),
+    )
+)
 """Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
 
 
@@ -116,7 +122,8 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
 
 
 def _outcome(summary: str, say: Say) -> str:
-    return " ".join(say(OUTCOME_WORDS[word]) if word in OUTCOME_WORDS else word for word in summary.split())
+    parts = [summary] if summary in OUTCOMES else summary.split()
+    return " ".join(say(part) if part in OUTCOMES else part for part in parts)
 
 
 def duration(milliseconds: int) -> str:

@@ -18,8 +18,8 @@ _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
 _COVERED = re.compile(r"\|\|.+?\|\|")
 """What was hidden stays so: it is neither judged nor repeated."""
 
-_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\||(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
-"""Headings, small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
+_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+"""Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _QUOTED = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
 """The reference behind a quotation is one for all of its sentences."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")

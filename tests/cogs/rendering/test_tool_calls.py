@@ -72,9 +72,12 @@ def test_a_call_is_one_line() -> None:
 
 def test_what_came_of_it_is_said_in_the_language_of_its_readers() -> None:
     german = speech_for(discord.Locale.german)
-    said = [render_card(TURN, [call(summary=each)], CardState(), german) for each in ("5 passages", "no places", "")]
+    said = [
+        render_card(TURN, [call(summary=each)], CardState(), german)
+        for each in ("5 passages", "no places", "", "not mentioned")
+    ]
     outcomes = [card.embeds[0].description.split(" · ")[1] for card in said]
-    assert outcomes == ["5 Abschnitte", "keine Stellen", "fertig"]
+    assert outcomes == ["5 Abschnitte", "keine Stellen", "fertig", "nicht genannt"]
 
 
 def test_an_open_call_shows_arguments_and_result() -> None:

@@ -17,6 +17,7 @@ from domain.agent.unsupported import unsupported
         "Did Ann keep the light for forty years?",
         "These are the keepers of the light in order:",
         "# The keepers of the old light house",
+        "**4. A Gap of Two Long Inches**",
         "Good morning!",
         "||It was Lucian who put out the lamp.||",
         "He came (p. 3). ||It was Lucian who put out the lamp.||",
@@ -42,6 +43,10 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
         "In 1911 the Perpetua was lost.",
         "Nobody knew why the lamp was dark.",
     )
+
+
+def test_a_claim_in_bold_is_no_heading() -> None:
+    assert unsupported("**Ann kept the light for forty years.**")
 
 
 def test_a_reference_belongs_to_the_sentence_before_it_alone() -> None:
