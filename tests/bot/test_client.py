@@ -205,7 +205,7 @@ class TestStayingOnline:
 class TestWhatPatienceDoesNotMend:
     async def failure(self, state: Online) -> str:
         with pytest.raises(SettingsError) as caught:
-            await asyncio.wait_for(state.task, 5)
+            await asyncio.wait_for(state.task, 30)
         return caught.value.message
 
     async def test_a_wrong_token(self, double: DiscordDouble, tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ class Reading:
 
     async def add_book(self) -> None:
         added = await self.ann.slash("books add", file=self.discord.file("lamp.txt", TALE.encode()), title="The Lamp")
-        await self.discord.until(lambda: "Added to the shelf" in shown(added), 30)
+        await self.discord.until(lambda: "Added to the shelf" in shown(added))
 
     async def chat(self) -> None:
         [book] = await self.ann.autocomplete("chat", "book", "lamp")
@@ -107,7 +107,7 @@ async def test_the_whole_journey(bot: BotProcess, discord: DiscordDouble, model:
     reading = Reading(discord)
     ann = reading.ann
     await bot.start()
-    await discord.until(lambda: discord.commands.commands.get(0), 15)
+    await discord.until(lambda: discord.commands.commands.get(0))
 
     discord.fail("PATCH /webhooks/*", status=502)
     await reading.add_book()
@@ -151,11 +151,11 @@ async def test_the_whole_journey(bot: BotProcess, discord: DiscordDouble, model:
 
     model.handler = lambda body: Reply(titled(body).parts, pace=0.15)
     await ann.say(reading.thread, "Was the lamp dark on the night of the ninth?")
-    await discord.until(lambda: any(button.label == "Stop" for each in reading.replies for button in each.buttons), 15)
+    await discord.until(lambda: any(button.label == "Stop" for each in reading.replies for button in each.buttons))
     await bot.kill()
     model.handler = titled
     await bot.start()
-    await discord.until(lambda: is_settled(reading.replies[-1]), 15)
+    await discord.until(lambda: is_settled(reading.replies[-1]))
     assert len(reading.replies) == 6
     assert len(reading.cards) == 4
 

@@ -103,7 +103,7 @@ def leftovers(discord: DiscordDouble) -> list[str]:
 async def opened(discord: DiscordDouble) -> list[Channel]:
     ann = discord.user("ann")
     added = await ann.slash("books add", file=discord.file("lamp.txt", TALE.encode()), title="The Lamp")
-    await discord.until(lambda: added.original and added.original.embeds, 30)
+    await discord.until(lambda: added.original and added.original.embeds)
     [book] = await ann.autocomplete("chat", "book", "lamp")
     for number in range(THREADS):
         await ann.slash("chat", book=book["value"], title=f"Thread {number}")
@@ -148,7 +148,7 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
 async def chaos(bot: BotProcess, discord: DiscordDouble, folder: Path, rounds: int, seed: int) -> None:
     chance, ann = random.Random(seed), discord.user("ann")
     await bot.start()
-    await discord.until(lambda: discord.commands.commands.get(0), 15)
+    await discord.until(lambda: discord.commands.commands.get(0))
     threads = await opened(discord)
     [book] = await ann.autocomplete("chat", "book", "lamp")
     asked: dict[str, Channel] = {}

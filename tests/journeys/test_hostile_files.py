@@ -151,7 +151,7 @@ class Library:
         self.thread: Channel
 
     async def open(self) -> None:
-        await self.discord.until(lambda: self.discord.commands.commands.get(0), 30)
+        await self.discord.until(lambda: self.discord.commands.commands.get(0))
         await self.upload(self.ben, "lamp.txt", TALE.encode())
         [book] = await self.ben.autocomplete("chat", "book", "lamp")
         await self.ben.slash("chat", book=book["value"], title="Talk")
@@ -178,7 +178,7 @@ class Library:
     async def answer(self, question: str) -> Message:
         before = len(self.answers)
         await self.ben.say(self.thread, question)
-        await self.discord.until(lambda: len(self.answers) > before, 30)
+        await self.discord.until(lambda: len(self.answers) > before)
         return self.answers[-1]
 
     @property

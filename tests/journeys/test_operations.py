@@ -45,7 +45,7 @@ async def bot(tmp_path: Path, discord: DiscordDouble, model: AnthropicDouble) ->
 
 async def online(bot: BotProcess, discord: DiscordDouble) -> None:
     await bot.start()
-    await discord.until(lambda: discord.commands.commands.get(0), 15)
+    await discord.until(lambda: discord.commands.commands.get(0))
 
 
 async def all_answered(discord: DiscordDouble, asked: dict[str, Any]) -> None:
@@ -75,7 +75,7 @@ class TestStopping:
         asked = {f"Q{number}": thread for number, thread in enumerate(threads, start=1)}
         for mark, thread in asked.items():
             await discord.user("ann").say(thread, f"What about {mark}?")
-        await discord.until(lambda: len(model.requests) >= len(threads), 15)
+        await discord.until(lambda: len(model.requests) >= len(threads))
         if discord_is_away:
             discord.fail("*", status=503, times=100_000)
         began = time.monotonic()
@@ -144,13 +144,13 @@ class TestLogs:
         ann = discord.user("ann")
         file = discord.file("marmalade.txt", b"CHAPTER I\n\nIn Thessaly there was a lamp, and nobody lit it.\n" * 30)
         added = await ann.slash("books add", file=file, title="marmalade days")
-        await discord.until(lambda: added.original and added.original.embeds, 30)
+        await discord.until(lambda: added.original and added.original.embeds)
         broken = await ann.slash("books add", file=discord.file("marmalade.pdf", b"%PDF-1.7 marmalade"))
-        await discord.until(lambda: "PDF" in broken.text, 30)
+        await discord.until(lambda: "PDF" in broken.text)
         [book] = await ann.autocomplete("chat", "book", "marmalade")
         model.handler = lambda body: say("quokka")
         await ann.slash("chat", book=book["value"], title="Zanzibar", message="What of Zanzibar?")
-        await discord.until(lambda: bot.turns == 1, 20)
+        await discord.until(lambda: bot.turns == 1)
         replies = iter(self.replies())
         model.handler = lambda body: next(replies, say("The quokka goes on."))
         [thread] = discord.threads()

@@ -76,7 +76,7 @@ async def test_a_closed_chat_closes_the_line(wired: Wired) -> None:
         if isinstance(event, TextDelta):
             break
     await stream.aclose()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await wired.api.hung_up.wait()
     kept = await wired.room.storage.messages.get_by_conversation(talk.id)
     assert [m.turn_id for m in kept] == [None], "the question waits to be asked again"

@@ -1,7 +1,7 @@
 """The real bot on the loopback Discord, with a book on the shelf and people in the room."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,16 @@ from typing import Any
 from bot.app import App
 from domain.book import Book
 from domain.chat import ChatMessage
-from domain.conversation import Conversation, Turn
+from domain.conversation import Conversation, Turn, TurnState
 from storage.book_files.files import SQLiteBookFiles
 from tests.bot.online import Online, online
-from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Message, MessageType
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import tale
+
+
+def done_with(turns: Sequence[Turn], count: int) -> bool:
+    return len(turns) == count and all(turn.told or turn.state is TurnState.DELIVERED for turn in turns)
 
 
 class Scene:
@@ -77,8 +81,8 @@ class Scene:
     def said(self, thread: Channel | None = None) -> list[str]:
         return [reply.content for reply in self.replies(thread)]
 
-    async def until(self, condition: Callable[[], object], timeout: float = 8.0) -> None:
-        await self.double.until(condition, timeout)
+    async def until(self, condition: Callable[[], object]) -> None:
+        await self.double.until(condition)
 
     async def until_said(self, *texts: str, thread: Channel | None = None) -> None:
         """Until the bot's messages in the thread are exactly these."""
@@ -86,11 +90,9 @@ class Scene:
 
     async def until_delivered(self, count: int = 1, thread: Channel | None = None) -> None:
         """Until that many turns of the thread's conversation are done with."""
-        while True:
-            turns = await self.turns(thread)
-            if len(turns) == count and all(turn.told or turn.state.value == "delivered" for turn in turns):
-                return
-            await asyncio.sleep(0.01)
+        async with asyncio.timeout(PATIENCE_S):
+            while not done_with(await self.turns(thread), count):
+                await asyncio.sleep(0.01)
 
     async def conversation(self, thread: Channel | None = None) -> Conversation:
         found = await self.app.storage.conversations.get_by_thread(str((thread or self.thread).id))
@@ -106,6 +108,12 @@ class Scene:
     async def kept(self, thread: Channel | None = None) -> list[str]:
         """What is kept of the talk, in order."""
         return [message.content for message in await self.history(thread)]
+
+    async def until_kept(self, *texts: str) -> None:
+        """Until what is kept of the talk is exactly this: the bot has heard all that was said, edited or deleted."""
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.kept() != list(texts):
+                await asyncio.sleep(0.01)
 
     async def hold(self) -> asyncio.Event:
         """Let the model stop after its first word from now on; set the event to let it go on."""

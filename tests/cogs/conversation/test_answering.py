@@ -53,7 +53,7 @@ async def test_messages_that_come_meanwhile_join_the_next_turn(room: Scene) -> N
     await room.until_asked(1)
     await room.ann.say(room.thread, "Two?")
     await room.ann.say(room.thread, "Three?")
-    await asyncio.sleep(0.05)
+    await room.until_kept("One?", "Two?", "Three?")
     release.set()
     await room.until_said("First answer.", "Second answer.")
     assert await room.kept() == ["One?", "First answer.", "Two?", "Three?", "Second answer."]

@@ -41,7 +41,7 @@ def numbers_in(room: Scene) -> list[int]:
 async def stands_once(room: Scene, turns: int = 1) -> None:
     """Until the answer stands in the thread, whole and in order, with nothing else."""
     wanted = list(range(1, len(SENTENCES) + 1))
-    await room.until(lambda: numbers_in(room) == wanted, 25)
+    await room.until(lambda: numbers_in(room) == wanted)
     await room.until_delivered(turns)
     assert numbers_in(room) == wanted
     assert len(room.replies()) >= LEAST_MESSAGES

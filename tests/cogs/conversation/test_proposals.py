@@ -97,6 +97,7 @@ async def test_of_several_who_wrote_it_is_the_one_who_named_the_page(room: Scene
     await room.until_asked(1)
     await room.ann.say(room.thread, "I am on page 2 now.")
     await room.ben.say(room.thread, "And who is Hobb?", mention=room.double.bot)
+    await room.until_kept("Hello", "I am on page 2 now.", "And who is Hobb?")
     room.model.hold = None
     gate.set()
     await room.until_delivered(2)

@@ -22,6 +22,8 @@ from tests.doubles.discord_api.rest import Rest
 from tests.doubles.discord_api.world import World
 
 TOKEN = "loopback.token.of-nobody"
+PATIENCE_S = 30.0
+"""How long a test waits for what must come, on a machine with much else to do."""
 POLL_S = 0.02
 """Conditions that do not depend on Discord's state are looked at this often."""
 
@@ -169,7 +171,7 @@ class DiscordDouble:
     def connected(self) -> bool:
         return bool(self.gateway.live)
 
-    async def until(self, condition: Callable[[], object], timeout: float = 5.0) -> None:
+    async def until(self, condition: Callable[[], object], timeout: float = PATIENCE_S) -> None:
         """Wait until something is so.
 
         Raises:
