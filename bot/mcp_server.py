@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 
 from bot.tools.book import BOOK_TOOLS, book_toolbox
 from domain.agent.registry import ToolRegistry, as_result, to_json
-from domain.book import Book, ContentsEntry, numbered
+from domain.book import Book, ContentsEntry, numbered, page_reference
 from domain.errors import BookError, MarginaliaError
 from domain.library.bound import label_at
 from domain.library.positions import end_of_page, find_page
@@ -172,7 +172,10 @@ async def _line(books: OpenBooks, book: Book) -> dict[str, Any]:
         return {**line, "problem": error.message}
     if view.read_to >= book.length:
         return {**line, "open_to": "the end"}
-    return {**line, "open_to": f"page {label_at(await file.pages(), view.read_to)}" if view.read_to else "nothing yet"}
+    if not view.read_to:
+        return {**line, "open_to": "nothing yet"}
+    about = "about " if book.pages_estimated else ""
+    return {**line, "open_to": f"{about}page {label_at(await file.pages(), view.read_to)}"}
 
 
 def _in_book(books: OpenBooks, tool: str) -> ToolHandler:
@@ -243,8 +246,9 @@ async def _resource_text(books: OpenBooks, uri: str) -> str:
 async def _contents(books: OpenBooks, reference: str) -> str:
     _, view = await books.open(reference)
     title = " by ".join(part for part in (view.book.title, view.book.author) if part)
-    return "\n".join([title, "", *map(_contents_line, await view.contents())])
+    return "\n".join([title, "", *[_contents_line(entry, view.book) for entry in await view.contents()]])
 
 
-def _contents_line(entry: ContentsEntry) -> str:
-    return f"{'  ' * (entry.level - 1)}{numbered(entry.number, entry.title)} (p. {entry.page})"
+def _contents_line(entry: ContentsEntry, book: Book) -> str:
+    page = page_reference(entry.page, entry.page, estimated=book.pages_estimated)
+    return f"{'  ' * (entry.level - 1)}{numbered(entry.number, entry.title)} ({page})"

@@ -75,7 +75,8 @@ def book_card(
     card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     if book.author:
         card.set_author(name=clipped(book.author, TITLE_LENGTH))
-    card.description = clipped("\n".join(contents_lines(chapters, pages_of_book, bound, say)), DESCRIPTION_LENGTH)
+    contents = contents_lines(book, chapters, pages_of_book, bound, say)
+    card.description = clipped("\n".join(contents), DESCRIPTION_LENGTH)
     card.add_field(name=say("Format"), value=book.format.upper())
     card.add_field(name=say("Pages"), value=pages(book, say))
     card.add_field(name=say("Words"), value=say("{number:,}", number=book.word_count))
@@ -90,14 +91,17 @@ def state_line(book: Book, say: Speech) -> str:
     return say("ready") if book.status is BookStatus.READY else say("its file is missing: please add it again")
 
 
-def contents_lines(chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech) -> list[str]:
+def contents_lines(
+    book: Book, chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech
+) -> list[str]:
     if not chapters:
         return [say("No chapters could be made out in this book.")]
     reached = [each for each in chapters if title_is_read(each, bound)]
     lines = []
     for each in reached[:SHOWN_CHAPTERS]:
         page = label_at(pages_of_book, each.start + 1)
-        lines.append(f"{plain(numbered(each.number, each.title))} · " + say("p. {page}", page=page))
+        where = say("about p. {page}", page=page) if book.pages_estimated else say("p. {page}", page=page)
+        lines.append(f"{plain(numbered(each.number, each.title))} · {where}")
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
     if ahead := len(chapters) - len(reached):
@@ -105,7 +109,7 @@ def contents_lines(chapters: Sequence[Chapter], pages_of_book: Sequence[Page], b
     return lines
 
 
-def position_line(position: ReadingPosition, pages_of_book: Sequence[Page], say: Speech) -> str:
+def position_line(position: ReadingPosition, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
     """Where a reader is, and what follows from it."""
     match position.state:
         case PositionState.UNSET:
@@ -116,6 +120,8 @@ def position_line(position: ReadingPosition, pages_of_book: Sequence[Page], say:
             return say("You have not begun to read, so nothing is told yet.")
         case PositionState.READING:
             page = label_at(pages_of_book, position.read_to)
+            if book.pages_estimated:
+                return say("You have read to about page {page}: nothing beyond it is told.", page=page)
             return say("You have read to page {page}: nothing beyond it is told.", page=page)
 
 

@@ -142,7 +142,7 @@ class Opening:
         """
         file = await self._services.shelf.open(book)
         position = await self._services.readers.get_position(str(interaction.user.id), book.id)
-        return position_line(position, await file.pages(), speech_of(interaction))
+        return position_line(position, book, await file.pages(), speech_of(interaction))
 
     async def _welcome(
         self,

@@ -48,7 +48,7 @@ class Progress(commands.Cog):
             raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
         position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
         file = await self._services.shelf.open(found)
-        line = position_line(position, await file.pages(), say)
+        line = position_line(position, found, await file.pages(), say)
         await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}")
 
     async def _moved(

@@ -135,8 +135,13 @@ class Citation:
     @property
     def reference(self) -> str:
         """As it stands in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
-        pages = f"p. {self.page}" if self.page == self.last_page else f"pp. {self.page}-{self.last_page}"
-        return f"about {pages}" if self.estimated else pages
+        return page_reference(self.page, self.last_page, estimated=self.estimated)
+
+
+def page_reference(first: str, last: str, *, estimated: bool) -> str:
+    """Pages by their labels, as an answer refers to them."""
+    pages = f"p. {first}" if first == last else f"pp. {first}-{last}"
+    return f"about {pages}" if estimated else pages
 
 
 class PositionState(StrEnum):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.commands.running import console, fail, opened, run_async
-from domain.book import Passage
+from domain.book import Passage, page_reference
 from domain.library.positions import end_of_page
 from domain.library.search import MAX_RESULTS
 from domain.protocols import BookView
@@ -39,17 +39,17 @@ def search(
                     fields = [await passage_fields(passage, view) for passage in passages]
                     print(json.dumps(fields, ensure_ascii=False))  # noqa: T201
                 else:
-                    _show(passages)
+                    _show(passages, estimated=view.book.pages_estimated)
 
     run_async(work)
 
 
-def _show(passages: Sequence[Passage]) -> None:
+def _show(passages: Sequence[Passage], *, estimated: bool) -> None:
     if not passages:
         console.print("Nothing was found.")
     for passage in passages:
-        pages = passage.page if passage.page == passage.last_page else f"{passage.page}-{passage.last_page}"
-        where = " · ".join(part for part in (f"p. {pages}", passage.chapter, f"{passage.score:.2f}") if part)
+        pages = page_reference(passage.page, passage.last_page, estimated=estimated)
+        where = " · ".join(part for part in (pages, passage.chapter, f"{passage.score:.2f}") if part)
         console.print(where, style="bold", markup=False)
         console.print(passage.text + "\n", markup=False)
 

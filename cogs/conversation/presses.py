@@ -95,7 +95,7 @@ class Presses:
             raise Refusal(say("This answer is not kept any more. Set your position with /progress."))
         book = await self._services.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
         position = await self._services.positions.set_page(reader_id, book, page)
-        line = position_line(position, await (await self._services.shelf.open(book)).pages(), say)
+        line = position_line(position, book, await (await self._services.shelf.open(book)).pages(), say)
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
         await interaction.edit_original_response(view=view_of(left) if left else None)

@@ -36,6 +36,7 @@ GERMAN = {
     "No chapters could be made out in this book.": "In diesem Buch waren keine Kapitel auszumachen.",
     "Chapter {number}": "Kapitel {number}",
     "p. {page}": "S. {page}",
+    "about p. {page}": "etwa S. {page}",
     "… and {number} more": "… und {number} weitere",
     "… {number} chapter ahead of you": "… {number} Kapitel liegt noch vor dir",
     "… {number} chapters ahead of you": "… {number} Kapitel liegen noch vor dir",
@@ -157,6 +158,9 @@ GERMAN = {
     ),
     "You have not begun to read, so nothing is told yet.": (
         "Du hast noch nicht angefangen zu lesen; also wird noch nichts verraten."
+    ),
+    "You have read to about page {page}: nothing beyond it is told.": (
+        "Du hast bis etwa Seite {page} gelesen: Was danach kommt, wird nicht verraten."
     ),
     "You have read to page {page}: nothing beyond it is told.": (
         "Du hast bis Seite {page} gelesen: Was danach kommt, wird nicht verraten."
@@ -288,10 +292,4 @@ GERMAN = {
     "Something went wrong on my side. It has been logged as {number}; please try again.": (
         "Bei mir ist etwas schiefgegangen. Es ist als {number} vermerkt; bitte versuche es noch einmal."
     ),
-    # Buttons
-    "This button is from an older version of me.": "Dieser Knopf stammt von einer älteren Fassung von mir.",
-    "Keep it": "Behalten",
-    "Nothing was changed.": "Es wurde nichts geändert.",
-    "◀ Back": "◀ Zurück",
-    "Next ▶": "Weiter ▶",
 }

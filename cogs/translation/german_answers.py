@@ -44,6 +44,11 @@ GERMAN_ANSWERS = {
     "◀ Earlier": "◀ Frühere",
     "Later ▶": "Spätere ▶",
     # Buttons, and what is said to those who press them
+    "This button is from an older version of me.": "Dieser Knopf stammt von einer älteren Fassung von mir.",
+    "Keep it": "Behalten",
+    "Nothing was changed.": "Es wurde nichts geändert.",
+    "◀ Back": "◀ Zurück",
+    "Next ▶": "Weiter ▶",
     "Stop": "Stopp",
     "Sources": "Quellen",
     "Retry": "Nochmal",

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,16 @@ class TestResources:
         assert (resource.title, resource.uri) == ("The Lamp", f"book://{book.id}")
         assert template.uri_template == "book://{book}/pages/{page}"
         assert contents.splitlines() == ["The Lamp by A. Writer", "", "1. Dusk (p. 1)", "2. The Keeper (p. 2)"]
+
+    async def test_pages_that_are_estimated_are_named_as_such(
+        self, books: OpenBooks, book: Book, storage: Storage
+    ) -> None:
+        await storage.books.save(replace(book, pages_estimated=True))
+        async with bounded(books, "2") as client:
+            contents = await read(client, f"book://{book.id}")
+            listed = json.loads((await call(client, "list_books"))[0])
+        assert contents.splitlines()[2:] == ["1. Dusk (about p. 1)", "2. The Keeper (about p. 2)"]
+        assert listed["books"][0]["open_to"] == "about page 2"
 
     async def test_a_page_reads_as_it_stands_in_the_book(self, books: OpenBooks) -> None:
         async with Client(book_server(books)) as client:

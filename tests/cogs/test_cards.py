@@ -1,17 +1,19 @@
 """Cards, made from values alone, and always within what Discord shows."""
 
 import discord
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.cards import added_card, book_card, clipped, plain
-from cogs.translation import speech_for
-from domain.book import Book, BookStatus, Chapter, Page
+from cogs.cards import added_card, book_card, clipped, plain, position_line
+from cogs.translation import Speech, speech_for
+from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import AddedBook
 from tests.cogs.stage import embed_text
 from tests.storage.values import a_book
 
 SAY = speech_for(discord.Locale.american_english)
+GERMAN = speech_for(discord.Locale.german)
 EMBED_LENGTH = 6000
 
 
@@ -24,6 +26,23 @@ def test_warnings_are_shown_to_whoever_added_the_file() -> None:
 def test_estimated_pages_are_said_to_be_so() -> None:
     card = embed_text(added_card(AddedBook(a_book(pages_estimated=True), True), 0, SAY))
     assert "about 196 pages" in card
+
+
+@pytest.mark.parametrize(
+    ("estimated", "say", "in_contents", "in_position"),
+    [
+        (False, SAY, "Dusk · p. 1", "read to page 1:"),
+        (True, SAY, "Dusk · about p. 1", "read to about page 1:"),
+        (False, GERMAN, "Dusk · S. 1", "bis Seite 1 gelesen:"),
+        (True, GERMAN, "Dusk · etwa S. 1", "bis etwa Seite 1 gelesen:"),
+    ],
+)
+def test_a_page_that_is_estimated_is_named_as_such(
+    estimated: bool, say: Speech, in_contents: str, in_position: str
+) -> None:
+    book, pages = a_book(pages_estimated=estimated), [Page(1, "1", 0, 99)]
+    assert in_contents in embed_text(book_card(book, [Chapter(1, "Dusk", 0, 99)], pages, 99, say))
+    assert in_position in position_line(ReadingPosition(PositionState.READING, 99), book, pages, say)
 
 
 def test_a_book_whose_file_is_missing_says_what_to_do() -> None:

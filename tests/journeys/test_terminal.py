@@ -93,6 +93,7 @@ async def test_a_book_is_added_listed_read_searched_and_removed(terminal: Termin
     assert hits
     assert set(hits[0]) == {"passage_id", "page", "last_page", "chapter", "start", "end", "score", "text"}
     assert text[hits[0]["start"] : hits[0]["end"]] == hits[0]["text"]
+    assert "about p. " in (await terminal.run("search", "The Dark Lamp", "Who put out the lamp?")).out
 
     removed = await terminal.run("books", "remove", "The Dark Lamp", "--yes")
     assert removed.code == 0
