@@ -1,6 +1,7 @@
 """Tool calls as people see them, whether they happen now or happened a year ago."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -31,14 +32,18 @@ OUTCOMES = frozenset(
         later("chapter"),
         later("chapters"),
         later("page"),
+        later("pages"),
         later("proposed"),
         later("part"),
         later("parts"),
         later("not mentioned"),
         later("nothing read yet"),
+        later("without a summary yet"),
     )
 )
 """Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
+
+_OUTCOME = re.compile(rf"(?<!\S)(?:{'|'.join(sorted(OUTCOMES, key=len, reverse=True))})(?=,?(?:\s|$))")
 
 
 class CallState(StrEnum):
@@ -122,8 +127,7 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
 
 
 def _outcome(summary: str, say: Say) -> str:
-    parts = [summary] if summary in OUTCOMES else summary.split()
-    return " ".join(say(part) if part in OUTCOMES else part for part in parts)
+    return _OUTCOME.sub(lambda known: say(known[0]), summary)
 
 
 def duration(milliseconds: int) -> str:

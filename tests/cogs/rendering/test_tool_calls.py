@@ -70,14 +70,22 @@ def test_a_call_is_one_line() -> None:
     assert [button.label for button in card.buttons] == ["▸ 1", "Full trace"]
 
 
-def test_what_came_of_it_is_said_in_the_language_of_its_readers() -> None:
-    german = speech_for(discord.Locale.german)
-    said = [
-        render_card(TURN, [call(summary=each)], CardState(), german)
-        for each in ("5 passages", "no places", "", "not mentioned")
-    ]
-    outcomes = [card.embeds[0].description.split(" · ")[1] for card in said]
-    assert outcomes == ["5 Abschnitte", "keine Stellen", "fertig", "nicht genannt"]
+@pytest.mark.parametrize(
+    ("summary", "said"),
+    [
+        ("5 passages", "5 Abschnitte"),
+        ("no places", "keine Stellen"),
+        ("2 pages", "2 Seiten"),
+        ("page 12 proposed", "Seite 12 vorgeschlagen"),
+        ("", "fertig"),
+        ("not mentioned", "nicht genannt"),
+        ("4 chapters, 2 without a summary yet", "4 Kapitel, 2 noch ohne Zusammenfassung"),
+        ("a pageant of donetsk", "a pageant of donetsk"),
+    ],
+)
+def test_what_came_of_it_is_said_in_the_language_of_its_readers(summary: str, said: str) -> None:
+    card = render_card(TURN, [call(summary=summary)], CardState(), speech_for(discord.Locale.german))
+    assert card.embeds[0].description.split(" · ")[1] == said
 
 
 def test_an_open_call_shows_arguments_and_result() -> None:
