@@ -21,9 +21,18 @@ be prepared for a sentence of a million characters. English novels have a few tr
 _CLOSERS = "\"'”’»›)\\]}）」』】〉》〕_*"
 _OPENERS = "\"'“‘«‹(\\[{（「『【〈《〔—–_*-"
 _DENSE_STOPS = "。！？｡"
-_END = re.compile(rf"[.!?…‽؟۔।॥{_DENSE_STOPS}]+[{_CLOSERS}]*|\n[^\S\n]*\n")
-_NEXT = re.compile(rf"(\s{{0,40}})[{_OPENERS}]{{0,6}}(.?)", re.DOTALL)
+_STOPS = rf".!?…‽؟۔।॥{_DENSE_STOPS}"
+_STOP = re.compile(
+    rf"[{_STOPS}\n](?:(?<=\n)[^\S\n]*\n"
+    rf"|(?<!\n)[{_STOPS}]*[{_CLOSERS}]*(?=(?P<space>\s{{0,40}})[{_OPENERS}]{{0,6}}(?P<next>.?)))",
+    re.DOTALL,
+)
+"""An empty line, or a terminator and what follows it. It begins with a set of characters, quick to look for."""
+
 _LAST_WORD = re.compile(r"(?:^|[^\w.])((?:\w+\.)*\w+)$")
+_SEEN_BEYOND = 64
+"""Characters beyond the longest sentence that are looked at, for what follows a stop at its end."""
+
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _FIRST_CHARACTER = re.compile(r"\S")
 _SOFT_CUT = re.compile(r"[;:,，、；：]\s*|\s+")
@@ -37,7 +46,7 @@ _BEFORE_NUMBERS = frozenset(
     ("no", "nos", "nr", "p", "pp", "vol", "vols", "fig", "figs", "ch", "chap", "sec", "art", "bk")
 )
 
-_LONGEST_ABBREVIATION = max(map(len, _NEVER_LAST | _BEFORE_NUMBERS))
+_LAST_LETTERS = frozenset(word[-2:] for word in _NEVER_LAST | _BEFORE_NUMBERS)
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -46,11 +55,11 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[t
     spans: list[tuple[int, int]] = []
     begin = scanned = _skip_space(text, start, end)
     while begin < end:
-        limit = min(end, begin + MAX_SENTENCE)
-        stop = _END.search(text, scanned, limit)
-        if stop is None:
-            after = end if limit == end else _soft_cut(text, begin, limit)
-        elif _ends_sentence(text, begin, stop.start(), stop.end(), end):
+        limit = begin + MAX_SENTENCE
+        stop = _STOP.search(text, scanned, min(end, limit + _SEEN_BEYOND))
+        if stop is None or stop.start() >= limit:
+            after = end if end <= limit else _soft_cut(text, begin, limit)
+        elif _ends_sentence(text, begin, stop, end):
             after = stop.end()
         else:
             scanned = stop.end()
@@ -64,17 +73,19 @@ def is_finished(text: str, begin: int, end: int, limit: int) -> bool:
     """Whether the last sentence of `text[:limit]`, at `[begin, end)`, ends there whatever follows the limit."""
     if _PARAGRAPH_END.search(text, end, limit):
         return True
-    stops = [stop for stop in _END.finditer(text, begin, end) if stop.end() == end]
+    stops = [stop for stop in _STOP.finditer(text, begin, end) if stop.end() == end]
     return bool(stops) and not _is_abbreviation(text, begin, stops[0].start(), "")
 
 
 def _skip_space(text: str, start: int, end: int) -> int:
+    if start < end and not text[start].isspace():
+        return start
     found = _FIRST_CHARACTER.search(text, start, end)
     return found.start() if found else end
 
 
 def _without_space(text: str, begin: int, end: int) -> int:
-    return begin + len(text[begin:end].rstrip())
+    return end if not text[end - 1].isspace() else begin + len(text[begin:end].rstrip())
 
 
 def _soft_cut(text: str, begin: int, limit: int) -> int:
@@ -83,26 +94,20 @@ def _soft_cut(text: str, begin: int, limit: int) -> int:
     return gaps[-1] if gaps else limit
 
 
-def _ends_sentence(text: str, begin: int, stop: int, after: int, end: int) -> bool:
-    """Whether the terminator or empty line at `[stop, after)` ends the sentence that begins at `begin`."""
-    if after == end or text[stop] == "\n":
+def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool:
+    """Whether a stop ends the sentence that begins at `begin`."""
+    space, following = stop["space"], stop["next"]
+    if space is None or stop.end() == end:
         return True
-    following = _NEXT.match(text, after, end)
-    space, first = following.groups() if following else ("", "")
     if not space:
-        return text[stop] in _DENSE_STOPS
-    if first.islower() or (first and first in ".,;:!?…"):
+        return text[stop.start()] in _DENSE_STOPS
+    if following.islower() or (following and following in ".,;:!?…"):
         return False
-    return not _is_abbreviation(text, begin, stop, first)
+    return not _is_abbreviation(text, begin, stop.start(), following)
 
 
-def _is_long_word(text: str, begin: int, stop: int) -> bool:
-    """Whether what ends at `stop` is longer than any abbreviation: so much is seen at a glance."""
-    return stop - begin > _LONGEST_ABBREVIATION and text[stop - _LONGEST_ABBREVIATION - 1 : stop].isalpha()
-
-
-def _is_abbreviation(text: str, begin: int, stop: int, first: str) -> bool:
-    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_long_word(text, begin, stop):
+def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
+    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_other_word(text[max(begin, stop - 2) : stop]):
         return False
     last_word = _LAST_WORD.search(text, max(begin, stop - 24), stop)
     if last_word is None:
@@ -111,5 +116,10 @@ def _is_abbreviation(text: str, begin: int, stop: int, first: str) -> bool:
     if len(word) == 1:
         return word.isupper() and word != "I"
     if word.lower() in _BEFORE_NUMBERS:
-        return first.isdigit()
+        return following.isdigit()
     return word.lower() in _NEVER_LAST
+
+
+def _is_other_word(last_letters: str) -> bool:
+    """Whether no abbreviation ends in these letters: so much is seen at a glance."""
+    return last_letters.isalpha() and len(last_letters) == 2 and last_letters.lower() not in _LAST_LETTERS
