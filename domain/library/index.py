@@ -8,11 +8,11 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from domain.book import BookText
 from domain.library.layout import Layout, lay_out, split_chapters
-from domain.library.words import stem_of, words_of
+from domain.library.words import stem_of, word_finder
 
 Positions = Sequence[int]
 
@@ -20,8 +20,7 @@ _REPORT_EVERY = 5_000
 """Sentences between two reports of progress; indexing does some 100,000 a second."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordForm:
+class WordForm(NamedTuple):
     """A word as it is written, and the ordinals of its places, rising."""
 
     written: str
@@ -66,14 +65,14 @@ def index_book(book: BookText, report: Callable[[float], None] = lambda share: N
     """Split a book into sentences and note the place of every word; `report` is told the done share, 0..1."""
     text = book.text
     spans = list(split_chapters(text, book.chapters))
-    places: defaultdict[str, list[int]] = defaultdict(list)
+    find_words = word_finder(text)
+    places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     before, count = array("I", [0]), 0
     for number, (start, end) in enumerate(spans):
-        for word in words_of(text[start:end]):
+        for word in find_words(start, end):
             places[word].append(count)
             count += 1
         before.append(count)
         if number % _REPORT_EVERY == 0:
             report(number / len(spans))
-    words = {word: array("I", positions) for word, positions in places.items()}
-    return MemoryIndex(text, lay_out(book, spans, before), words)
+    return MemoryIndex(text, lay_out(book, spans, before), dict(places))

@@ -7,6 +7,7 @@ and the search looks for neighbouring pairs of them.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 from domain.library.word_lists import IRREGULAR_FORMS
@@ -31,12 +32,17 @@ _POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-
 """Accents, and the vowel points of Hebrew and Arabic; elsewhere the signs on a letter are vowels that count."""
 
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
-_POSSESSIVE = re.compile(r"['’]s$")
 
 
 def words_of(text: str) -> list[str]:
     """The words of a text in order, as they are written."""
     return _pattern_for(text).findall(text)
+
+
+def word_finder(text: str) -> Callable[[int, int], list[str]]:
+    """A function that gives the words between two offsets, for many stretches of one text."""
+    findall = _pattern_for(text).findall
+    return lambda start, end: findall(text, start, end)
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
@@ -63,7 +69,7 @@ def fold(word: str) -> str:
 
 
 def without_possessive(word: str) -> str:
-    return _POSSESSIVE.sub("", word)
+    return word[:-2] if word.endswith(("'s", "’s")) else word
 
 
 @lru_cache(maxsize=50_000)
@@ -89,6 +95,7 @@ _CYRILLIC = re.compile(
 
 
 def _without_ending(word: str) -> str:
+    """It looks at the last letters first, as most words have none of these endings."""
     if len(word) <= 3:
         return word
     if not word.isascii():
@@ -96,8 +103,11 @@ def _without_ending(word: str) -> str:
         return declined[1] if declined else word
     if word.endswith(("ies", "ied")):
         return word[:-3] + "y"
-    word = _without_participle(_PLURAL.sub("", word))
-    if len(word) > 5:
+    if word.endswith("s"):
+        word = _PLURAL.sub("", word)
+    if word.endswith(("ed", "ing")):
+        word = _without_participle(word)
+    if len(word) > 5 and word.endswith(("ly", "ness", "ful")):
         word = _SUFFIX.sub("", word)
     if word.endswith("i"):
         return word[:-1] + "y"
