@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from domain.agent.summaries import SHORTEST, Digest, extracts
 from domain.book import Mentions, Passage, Sentence
 from domain.library.portraits import forms_of, introductions, other_names
 from domain.library.sentences import split_sentences
+from domain.library.telling import most_telling, weights_of
 from domain.protocols import BookView
 from domain.tool_use import ToolResult
 
@@ -94,8 +96,9 @@ class WholeBookTools:
     async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
         """Telling sentences of all chapters, fewer of each where there are many; and what no summary covers yet."""
         words = sum(len(sentence.text.split()) for digest in digests for sentence in digest.telling)
-        each = 1 if words > TELLING_WORDS else None
-        chosen = [s for digest in digests for s in (*digest.telling[:each], *digest.uncovered)]
+        if words > TELLING_WORDS:
+            digests = await asyncio.to_thread(_with_one_sentence_each, digests)
+        chosen = [sentence for digest in digests for sentence in (*digest.telling, *digest.uncovered)]
         return [await self._cited(sentence) for sentence in chosen]
 
     async def _cited(self, sentence: Sentence) -> Passage:
@@ -104,6 +107,13 @@ class WholeBookTools:
     def _result(self, note: str, passages: Sequence[Passage], summary: str) -> ToolResult:
         content = "\n\n".join([note, *map(labelled, passages)])
         return ToolResult(content, tuple(passages), depends_to=self._view.read_to, summary=summary, note=note)
+
+
+def _with_one_sentence_each(digests: Sequence[Digest]) -> list[Digest]:
+    """The sentence of each whose words come up most in those of all: it has to do with the whole story."""
+    weights = weights_of(sentence for digest in digests for sentence in digest.telling)
+    chosen = [most_telling(digest.telling, 1, weights) or digest.telling[:1] for digest in digests]
+    return [replace(digest, telling=tuple(telling)) for digest, telling in zip(digests, chosen, strict=True)]
 
 
 def _story_summary(digests: Sequence[Digest], unit: str) -> str:

@@ -22,11 +22,16 @@ _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\||\*\*[^*]*[^*.!?…]\*\
 """Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _QUOTED = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
 """The reference behind a quotation is one for all of its sentences."""
+_EMPHASIS = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)")
+_INNER_STOP = re.compile(r"[.?!…]+(?=\s)")
+"""In a title ("*12. Return on the Ebb*") it ends no sentence."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
-    r"\b(?:I|I['’]\w+|me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|me|nous|vous|tu|yo|nosotros)\b"
-    r"|\b(?:been read|can be read|read so far|so far as|passages?|bisher gelesen|Textstellen?)\b"
+    r"\b(?:I|I['’]\w+)\b"
+    r"|(?i:\b(?:me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|nous|vous|tu|yo|nosotros)\b)"
+    r"|\b(?:been read|can be read|read so far|so far as|passages?|bisher gelesen|zu lesen ist|Textstellen?)\b"
+    r"|\b(?:peut être lu|se puede leer)\b"
 )
 
 
@@ -41,6 +46,7 @@ def _sentences(line: str) -> list[str]:
     line = _REFERENCE.sub(_MARK, _COVERED.sub("", line))
     if _BLOCK_QUOTATION.match(line):
         return []
+    line = _EMPHASIS.sub(lambda emphasised: _INNER_STOP.sub("", emphasised[0]), line)
     lead = _LINE_LEAD.match(line)
     text = _QUOTED.sub("“…” ", line[lead.end() :] if lead else line)
     sentences: list[str] = []

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from domain.book import Sentence
 from domain.library.word_lists import STOP_WORDS
@@ -32,10 +32,29 @@ def telling_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentenc
     if opening is None or count < 1:
         return []
     stems = {sentence: _stems(sentence) for sentence in sentences}
-    weights = Counter(stem for each in stems.values() for stem in set(each))
-    candidates = [sentence for sentence in sentences if sentence != opening and _is_fit(words_of(sentence.text))]
-    ranked = sorted(candidates, key=lambda each: -_weight(stems[each], weights) * (SPEECH if _is_speech(each) else 1))
-    return sorted([opening, *ranked[: count - 1]], key=lambda sentence: sentence.start)
+    weights = _in_how_many(stems.values())
+    del stems[opening]
+    return sorted([opening, *_heaviest(stems, count - 1, weights)], key=lambda sentence: sentence.start)
+
+
+def weights_of(sentences: Iterable[Sentence]) -> Counter[str]:
+    """In how many of the sentences a word comes up, by its stem."""
+    return _in_how_many(map(_stems, sentences))
+
+
+def most_telling(sentences: Iterable[Sentence], count: int, weights: Counter[str]) -> list[Sentence]:
+    """The sentences whose words weigh most, in order; headings and exclamations are none."""
+    stems = {sentence: _stems(sentence) for sentence in sentences}
+    return sorted(_heaviest(stems, count, weights), key=lambda sentence: sentence.start)
+
+
+def _in_how_many(stems: Iterable[Sequence[str]]) -> Counter[str]:
+    return Counter(stem for each in stems for stem in set(each))
+
+
+def _heaviest(stems: Mapping[Sentence, Sequence[str]], count: int, weights: Counter[str]) -> list[Sentence]:
+    fit = [sentence for sentence in stems if _is_fit(words_of(sentence.text))]
+    return sorted(fit, key=lambda each: -_weight(stems[each], weights) * (SPEECH if _is_speech(each) else 1))[:count]
 
 
 def _weight(stems: Sequence[str], weights: Counter[str]) -> float:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from bot.llm.extractive.chapters import contents, overview
+from bot.llm.extractive.chapters import contents
 from bot.llm.extractive.choice import MOST_PIECES, Choice, Choices, Confidence
 from bot.llm.extractive.cues import CUES
 from bot.llm.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Position, Remark
@@ -14,6 +14,7 @@ from bot.llm.extractive.places import count, line
 from bot.llm.extractive.question import Kind, Question
 from bot.llm.extractive.quoting import introduce, quotations, render
 from bot.llm.extractive.scoring import has_number
+from bot.llm.extractive.story import overview
 from bot.llm.extractive.transcript import Look, Transcript
 from bot.llm.extractive.wishes import Wish
 

@@ -24,12 +24,19 @@ class Phrases:
     book: str
     no_summary: str
     telling: str
+    telling_some: str
     proposed: str
     contents: str
     no_contents: str
     more: str
     goes_on: str
+    once: str
     counted: str
+    all_in: str
+    between: str
+    mostly: str
+    mostly_there: str
+    front: str
     never: str
     page: str
     line: str
@@ -63,12 +70,19 @@ _ENGLISH = Phrases(
     book="This conversation is about {}.",
     no_summary="I can only quote the book, not sum it up or interpret it.",
     telling="These sentences tell much of it:",
+    telling_some="These sentences from {} of {} chapters tell much of it:",
     proposed="If you confirm it, I go by that page from your next message on.",
     contents="I can see {} chapters:",
     no_contents="I found no chapters in what can be read of this book.",
     more="… and {} more.",
     goes_on="The page goes on.",
-    counted="“{}” occurs {} times in what can be read.",
+    once="“{}” occurs once in what can be read:",
+    counted="“{}” occurs {} times in what can be read",
+    all_in=", all in {}",
+    between=": first in {}, last in {}",
+    mostly=", most often in {} ({} times)",
+    mostly_there=" (most often there: {} times)",
+    front="the pages before the first chapter",
     never="“{}” does not occur in what can be read.",
     page="The page reads:",
     line="It stands here:",
@@ -101,12 +115,19 @@ _GERMAN = Phrases(
     book="Hier geht es um {}.",
     no_summary="Ich kann aus dem Buch nur zitieren, nicht zusammenfassen oder deuten.",
     telling="Diese Sätze erzählen viel davon:",
+    telling_some="Diese Sätze aus {} von {} Kapiteln erzählen viel davon:",
     proposed="Wenn du es bestätigst, halte ich mich ab deiner nächsten Nachricht daran.",
     contents="Ich sehe {} Kapitel:",
     no_contents="In dem, was von diesem Buch zu lesen ist, habe ich keine Kapitel gefunden.",
     more="… und {} weitere.",
     goes_on="Die Seite geht noch weiter.",
-    counted="„{}“ kommt in dem, was zu lesen ist, {}-mal vor.",
+    once="„{}“ kommt in dem, was zu lesen ist, einmal vor:",
+    counted="„{}“ kommt in dem, was zu lesen ist, {}-mal vor",
+    all_in=", immer in {}",
+    between=": zuerst in {}, zuletzt in {}",
+    mostly=", am häufigsten in {} ({}-mal)",
+    mostly_there=" (dort am häufigsten: {}-mal)",
+    front="den Seiten vor dem ersten Kapitel",
     never="„{}“ kommt in dem, was zu lesen ist, nicht vor.",
     page="Dort steht:",
     line="Das steht hier:",
@@ -140,12 +161,19 @@ _FRENCH = Phrases(
     book="Cette conversation porte sur {}.",
     no_summary="Je ne peux que citer le livre, pas le résumer ni l’interpréter.",
     telling="Ces phrases en disent beaucoup :",
+    telling_some="Ces phrases, tirées de {} chapitres sur {}, en disent beaucoup :",
     proposed="Si vous le confirmez, je m’y tiens dès votre prochain message.",
     contents="Je vois {} chapitres :",
     no_contents="Je n’ai pas trouvé de chapitres dans ce qui peut être lu de ce livre.",
     more="… et {} autres.",
     goes_on="La page continue.",
-    counted="«{}» apparaît {} fois dans ce qui peut être lu.",
+    once="«{}» apparaît une fois dans ce qui peut être lu :",
+    counted="«{}» apparaît {} fois dans ce qui peut être lu",
+    all_in=", toujours dans {}",
+    between=" : d’abord dans {}, en dernier dans {}",
+    mostly=", le plus souvent dans {} ({} fois)",
+    mostly_there=" (là le plus souvent : {} fois)",
+    front="les pages avant le premier chapitre",
     never="«{}» n’apparaît pas dans ce qui peut être lu.",
     page="On y lit :",
     line="Cela se trouve ici :",
@@ -178,12 +206,19 @@ _SPANISH = Phrases(
     book="Esta conversación trata de {}.",
     no_summary="Solo puedo citar el libro, no resumirlo ni interpretarlo.",
     telling="Estas frases cuentan mucho de ello:",
+    telling_some="Estas frases, de {} de los {} capítulos, cuentan mucho de ello:",
     proposed="Si lo confirmas, me atendré a esa página desde tu próximo mensaje.",
     contents="Veo {} capítulos:",
     no_contents="No encontré capítulos en lo que se puede leer de este libro.",
     more="… y {} más.",
     goes_on="La página continúa.",
-    counted="“{}” aparece {} veces en lo que se puede leer.",
+    once="“{}” aparece una vez en lo que se puede leer:",
+    counted="“{}” aparece {} veces en lo que se puede leer",
+    all_in=", siempre en {}",
+    between=": primero en {}, por último en {}",
+    mostly=", sobre todo en {} ({} veces)",
+    mostly_there=" (allí más que en ningún otro: {} veces)",
+    front="las páginas anteriores al primer capítulo",
     never="“{}” no aparece en lo que se puede leer.",
     page="Allí dice:",
     line="Está aquí:",

@@ -1,6 +1,5 @@
 """Answers about where words stand: mentions that were counted, lines that were found."""
 
-import re
 from collections.abc import Sequence
 
 from bot.llm.extractive.candidates import Candidate, gather
@@ -11,13 +10,13 @@ from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.question import analyse
 from bot.llm.extractive.quoting import introduce, quotations, render
 from bot.llm.extractive.scoring import Evidence
+from bot.llm.extractive.tally import tally_of
 from bot.llm.extractive.transcript import Transcript
 from domain.agent.quotations import fold
 from domain.book import Passage
 
 MOST_PLACES = 3
 """Places of a line that are quoted."""
-_COUNTED = re.compile(r"([\d,]+) times? in what has been read(?: \((.*?)\))?[.:]? ", re.DOTALL)
 
 
 def count(wish: Count, transcript: Transcript, language: Language) -> str:
@@ -29,19 +28,14 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     if not result.passages:
         return phrases.never.format(wish.term)
     places = [_around(wish.term, passage, language) for passage in result.passages]
+    tally = tally_of(result.note or result.content)
+    if wish.place == "all" and tally and tally.total == "1":
+        return introduce(phrases.once.format(wish.term), places[0])
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, places[-1])
     if wish.place != "all":
         return last if wish.place == "last" else first
-    told = _counted(result.note or result.content, phrases.counted, wish.term)
+    told = tally.sentence(wish.term, phrases) if tally else (result.note or result.content).strip().split("\n")[0]
     return "\n\n".join([told, first, *([last] if len(places) > 1 else [])])
-
-
-def _counted(told: str, phrase: str, term: str) -> str:
-    found = _COUNTED.search(f"{told} ")
-    if found is None:
-        return told.strip().split("\n")[0]
-    chapters = f"\n{found[2]}" if found[2] and ";" in found[2] else ""
-    return phrase.format(term, found[1]) + chapters
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:

@@ -66,18 +66,22 @@ CONTENTS = _anywhere(
     r"table des matières\b|quels (?:sont les )?chapitres\b|combien de chapitres\b",
     r"índice\b|qué capítulos\b|cuántos capítulos\b",
 )
+_SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
 OVERVIEW = _anywhere(
     r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
     rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter)(?: all)? about\b",
     r"what(?:['’]s| is| are) the (?:plot|themes?|moral|message|main (?:characters?|ideas?|themes?|points?))\b",
     r"who are the (?:main )?characters\b",
-    rf"what (?:has )?happen(?:s|ed) (?:so far|up to now|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
+    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
+    rf"(?:story|plot|book) {_SO_FAR}",
     r"zusammenfass\w+|fasse?\b.*\bzusammen\b|worum geht\b",
-    r"résum\w+|de quoi (?:parle|s['’]agit)",
+    r"was (?:ist|geschah|geschieht|passierte|passiert) (?:denn )?(?:bisher|bis jetzt|bis hierher)\b",
+    r"résum\w+|de quoi (?:parle|s['’]agit)|(?:qu['’]est-ce qui s['’]est|que s['’]est-il) passé jusqu['’]ici\b",
     r"resum(?:en|ir|e (?:el|la|lo))\b|resúme\w*|de qu[ée] (?:se )?trata\b",
+    r"qué (?:ha pasado|pasó|ha ocurrido|ha sucedido) hasta (?:ahora|aquí)\b",
 )
 CHAPTER = _anywhere(r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)")
-LATEST = _anywhere("so far|up to now|latest|last chapter|this chapter|bisher|jusqu['’]ici|hasta ahora")
+LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(
     "(?:and )?then|what then|(?:what['’]s |what is |and )?next|go on|continue|read on|(?:tell me )?more",
     "what (?:happens|happened|comes|came) (?:next|then|afterwards|after(?: that| this)?)",

@@ -2,7 +2,7 @@
 
 from domain.book import Sentence
 from domain.library.sentences import split_sentences
-from domain.library.telling import opening_of, telling_sentences
+from domain.library.telling import most_telling, opening_of, telling_sentences, weights_of
 
 TEXT = (
     "Chapter One. The keeper of the lamp lived alone on the island for forty years. “Do come in and have some tea,” "
@@ -37,3 +37,14 @@ def test_narration_goes_before_talk() -> None:
 
 def test_nothing_is_chosen_of_nothing() -> None:
     assert telling_sentences([], 3) == telling_sentences(sentences(), 0) == []
+
+
+def test_of_a_few_the_one_is_chosen_that_has_to_do_with_the_rest() -> None:
+    whole = sentences()
+    [chosen] = most_telling(whole[-3:], 1, weights_of(whole))
+    assert chosen.text.startswith("Every night the keeper carried oil")
+
+
+def test_a_heading_tells_nothing_however_often_its_words_come_up() -> None:
+    heading = Sentence(0, 8, "The lamp")
+    assert most_telling([heading], 1, weights_of([heading] * 9)) == []
