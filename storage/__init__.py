@@ -1,23 +1,27 @@
 """The memory: what must survive a restart. Which database keeps it is chosen by the URL's scheme."""
 
+from __future__ import annotations
+
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from domain.errors import SettingsError
-from domain.protocols import (
-    BookRepository,
-    ChatMessageRepository,
-    ConversationRepository,
-    DerivedTextRepository,
-    PrivacyRepository,
-    ReaderRepository,
-    RetentionRepository,
-    TurnRepository,
-    UsageRepository,
-)
+
+if TYPE_CHECKING:  # the process that indexes a book starts without them
+    from domain.protocols import (
+        BookRepository,
+        ChatMessageRepository,
+        ConversationRepository,
+        DerivedTextRepository,
+        PrivacyRepository,
+        ReaderRepository,
+        RetentionRepository,
+        TurnRepository,
+        UsageRepository,
+    )
 
 
 class Engine(Protocol):

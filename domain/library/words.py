@@ -8,7 +8,7 @@ and the search looks for neighbouring pairs of them.
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from domain.library.word_lists import IRREGULAR_FORMS
 
@@ -24,9 +24,7 @@ _MARKS = (  # signs that belong to the letter before them, and which \w leaves o
 )
 _CLITIC = r"(?:['’](?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b)?"
 _PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
-_ANY_WORD = re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
 _DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
-_DENSE_CHARACTER = re.compile(rf"[{_DENSE}]")
 
 _POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
 """Accents, and the vowel points of Hebrew and Arabic; elsewhere the signs on a letter are vowels that count."""
@@ -52,12 +50,23 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 def _pattern_for(text: str) -> re.Pattern[str]:
     """Both patterns find the same words in most texts, and the plain one in half the time."""
-    return _PLAIN_WORD if text.isascii() or not _DENSE_OR_MARK.search(text) else _ANY_WORD
+    return _PLAIN_WORD if text.isascii() or not _DENSE_OR_MARK.search(text) else _any_word()
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    """Made when it is needed, which takes some milliseconds."""
+    return re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
 
 
 def is_dense(word: str) -> bool:
     """Whether this word is a character of a script without spaces."""
-    return len(word) == 1 and _DENSE_CHARACTER.match(word) is not None
+    return len(word) == 1 and _dense_character().match(word) is not None
+
+
+@cache
+def _dense_character() -> re.Pattern[str]:
+    return re.compile(rf"[{_DENSE}]")
 
 
 def fold(word: str) -> str:

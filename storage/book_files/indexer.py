@@ -5,6 +5,7 @@ come, a number from 0 to 1, or an object with the error that keeps the book from
 the book is there.
 """
 
+import gc
 import json
 import os
 import resource
@@ -44,6 +45,7 @@ def encode_task(path: Path, book: BookText) -> Iterator[bytes]:
 def main() -> None:
     """Index the book on standard input."""
     os.nice(_NICENESS)
+    gc.disable()  # nothing here goes in circles, and there is much to look through
     with suppress(ValueError, OSError):  # not every system knows this bound
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     path, book = _read_task()
