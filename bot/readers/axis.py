@@ -53,8 +53,7 @@ class TextAxis:
 
     def add(self, text: str, marks: Sequence[Anchor | PageBreak] = (), *, heading_level: int = 0) -> int:
         """Add a block, and return where it stands; marks without text wait for the next block."""
-        pieces = [clean(piece) for piece in text.split(MARK)] if marks else [clean(text)]
-        block, offsets = _tidy_block(pieces)
+        block, offsets = _marked_block(text) if marks else (_tidy_lines(clean(text)).strip(), [])
         if not block:
             self._waiting.extend(marks)
             return self._length
@@ -95,8 +94,9 @@ class TextAxis:
             self.anchors.setdefault(mark.name, offset)
 
 
-def _tidy_block(pieces: Sequence[str]) -> tuple[str, list[int]]:
-    """The pieces as one text without white space at its ends and line ends, and where each but the first begins."""
+def _marked_block(marked: str) -> tuple[str, list[int]]:
+    """The text without marks, and without white space at its ends and line ends; and where each mark stood."""
+    pieces = [clean(piece) for piece in marked.split(MARK)]
     text = _tidy_lines(pieces[0]).lstrip()
     offsets: list[int] = []
     for piece in pieces[1:]:

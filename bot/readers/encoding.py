@@ -20,6 +20,8 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _ACCENTED = re.compile(r"[^\x00-\x7f\ufffd]")
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """What a terminal takes for an order: every control character but those that begin a line or a page, or indent."""
+_COMMAND_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
+_LONG_COMMAND_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
 _MOST_CONTROLS = 0.001
 _MOST_BROKEN = 0.001
 _WESTERN = re.compile(r"\b(?:the|and|le|la|les|et|der|die|und|que|los|het|een|och|og|che|di|da|uma)\b")
@@ -35,12 +37,20 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
     """
     text, warnings = _decoded(data)
-    if _CONTROL.search(text) and len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
+    if not _has_commands(text):
+        return text, warnings
+    if len(_CONTROL.findall(text)) > _MOST_CONTROLS * len(text):
         raise BookError(
             BookErrorCode.UNSUPPORTED_FORMAT,
             "This file does not look like text. I read EPUB, PDF, DOCX, HTML, Markdown and plain text.",
         )
     return _COMMANDS.sub(" ", text), warnings
+
+
+def _has_commands(text: str) -> bool:
+    """Looked for in UTF-8: to look for any of many characters takes five times as long as for any of many bytes."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return len(encoded.translate(None, _COMMAND_BYTES)) < len(encoded) or bool(_LONG_COMMAND_BYTES.search(encoded))
 
 
 def decode_markup(data: bytes) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from bot.readers.heading_words import (
     COUNTED,
@@ -44,6 +45,7 @@ class Label:
     title: str
 
 
+@lru_cache(maxsize=4_096)
 def parse_label(line: str) -> Label | None:
     """The label of a line such as "BOOK ONE: 1805", "Letter 4" or "Prologue"; None if it is no such heading."""
     text = line.strip(_EMPHASIS)
@@ -63,6 +65,7 @@ def parse_label(line: str) -> Label | None:
     return None if _reads_as_prose(rank, joint, title) else Label(rank, name, joint, title)
 
 
+@lru_cache(maxsize=4_096)
 def parse_numeral(line: str) -> Label | None:
     """A heading that is a bare number, or a number and a title: "IV." or "3. The Lantern Room"."""
     text = line.strip(_EMPHASIS).rstrip(_TRAIL) if len(line) <= _LONGEST_NUMERAL else ""

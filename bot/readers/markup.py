@@ -85,12 +85,14 @@ class _Walk:
         node: LexborNode | None = root
         while node is not None:
             tag = node.tag or ""
-            child = node.child if self._enter(node, tag) else None
-            if child is not None:
+            if tag == "-text":
+                self._add_text(node.text_content or "")
+            elif self._enter(node, tag) and (child := node.child) is not None:
                 open_elements.append((node, tag))
                 node = child
                 continue
-            self._leave(tag)
+            else:
+                self._leave(tag)
             node = node.next if open_elements else None
             while node is None and open_elements:
                 parent, tag = open_elements.pop()
@@ -100,9 +102,6 @@ class _Walk:
 
     def _enter(self, node: "LexborNode", tag: str) -> bool:
         """Whether the children of a node are to be read."""
-        if tag == "-text":
-            self._add_text(node.text_content or "")
-            return False
         if tag in _UNSEEN or tag[:1] in "-!":
             return False
         if tag in _BLOCKS:
@@ -118,8 +117,8 @@ class _Walk:
     def _enter_marked(self, node: "LexborNode", tag: str, attributes: Mapping[str, str | None]) -> bool:
         if "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or ""):
             return False
-        kinds = f"{attributes.get('epub:type') or ''} {attributes.get('role') or ''}".replace("doc-", "").split()
-        if not _WRAPPING_TYPES.isdisjoint(kinds):
+        kinds = _kinds(attributes)
+        if kinds and not _WRAPPING_TYPES.isdisjoint(kinds):
             return False
         identity = attributes.get("id") or (attributes.get("name") if tag == "a" else None)
         if identity and identity in self._anchors:
@@ -146,12 +145,14 @@ class _Walk:
 
     def _enter_link(self, node: "LexborNode", kinds: list[str]) -> bool:
         """A note's number is set apart from the word before it."""
+        number = (node.text(deep=True) or "").strip()
+        if not _NOTE_NUMBER.fullmatch(number):
+            return True
         parent = node.parent
         raised = "noteref" in kinds or (parent is not None and parent.tag == "sup") or node.css_first("sup") is not None
-        if raised and _NOTE_NUMBER.fullmatch(number := (node.text(deep=True) or "").strip()):
+        if raised:
             self._pieces.append(f"[{number}]")
-            return False
-        return True
+        return not raised
 
     def _add_picture(self, alternative: str) -> None:
         """A drop capital is a letter of the text; a heading may be nothing but a picture."""
@@ -162,7 +163,7 @@ class _Walk:
 
     def _add_text(self, text: str) -> None:
         text = text.replace(MARK, "") if self._preformatted else collapse(text.replace(MARK, ""))
-        if text.strip() and self._cell_due:
+        if self._cell_due and text.strip():
             self._pieces[-1] = self._pieces[-1].rstrip(" ")
             self._pieces.append(" | ")
             self._cell_due = False
@@ -200,13 +201,23 @@ class _Walk:
             self._group_heading = 0
 
     def _flush(self) -> None:
+        if self._pieces or self._alternative:
+            self._add_block()
+        self._heading, self._cell_due = 0, False
+
+    def _add_block(self) -> None:
         text = "".join(self._pieces)
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
         is_heading = len(text) <= _LONGEST_HEADING  # one that nobody closed holds all the rest
         self._axis.add(text, self._marks, heading_level=self._heading if is_heading else 0)
-        self._pieces, self._marks = [], []
-        self._heading, self._cell_due, self._alternative = 0, False, ""
+        self._pieces, self._marks, self._alternative = [], [], ""
+
+
+def _kinds(attributes: Mapping[str, str | None]) -> list[str]:
+    """What an element is for, in the words of EPUB."""
+    declared = (attributes.get("epub:type"), attributes.get("role"))
+    return [kind for words in declared if words for kind in words.replace("doc-", "").split()]
 
 
 def _reads_as_page_mark(node: "LexborNode") -> bool:

@@ -56,18 +56,16 @@ def usual_gap(blocks: Sequence[Block]) -> int:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str]]:
-    lines = text.count("\n")
-    if lines > 20 and text.count("\n\n") * 50 < lines and not _BLANK_LINE_WITH_SPACES.search(text):
-        pieces, width = text.split("\n"), 1
-    elif _BLANK_LINE_WITH_SPACES.search(text):
+    if _BLANK_LINE_WITH_SPACES.search(text):
         yield from _between_blank_lines(text)
         return
-    else:
-        pieces, width = text.split("\n\n"), 2
+    pieces, gap = text.split("\n\n"), 2
+    if (len(pieces) - 1) * 50 < (lines := text.count("\n")) and lines > 20:
+        pieces, gap = text.split("\n"), 1
     offset = 0
     for piece in pieces:
         yield offset, piece
-        offset += len(piece) + width
+        offset += len(piece) + gap
 
 
 def _between_blank_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -81,5 +79,5 @@ def _between_blank_lines(text: str) -> Iterator[tuple[int, str]]:
 def _heading_lines(block: str) -> tuple[str, ...]:
     if len(block) > LONGEST_HEADING:
         return ()
-    lines = tuple(line.strip() for line in block.split("\n"))
-    return lines if len(lines) <= MOST_HEADING_LINES else ()
+    lines = block.split("\n")
+    return tuple(map(str.strip, lines)) if len(lines) <= MOST_HEADING_LINES else ()

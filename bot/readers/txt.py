@@ -18,7 +18,8 @@ def read(
     """
     text, warnings = decode(data)
     report(0.2)
-    text = text.replace("\r\n", "\n")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
     return assemble(Draft(FORMAT, text, warnings=warnings), filename, limits)
 
 
