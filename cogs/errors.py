@@ -2,6 +2,7 @@
 
 import logging
 import secrets
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import aiohttp
@@ -55,6 +56,13 @@ async def tell(interaction: discord.Interaction[Any], text: str) -> None:
         await interaction.response.send_message(text, ephemeral=True)
 
 
+async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> None:
+    """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes."""
+    say = speech_of(interaction)
+    kept = say("I may not write in this thread just now. What I have to say is kept, and comes as soon as I may.")
+    await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say)}" if lacking else f"⚠️ {kept}")
+
+
 def sentence_for(error: BaseException, say: Speech) -> str:
     """The sentence for an error; one that nobody expected is logged, under an id that the sentence names."""
     match error:
@@ -93,7 +101,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
     return say("Something went wrong on my side. It has been logged as {number}; please try again.", number=number)
 
 
-def bot_lacks(names: list[str], say: Speech) -> str:
+def bot_lacks(names: Iterable[str], say: Speech) -> str:
     return say(
         "I lack permissions here: {permissions}. Somebody who manages this server can give them under "
         "Server Settings → Roles, or in this channel's settings.",

@@ -10,6 +10,7 @@ import discord
 
 from cogs.acknowledging import acknowledge
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
+from cogs.errors import tell_kept
 from cogs.patience import TROUBLE, persistently
 from cogs.rendering.inline import inert
 from cogs.services import Conversing, Services
@@ -177,7 +178,7 @@ class Opening:
         question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
         await _post(thread, question, nonce=f"ask:{interaction.id}")
-        await self._conversing.answer_in(thread, conversation)
+        await self._conversing.answer_in(thread, conversation, partial(tell_kept, interaction))
 
     @contextlib.asynccontextmanager
     async def _announced(

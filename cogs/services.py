@@ -1,7 +1,7 @@
 """What cogs are handed, and the bot as they know it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -65,13 +65,19 @@ class Conversing(Protocol):
         """Take in what was written in a thread before it was bound to its conversation, and have it answered."""
         ...
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: "Aside") -> None:
         """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
 
-        Failures of the model are shown in the thread, never raised.
+        Failures of the model are shown in the thread, never raised. `aside` is called where nothing can be shown there.
         """
         ...
 
+
+Aside = Callable[[Sequence[str]], Awaitable[None]]
+"""Tells one person, and them alone, that the bot may not write in the thread where they wait for an answer.
+
+It is handed the permissions that are lacking, as far as they are known.
+"""
 
 Action = Callable[[discord.Interaction[Any], str], Awaitable[None]]
 """What a button or a menu does, with the argument that its custom_id carries or the value that was chosen."""

@@ -19,9 +19,10 @@ from cogs.conversation.rounds import Rounds
 from cogs.conversation.titling import Titling
 from cogs.conversation.tool_cards import ToolCards
 from cogs.delivery.pump import Pumps
-from cogs.errors import sentence_for
+from cogs.errors import sentence_for, tell_kept
 from cogs.patience import TROUBLE
-from cogs.services import Services, ServingBot
+from cogs.permissions import FOR_ANSWERS, missing
+from cogs.services import Aside, Services, ServingBot
 from cogs.translation import speech_for, speech_in
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -64,9 +65,9 @@ class Talk(commands.Cog):
         """See cogs.services.Conversing."""
         await self._catching_up.read_opened(thread, conversation, self._bot_id)
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation) -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: Aside) -> None:
         """See cogs.services.Conversing."""
-        await self._rounds.start(conversation.id)
+        await self._rounds.start(conversation.id, aside=aside)
 
     # What Discord tells
 
@@ -129,14 +130,37 @@ class Talk(commands.Cog):
         for message_id in sorted(payload.message_ids):
             await self._corrections.deleted(message_id, payload.channel_id)
 
+    # What may let us write where we could not
+
+    @commands.Cog.listener()
+    async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
+        me = after.guild.me
+        if missing(before.permissions_for(me), FOR_ANSWERS) and not missing(after.permissions_for(me), FOR_ANSWERS):
+            self._rounds.try_again()
+
+    @commands.Cog.listener()
+    async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
+        if after.permissions != before.permissions and after in after.guild.me.roles:
+            self._rounds.try_again()
+
+    @commands.Cog.listener()
+    async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
+        if after == after.guild.me and after.roles != before.roles:
+            self._rounds.try_again()
+
+    @commands.Cog.listener()
+    async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
+        if before.locked and not after.locked:
+            self._rounds.try_again()
+
     # Messages
 
-    async def _hear(self, message: discord.Message) -> None:
+    async def _hear(self, message: discord.Message, aside: Aside | None = None) -> None:
         """Take in a message that stands in a thread."""
         assert message.guild is not None
         say = speech_in(message.guild)
         try:
-            heard = await self._take_in(message)
+            heard = await self._take_in(message, aside)
         except (MarginaliaError, *TROUBLE) as error:
             await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
             return
@@ -146,7 +170,7 @@ class Talk(commands.Cog):
         elif text := hint_for(heard, message, say):
             await hint(message, text)
 
-    async def _take_in(self, message: discord.Message) -> Heard | None:
+    async def _take_in(self, message: discord.Message, aside: Aside | None) -> Heard | None:
         """What became of it; None where the thread belongs to no conversation."""
         async with self._reception.order(message.channel.id):
             conversation = await self._services.conversation_repository.get_by_thread(str(message.channel.id))
@@ -156,7 +180,7 @@ class Talk(commands.Cog):
             asked = await self._read_on(message, conversation)
             heard = await self._reception.hear(message, conversation, self._bot_id)
         if asked or heard is Heard.ASKED:
-            self._rounds.start(conversation.id)
+            self._rounds.start(conversation.id, aside=aside)
         return heard
 
     async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
@@ -181,7 +205,7 @@ class Talk(commands.Cog):
         assert isinstance(interaction.channel, discord.Thread)
         message = await interaction.channel.fetch_message(int(message_id))
         await interaction.delete_original_response()
-        await self._hear(message)
+        await self._hear(message, partial(tell_kept, interaction))
 
     @property
     def _bot_id(self) -> int:

@@ -23,13 +23,15 @@ class Place:
         self.say: Speech = speech_in(thread.guild)
 
     @property
-    def obstacle(self) -> str:
-        """What the bot lacks to write here, for whoever runs it; nothing, as far as can be told."""
+    def lacking(self) -> list[str]:
+        """The permissions the bot lacks to write here; none, as far as can be told."""
         thread = self.thread
-        if thread.parent is None:
-            return ""
-        lacking = missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS)
-        return f"in thread {thread.id} the bot lacks {', '.join(lacking)}" if lacking else ""
+        return missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS) if thread.parent else []
+
+    @property
+    def obstacle(self) -> str:
+        """What is in the way of writing here, for whoever runs the bot; nothing, as far as can be told."""
+        return f"in thread {self.thread.id} the bot lacks {', '.join(self.lacking)}" if self.lacking else ""
 
 
 class Places:

@@ -1,6 +1,7 @@
 """What the buttons under answers do. What they show comes from storage, so they work as long as there is something."""
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any, NamedTuple
 
 import discord
@@ -11,7 +12,7 @@ from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons
 from cogs.conversation.live import LiveTurns
 from cogs.conversation.rounds import Rounds
 from cogs.conversation.screen import Leftover
-from cogs.errors import Refusal
+from cogs.errors import Refusal, tell_kept
 from cogs.finding import reach_of, within_reach
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
@@ -58,7 +59,8 @@ class Presses:
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
         await self._services.turns.reopen(turn.id)
-        self._rounds.start(conversation.id, Leftover(turn.reply_ids, turn.trace_id))
+        leftover = Leftover(turn.reply_ids, turn.trace_id)
+        self._rounds.start(conversation.id, leftover, aside=partial(tell_kept, interaction))
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what waits, and take the sentence away that said why it does."""
@@ -67,7 +69,7 @@ class Presses:
         if conversation is None or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
         await interaction.delete_original_response()
-        self._rounds.start(conversation_id, untidy=True)
+        self._rounds.start(conversation_id, untidy=True, aside=partial(tell_kept, interaction))
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from collections.abc import Sequence
 from contextlib import aclosing
 
 from cogs.conversation.aftermath import Aftermath
@@ -15,8 +16,8 @@ from cogs.conversation.titling import Titling
 from cogs.delivery.answer_message import AnswerMessage
 from cogs.delivery.typing import Typing
 from cogs.errors import sentence_for
-from cogs.patience import PASSING
-from cogs.services import Services
+from cogs.patience import PASSING, TROUBLE
+from cogs.services import Aside, Services
 from domain.conversation import Conversation
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, TurnFailed, TurnStarted
@@ -52,6 +53,8 @@ class Round:
         self._screen: TurnScreen | None = None
         self._untidy = untidy
         self.leftover = NOTHING
+        self.asides: list[Aside] = []
+        """How to reach those who wait for an answer otherwise than in the thread."""
         self.wanted = True
         self.closing = False
         self.cut_short = False
@@ -73,8 +76,12 @@ class Round:
                 place = await self._places.of(conversation) if conversation else None
                 if conversation and place:
                     await self._answer_all(conversation, place)
+                elif conversation:
+                    await self._tell_aside([])
             except Exception as error:  # noqa: BLE001 - whatever it is, the reader is told
                 await self._tell(error, place)
+            if self.cut_short:
+                await self._tell_aside(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: Place) -> None:
         async with Typing(place.channel.typing):
@@ -166,6 +173,14 @@ class Round:
             logger.exception("trouble in conversation %s could not be told", self._id)
         else:
             self.cut_short = not delivery.delivered
+
+    async def _tell_aside(self, lacking: Sequence[str]) -> None:
+        asides, self.asides = self.asides, []
+        for aside in asides:
+            try:
+                await aside(lacking)
+            except TROUBLE as error:
+                logger.warning("nobody could be told of conversation %s: %s", self._id, error)
 
 
 def _failure(turn_id: str, error: Exception, place: Place) -> TurnFailed:

@@ -10,7 +10,7 @@ from cogs.conversation.round import Round
 from cogs.conversation.screen import NOTHING, Leftover
 from cogs.conversation.showing import Showing
 from cogs.conversation.titling import Titling
-from cogs.services import Services
+from cogs.services import Aside, Services
 
 COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
 """To a conversation in which Discord did not let us say what there is to say; after that, the next start does."""
@@ -35,10 +35,13 @@ class Rounds:
     def open(self) -> None:
         self._opened.set()
 
-    def start(self, conversation_id: str, leftover: Leftover = NOTHING, *, untidy: bool = False) -> asyncio.Task[None]:
+    def start(
+        self, conversation_id: str, leftover: Leftover = NOTHING, *, untidy: bool = False, aside: Aside | None = None
+    ) -> asyncio.Task[None]:
         """Have answered what waits in a conversation; the task ends when that has been done.
 
         `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
+        `aside` is called where the answer cannot be shown in its thread.
         """
         if untidy:
             self._untidy.add(conversation_id)
@@ -47,7 +50,19 @@ class Rounds:
             round_, task = self._begin(conversation_id)
         round_.wanted = True
         round_.leftover += leftover
+        round_.asides += [aside] if aside else []
         return task
+
+    def try_again(self) -> None:
+        """Come back at once to where there is something left to say: Discord may let us now.
+
+        Rounds that are under way may have met its refusal already, so they go on once more when they are through.
+        """
+        for conversation_id in self._untidy | self._rounds.keys():
+            if timer := self._later.pop(conversation_id, None):
+                timer.cancel()
+            self._failures.pop(conversation_id, None)
+            self.start(conversation_id)
 
     async def close(self, patience: float) -> None:
         """End all rounds: what is made is delivered within `patience` seconds, what is not made waits again."""

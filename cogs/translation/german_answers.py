@@ -19,6 +19,10 @@ GERMAN_ANSWERS = {
     "(Left out: this answer was given when more of the book was open than you have read.)": (
         "(Ausgelassen: Diese Antwort entstand, als mehr vom Buch offen war, als du gelesen hast.)"
     ),
+    "I may not write in this thread just now. What I have to say is kept, and comes as soon as I may.": (
+        "In diesem Thread darf ich gerade nicht schreiben. Was ich zu sagen habe, ist aufgehoben und kommt, sobald ich "
+        "darf."
+    ),
     "This answer cites nothing from the book.": "Diese Antwort führt nichts aus dem Buch an.",
     "failed": "gescheitert",
     "done": "fertig",

@@ -1,5 +1,6 @@
 """Whatever Discord does to a long answer on its way: no text is lost, none is doubled, and it stands in order."""
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -7,9 +8,11 @@ import pytest
 
 from cogs.conversation import rounds
 from cogs.delivery import pump
+from domain.conversation import TurnState
+from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, TextBlockEnd, TextChunk
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Permission
 from tests.doubles.discord_api.ratelimits import Window
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
@@ -132,6 +135,96 @@ async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
         after.model.say("Not asked again.")
         await stands_once(after)
         assert after.model.requests == []
+
+
+def home(room: Scene) -> Channel:
+    assert room.thread.parent is not None
+    return room.thread.parent
+
+
+def hush(room: Scene) -> None:
+    """The bot may not write in threads any more."""
+    room.double.world.forbid(home(room), room.double.bot, Permission.SEND_MESSAGES_IN_THREADS)
+
+
+def let_speak(room: Scene) -> None:
+    room.double.world.allow(home(room), room.double.bot, Permission.SEND_MESSAGES_IN_THREADS)
+
+
+async def refused(room: Scene) -> None:
+    """Until Discord has not let the bot say something."""
+    await room.until(lambda: any(call.status == 403 for call in room.double.calls(SEND)))
+
+
+async def held_up(room: Scene) -> None:
+    """Until the answer is made, and is not shown."""
+    await refused(room)
+    async with asyncio.timeout(PATIENCE_S):
+        while [turn.state for turn in await room.turns()] != [TurnState.ANSWERED]:
+            await asyncio.sleep(0.01)
+
+
+async def test_when_the_permission_is_back_the_answer_comes_at_once_and_once(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    hush(room)
+    await ask(room)
+    await held_up(room)
+    let_speak(room)
+    await stands_once(room)
+    assert len(room.model.requests) == 1
+
+
+async def test_when_the_permission_comes_with_a_role_it_is_the_same(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    hush(room)
+    await ask(room)
+    await held_up(room)
+    room.double.world.grant(room.double.guild, room.double.bot, Permission.ADMINISTRATOR)
+    await stands_once(room)
+
+
+async def test_when_a_locked_thread_is_unlocked_it_is_the_same(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    world = room.double.world
+    room.double.fail(SEND, status=403, code=NO_PERMISSION)
+    await ask(room)
+    await held_up(room)
+    world.update_channel(room.thread, room.ann.user, {"locked": True})
+    world.update_channel(room.thread, room.ann.user, {"locked": False})
+    await stands_once(room)
+
+
+async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene) -> None:
+    room.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."), "It was Hobb.")
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: [button.label for reply in room.replies() for button in reply.buttons] == ["Retry"])
+    [failed] = room.replies()
+    hush(room)
+    room.double.fail(EDIT, status=403, code=NO_PERMISSION)
+    pressed = await room.ann.click(failed, label="Retry")
+    await room.until(lambda: pressed.messages)
+    assert pressed.ephemeral
+    assert "What I have to say is kept" in pressed.text
+    assert "“Send Messages in Threads”" in pressed.text
+    let_speak(room)
+    await room.until_said("It was Hobb.")
+    await room.until_delivered()
+
+
+async def test_whoever_asks_with_a_command_is_told_why_no_answer_comes(room: Scene) -> None:
+    """Discord lets the bot post its card and the question, and then nothing more."""
+    room.double.fail(SEND, status=403, code=NO_PERMISSION, skip=2)
+    room.model.say("It was Hobb.")
+    known = {thread.id for thread in room.double.threads()}
+    asked = await room.ann.slash("chat", book=(await room.book()).id, title="More", message="Who?")
+    await room.until(lambda: "What I have to say is kept" in asked.text)
+    [opened] = [thread for thread in room.double.threads() if thread.id not in known]
+    await room.until_said("", "It was Hobb.", thread=opened)
+    await room.until_delivered(thread=opened)
 
 
 async def test_the_next_message_is_answered_after_what_was_held_up(

@@ -97,6 +97,11 @@ class World:
         channel.denied[user.id] = channel.denied.get(user.id, Permission(0)) | permissions
         self.gateway.emit("CHANNEL_UPDATE", channel_payload(channel), gw.INTENT_GUILDS)
 
+    def allow(self, channel: Channel, user: User, permissions: Permission) -> None:
+        """Give back what was taken from a member (or the bot) in one channel."""
+        channel.denied[user.id] &= ~permissions
+        self.gateway.emit("CHANNEL_UPDATE", channel_payload(channel), gw.INTENT_GUILDS)
+
     def add_channel(self, guild: Guild, name: str) -> Channel:
         channel = Channel(
             self.snowflake(), ChannelType.TEXT, name, guild, self.now(), position=len(guild.channels), owner=guild.owner
