@@ -1,37 +1,20 @@
-"""A PDF through PDFium: lines with their places on the page, page labels, outline.
-
-PDFium's own functions are called, not the helpers around them: half the work per page is then left out.
-"""
+"""A PDF through PDFium: pages with their lines and labels, outline, title and author."""
 
 import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from bot.readers.assembly import check_length
 from bot.readers.limits import ReadingLimits, Report
+from bot.readers.pdf_text import LineReader, PdfLine
 from domain.errors import BookError, BookErrorCode
 
 _PASSWORD_ERROR = 4
 _MOST_PAGES = 20_000
 _MOST_BOOKMARKS = 20_000
-_LINE_BREAK = "\r\n"
-
-
-class PdfLine(NamedTuple):
-    """A line of text. Places are in points from the lower left corner of the page; `size` is the height of the font.
-
-    Where PDFium gives no places, a line is as wide as it has characters, and `size` is 0. A tuple, because a book has
-    ten thousand of them and is read no faster than they are made.
-    """
-
-    text: str
-    left: float
-    right: float
-    top: float
-    size: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,63 +90,21 @@ def _cannot_open(error: int) -> BookError:
 
 
 def _pages(pdfium: Any, document: Any, count: int, limits: ReadingLimits, report: Report) -> Iterator[PdfPage]:
-    characters = 0
+    reader, characters = LineReader(pdfium), 0
     for index in range(count):
         page = pdfium.FPDF_LoadPage(document, index)
         if not page:
             yield PdfPage(_label(pdfium, document, index), (), is_picture=False)
             continue
         try:
-            lines = _lines(pdfium, page)
+            lines = reader.lines(page)
             is_picture = not lines and pdfium.FPDFPage_CountObjects(page) > 0
         finally:
             pdfium.FPDF_ClosePage(page)
-        characters += sum(len(line.text) for line in lines)
+        characters += sum([len(line.text) for line in lines])
         check_length(characters, limits)
         report(index / count)
         yield PdfPage(_label(pdfium, document, index), lines, is_picture)
-
-
-def _lines(pdfium: Any, page: Any) -> tuple[PdfLine, ...]:
-    text_page = pdfium.FPDFText_LoadPage(page)
-    if not text_page:
-        return ()
-    try:
-        text, has_places = _text(pdfium, text_page)
-        return tuple(_placed_lines(pdfium, text_page, text) if has_places else _unplaced_lines(text))
-    finally:
-        pdfium.FPDFText_ClosePage(text_page)
-
-
-def _text(pdfium: Any, text_page: Any) -> tuple[str, bool]:
-    """The text, and whether its characters are PDFium's one by one, so that their places can be asked for."""
-    count = pdfium.FPDFText_CountChars(text_page)
-    if count <= 0:
-        return "", False
-    buffer = (ctypes.c_ushort * (count + 1))()
-    written = pdfium.FPDFText_GetText(text_page, 0, count, buffer) - 1
-    text = bytes(buffer)[: 2 * max(0, written)].decode("utf-16-le", "replace")
-    return text, written == count == len(text)
-
-
-def _placed_lines(pdfium: Any, text_page: Any, text: str) -> Iterator[PdfLine]:
-    first, last = pdfium.FS_RECTF(), pdfium.FS_RECTF()
-    start = 0
-    for line in text.split(_LINE_BREAK):
-        stripped = line.strip()
-        if stripped:
-            begin = start + line.index(stripped[0])
-            pdfium.FPDFText_GetLooseCharBox(text_page, begin, first)
-            pdfium.FPDFText_GetLooseCharBox(text_page, begin + len(stripped) - 1, last)
-            size = min(first.top - first.bottom, last.top - last.bottom)  # a drop capital makes no heading
-            yield PdfLine(stripped, first.left, last.right, last.top, size)
-        start += len(line) + len(_LINE_BREAK)
-
-
-def _unplaced_lines(text: str) -> Iterator[PdfLine]:
-    for number, line in enumerate(text.splitlines()):
-        if stripped := line.strip():
-            yield PdfLine(stripped, 0, len(stripped), -number, 0)
 
 
 def _label(pdfium: Any, document: Any, index: int) -> str:

@@ -2,11 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from bot.readers.headings import parse_label
-from bot.readers.pdf_document import PdfLine, PdfPage
+from bot.readers.pdf_document import PdfPage
+from bot.readers.pdf_text import PdfLine
 
 _EDGE_LINES = 2
 _FEWEST = 3
@@ -24,14 +26,18 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST}
     return [
-        replace(page, lines=tuple(line for line in page.lines if edges.get(line) not in running))
+        _without(page, {line for line, place in edges.items() if place in running})
         for page, edges in zip(pages, places, strict=True)
     ]
 
 
+def _without(page: PdfPage, left_out: Collection[PdfLine]) -> PdfPage:
+    return replace(page, lines=tuple(line for line in page.lines if line not in left_out)) if left_out else page
+
+
 def _edge_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
     """The topmost and the lowest lines; a PDF may well draw its page head last."""
-    by_height = sorted(lines, key=lambda line: line.top)
+    by_height = sorted(lines, key=attrgetter("top"))
     return by_height[:_EDGE_LINES] + by_height[_EDGE_LINES:][-_EDGE_LINES:]
 
 
