@@ -18,7 +18,7 @@ from cogs.opening import Opening
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import Services, ServingBot, shelf_of
-from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, thread_name, thread_of
+from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from cogs.translation import Speech, speech_of
 from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.conversation import Conversation
@@ -157,6 +157,14 @@ class Conversations(
         if conversation is None or before.name == after.name or after.name == thread_name(conversation):
             return
         await self._services.conversations.rename(conversation.id, after.name)
+
+    @commands.Cog.listener()
+    async def on_message(self, message: discord.Message) -> None:
+        """The same, told as a message: of a thread that was asleep Discord does not say what it was called before."""
+        if message.type is not discord.MessageType.channel_name_change or message.guild is None:
+            return
+        if conversation := await self._services.conversation_repository.get_by_thread(str(message.channel.id)):
+            await take_over_name(message.channel, [message], conversation, self._services.conversations)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:

@@ -1,6 +1,7 @@
 """Threads of conversations: opening, waking, renaming and deleting them, and what to say where Discord refuses."""
 
 import logging
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Literal
 
@@ -10,6 +11,7 @@ from cogs.errors import Refusal, bot_lacks
 from cogs.patience import TROUBLE, persistently
 from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
 from cogs.translation import Speech, speech_of
+from domain.agent.conversations import ManageConversations
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 
@@ -142,6 +144,27 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
     except discord.NotFound:
         return ""
     return ""
+
+
+async def take_over_name(
+    thread: discord.abc.Messageable,
+    messages: Iterable[discord.Message],
+    conversation: Conversation,
+    manage: ManageConversations,
+) -> None:
+    """Call a conversation as a person has called its thread, which Discord tells in a message of its own.
+
+    Raises:
+        ConversationError: NOT_FOUND, the conversation is gone.
+        StorageError: the title could not be kept.
+    """
+    renames = [message for message in messages if message.type is discord.MessageType.channel_name_change]
+    if not renames or renames[-1].author.bot:
+        return
+    # Without the Message Content intent the message is blank; a thread that sleeps is known by its id alone.
+    name = renames[-1].content or getattr(thread, "name", "")
+    if name and name != thread_name(conversation):
+        await manage.rename_with_thread(conversation.id, name, renames[-1].created_at)
 
 
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:

@@ -34,6 +34,7 @@ class Conversation:
     """Bound to one book for good. `verbose` None means the reader's own default.
 
     `shared`: several people write in its thread, and the bot has left talk that was not addressed to it alone.
+    `updated_at`: when a person last chose another title; None: not since it was created.
 
     Raises:
         ConversationError: INVALID_STATE, the title is blank.

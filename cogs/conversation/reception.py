@@ -11,6 +11,7 @@ import discord
 from cogs.conversation.addressing import is_addressed, is_from_a_person, words_of
 from cogs.patience import persistently
 from cogs.services import Services
+from cogs.threads import take_over_name
 from domain.agent.chat_with_book import Reader
 from domain.conversation import Conversation
 
@@ -103,7 +104,8 @@ class Reception:
     ) -> bool:
         """Take in what was written in a thread while nobody listened; whether anything of it waits for an answer.
 
-        Call it with the channel's `order` held. What is not a question is passed over in silence.
+        Call it with the channel's `order` held. What is not a question is passed over in silence. A name that a person
+        has given the thread meanwhile is the conversation's title.
 
         Raises:
             StorageError: something could not be kept.
@@ -114,10 +116,12 @@ class Reception:
         newest = await self._services.messages.get_newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
-        for message in await persistently(partial(_between, thread, known, before)):
+        written = await persistently(partial(_between, thread, known, before))
+        for message in written:
             heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is Heard.ASKED
             conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
+        await take_over_name(thread, written, conversation, self._services.conversations)
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
         del self._read_from[thread.id]

@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from domain.conversation import UNTITLED, Conversation, TitleSource, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode
@@ -63,9 +64,20 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND, or INVALID_STATE for a blank title.
         """
-        renamed = (await self.get(conversation_id)).renamed(title)
+        renamed = replace((await self.get(conversation_id)).renamed(title), updated_at=self._clock())
         await self._conversations.save(renamed)
         return renamed
+
+    async def rename_with_thread(self, conversation_id: str, name: str, when: datetime) -> Conversation:
+        """Give a conversation the name that a person gave its thread at that time, unless a title was chosen since.
+
+        Raises:
+            ConversationError: NOT_FOUND, or INVALID_STATE for a blank name.
+        """
+        conversation = await self.get(conversation_id)
+        if when <= (conversation.updated_at or conversation.created_at):
+            return conversation
+        return await self.rename(conversation_id, name)
 
     async def title_after(self, conversation_id: str, message: str) -> Conversation:
         """Name a conversation that has no title yet after its first message."""

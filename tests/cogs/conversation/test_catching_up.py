@@ -10,11 +10,11 @@ import pytest
 from cogs import patience
 from cogs.conversation import catching_up, rounds
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Turn, TurnState
+from domain.conversation import TitleSource, Turn, TurnState
 from domain.tool_use import TextChunk
 from storage import open_storage
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import call, calls
 
 LONG = "The lamp on the island was dark on the night of the ninth of March, and nobody knew why."
@@ -393,3 +393,49 @@ class TestStop:
         async with again(room) as after:
             await after.until_said("I do not know.")
             await settled(after, 1)
+
+
+class TestNames:
+    """A thread that a person renames while the bot does not see it."""
+
+    async def title(self, room: Scene, wanted: str) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while (await room.conversation()).title != wanted:
+                await asyncio.sleep(0.01)
+        assert (await room.conversation()).title_source is TitleSource.PERSON
+
+    async def test_its_name_is_taken_over_at_the_next_start(self, gone: Scene) -> None:
+        await gone.ann.rename(gone.thread, "By hand")
+        await gone.ann.rename(gone.thread, "By hand, twice")
+        async with again(gone) as room:
+            await self.title(room, "By hand, twice")
+
+    async def test_so_is_that_of_a_thread_that_sleeps_now(self, gone: Scene) -> None:
+        await gone.ann.rename(gone.thread, "By hand")
+        await gone.ann.archive(gone.thread)
+        async with again(gone) as room:
+            await self.title(room, "By hand")
+
+    async def test_so_is_that_of_a_thread_that_is_woken_under_another_name(self, gone: Scene) -> None:
+        await gone.ann.archive(gone.thread)
+        async with again(gone) as room:
+            await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
+            room.double.world.update_channel(room.thread, room.ann.user, {"archived": False, "name": "By hand"})
+            await self.title(room, "By hand")
+
+    async def test_a_title_that_was_chosen_since_stays(self, gone: Scene) -> None:
+        await gone.ann.rename(gone.thread, "By hand")
+        async with again(gone) as room:
+            await self.title(room, "By hand")
+            await room.app.conversations.rename((await room.conversation()).id, "Chosen")
+        async with again(room) as after:
+            await after.until(lambda: len(after.double.calls("GET /channels/{channel}/messages")) == 2)
+            await asyncio.sleep(0.2)
+            await self.title(after, "Chosen")
+
+    async def test_what_the_bot_itself_calls_it_is_no_choice_of_a_persons(self, gone: Scene) -> None:
+        gone.double.world.update_channel(gone.thread, gone.double.bot, {"name": "A title of ours"})
+        async with again(gone) as room:
+            await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
+            await asyncio.sleep(0.2)
+            assert (await room.conversation()).title == "Talk"

@@ -1,11 +1,12 @@
 """The life of a conversation outside its turns: in a thread, out of it, and in another."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import pytest
 
 from domain.agent.conversations import ManageConversations
-from domain.conversation import Conversation
+from domain.conversation import Conversation, TitleSource
 from domain.errors import ConversationError, ConversationErrorCode
 from storage import Storage, open_storage
 from tests.storage.values import MIDNIGHT, a_book
@@ -64,3 +65,16 @@ async def test_what_is_not_there_cannot_be_bound(manage: ManageConversations) ->
     with pytest.raises(ConversationError) as caught:
         await manage.bind("unknown", thread_id="t", private=False, **PLACE)
     assert caught.value.code is ConversationErrorCode.NOT_FOUND
+
+
+async def test_the_name_that_a_person_gives_its_thread_is_its_title(manage: ManageConversations) -> None:
+    conversation = await bound(manage)
+    renamed = await manage.rename_with_thread(conversation.id, "By hand", MIDNIGHT + timedelta(seconds=1))
+    assert (renamed.title, renamed.title_source) == ("By hand", TitleSource.PERSON)
+
+
+async def test_a_title_that_was_chosen_later_stays(manage: ManageConversations) -> None:
+    conversation = await bound(manage)
+    await manage.rename(conversation.id, "Chosen")
+    renamed = await manage.rename_with_thread(conversation.id, "By hand", MIDNIGHT - timedelta(seconds=1))
+    assert renamed.title == "Chosen"
