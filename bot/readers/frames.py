@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from bot.readers.chapters import MOST_CHAPTERS
 from bot.readers.paging import MOST_PAGES
-from domain.book import BookText, Chapter, Page
+from domain.book_text import BookText, Chapter, Page
 
 _HEADER = struct.Struct(">cQ")
 LONGEST_MESSAGE = 16 * 2**20
@@ -82,7 +82,7 @@ def decode_book(told: bytes, text: bytes) -> BookText:
     try:
         book = _book(json.loads(told), text.decode())
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise BrokenFrameError(str(error)) from error
+        raise BrokenFrameError(f"a book that is none ({type(error).__name__})") from error
     return book
 
 

@@ -38,8 +38,8 @@ def main() -> None:
         _say_error(out, error.code, error.message)
     except MemoryError:
         _say_error(out, BookErrorCode.TOO_LARGE, _TOO_BIG)
-    except Exception:  # noqa: BLE001 - a stranger's file may break anything, and this process does nothing else
-        _say_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, _trace())
+    except Exception as error:  # noqa: BLE001 - a stranger's file may break anything, and this process does nothing else
+        _say_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, type(error).__name__, _trace())
     else:
         write_frame(out, Kind.BOOK, told)
         write_frame(out, Kind.TEXT, text)
@@ -89,6 +89,7 @@ def _trace() -> str:
     return traceback.format_exc(limit=-6)
 
 
-def _say_error(out: IO[bytes], code: Any, message: str, detail: str = "") -> None:
-    told = {"code": str(code), "message": message, "detail": detail}
+def _say_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
+    """`kind` and `detail`, an exception's name and trace, are of failures nobody foresaw."""
+    told = {"code": str(code), "message": message, "kind": kind, "detail": detail}
     write_frame(out, Kind.ERROR, json.dumps(told).encode())

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from bot.readers.frames import BrokenFrameError, Kind, decode_book, read_frame
 from bot.readers.titles import last_component
 from bot.readers.worker_start import SpareWorker
-from domain.book import BookText
+from domain.book_text import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import Progress
 
@@ -20,7 +20,9 @@ _BYTES_PER_CHARACTER = 3
 """What UTF-8 takes at most for the letters of any living language; a book of nothing but emoji may be shorter."""
 _STAGE = "reading"
 _SECONDS_TO_END = 1.0
+_LONGEST_KIND = 40
 _LONGEST_DETAIL = 4_000
+"""Traces and complaints may quote the file, so they are for DEBUG alone."""
 _LONGEST_SENTENCE = 500
 
 
@@ -112,11 +114,14 @@ def _share(payload: bytes) -> float:
 def _told_error(payload: bytes) -> BookError:
     try:
         told = json.loads(payload)
-        code, message, detail = BookErrorCode(told["code"]), str(told["message"]), str(told["detail"])
+        code, message = BookErrorCode(told["code"]), str(told["message"])
+        kind, detail = str(told["kind"]), str(told["detail"])
     except (ValueError, TypeError, KeyError) as error:
         raise BrokenFrameError("an error that is none") from error
     if detail:
-        _LOG.warning("A file could not be read for a reason nobody foresaw: %r", detail[:_LONGEST_DETAIL])
+        kind = kind[:_LONGEST_KIND] if kind.isidentifier() else "an error of no name"
+        _LOG.warning("A file could not be read for a reason nobody foresaw: %s", kind)
+        _LOG.debug("Where that was: %r", detail[:_LONGEST_DETAIL])
     return BookError(code, message[:_LONGEST_SENTENCE])
 
 
@@ -130,7 +135,8 @@ def _explained(process: subprocess.Popen[bytes], broken: BrokenFrameError) -> Bo
     if code == -signal.SIGXCPU:
         return out_of_time()
     said = process.stderr.read(_LONGEST_DETAIL) if process.stderr else b""
-    _LOG.warning("A reader's worker ended with code %d (%s): %r", code, broken, said)
+    _LOG.warning("A reader's worker ended with code %d: %s", code, broken)
+    _LOG.debug("What it said in the end: %r", said)
     return BookError(
         BookErrorCode.PARSE_FAILED,
         "This file could not be read: it is damaged, or too big to be read. Please try another edition, best an EPUB.",

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import subprocess
 import time
 from typing import Any
@@ -168,11 +169,36 @@ async def test_the_event_loop_goes_on_meanwhile() -> None:
 async def test_a_worker_is_told_nothing_but_the_file(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
     _run_instead(monkeypatch, "import os, sys; print(dict(os.environ), 'in', os.getcwd(), file=sys.stderr)")
     assert (await refused(SandboxedReader(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
     assert " in /" in caplog.text
     assert "secret" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("script", "kind"),
+    [
+        ("import sys; sys.exit('Call me Ishmael.')", "ended with code 1"),
+        (
+            "import json, struct, sys; told = json.dumps({'code': 'parse_failed', 'message': 'Sorry.', "
+            "'kind': 'ValueError', 'detail': 'ValueError: Call me Ishmael.'}).encode(); "
+            "sys.stdout.buffer.write(struct.pack('>cQ', b'E', len(told)) + told)",
+            "ValueError",
+        ),
+    ],
+)
+async def test_words_of_a_file_that_breaks_its_worker_are_not_in_the_log(
+    script: str, kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    _run_instead(monkeypatch, script)
+    assert (await refused(SandboxedReader(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
+    said = {record.levelno: record.getMessage() for record in caplog.records if record.name == worker_process.__name__}
+    assert kind in said[logging.WARNING]
+    assert "Ishmael" not in said[logging.WARNING]
+    assert "Ishmael" in said[logging.DEBUG]
 
 
 @pytest.mark.parametrize(
