@@ -17,7 +17,6 @@ _LONGEST_DECLARATION = 2_000
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?\s*([\w:.-]{2,40})""", re.IGNORECASE)
 _DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
-_ACCENTED = re.compile(r"[^\x00-\x7f\ufffd]")
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """What a terminal takes for an order: every control character but those that begin a line or a page, or indent."""
 _COMMAND_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])

@@ -4,10 +4,9 @@ import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
-from bot.readers.archive import Archive
+from bot.readers.archive import Archive, unquoted
 from bot.readers.encoding import decode_markup
 from bot.readers.epub_package import Package
 from bot.readers.markup import parse
@@ -54,7 +53,7 @@ def read_contents(archive: Archive, package: Package) -> Contents:
 def _target(archive: Archive, base: str, href: str) -> Target | None:
     path, _, fragment = href.partition("#")
     found = archive.find(posixpath.join(posixpath.dirname(base), path)) if path else base
-    return Target(found, unquote(fragment)) if found else None
+    return Target(found, unquoted(fragment)) if found else None
 
 
 def _from_nav(archive: Archive, path: str) -> Contents:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from html import escape
 from typing import TYPE_CHECKING
 
 from bot.readers.axis import Anchor, PageBreak, TextAxis
@@ -44,6 +43,8 @@ def parse(markup: str) -> "LexborHTMLParser":
     if "<!ENTITY" in markup:
         markup = without_doctype(markup)
     if "<![CDATA[" in markup:
+        from html import escape
+
         markup = _CDATA.sub(lambda section: escape(section[1]), markup)
     if "/>" in markup:
         markup = _SELF_CLOSED.sub(r"<\1\2></\1>", markup)
