@@ -44,6 +44,9 @@ CHAPTERS = {
     ),
 }
 
+TALE = "\n\n\n".join(f"CHAPTER {number}\n\n{body}" for number, body in enumerate(CHAPTERS.values(), start=1))
+"""The same as a text file."""
+
 
 def tale() -> BookText:
     """Three chapters, a page each; who did it stands in the last."""

@@ -1,18 +1,14 @@
 """The whole journey on Discord, with what goes wrong on the way: nothing is lost, nothing is said twice."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message, MessageType, Permission
 from tests.doubles.honest_model import honest_reply
-from tests.doubles.script import Json, Reply, say
-from tests.journeys.discord_process import BotProcess, bot_process
-from tests.journeys.reading_room import CHAPTERS
+from tests.doubles.script import Handler, Json, Reply, say
+from tests.journeys.discord_process import BotProcess
+from tests.journeys.reading_room import TALE
 
-TALE = "\n\n\n".join(f"CHAPTER {number}\n\n{body}" for number, body in enumerate(CHAPTERS.values(), start=1))
 TITLE_PROMPT = "Give this conversation about a book a title"
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 
@@ -26,22 +22,13 @@ def titled(body: Json) -> Reply:
 
 
 @pytest.fixture
-async def discord() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        double.world.grant(double.guild, double.bot, Permission.MANAGE_THREADS)
-        yield double
+def handler() -> Handler:
+    return titled
 
 
-@pytest.fixture
-async def model() -> AsyncIterator[AnthropicDouble]:
-    async with AnthropicDouble(titled) as double:
-        yield double
-
-
-@pytest.fixture
-async def bot(tmp_path: Path, discord: DiscordDouble, model: AnthropicDouble) -> AsyncIterator[BotProcess]:
-    async with bot_process(tmp_path, discord, model) as process:
-        yield process
+@pytest.fixture(autouse=True)
+def may_manage_threads(discord: DiscordDouble) -> None:
+    discord.world.grant(discord.guild, discord.bot, Permission.MANAGE_THREADS)
 
 
 class Reading:

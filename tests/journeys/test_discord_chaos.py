@@ -2,118 +2,24 @@
 
 import asyncio
 import random
-import re
 import sqlite3
-from collections import Counter
-from collections.abc import AsyncIterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message, MessageType
-from tests.doubles.discord_api.ratelimits import Window
-from tests.doubles.script import Call, Json, Reply, Text
-from tests.journeys.discord_process import BotProcess, bot_process
-from tests.journeys.test_discord import TALE
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
+from tests.doubles.script import Handler
+from tests.journeys.discord_process import BotProcess
+from tests.journeys.marked_questions import leftovers, marks_in, opened, reply_to, said_twice_or_never
 
-THREADS, ROUNDS, SEED = 4, 3, 7
-MARK = re.compile(r"Q\d+")
-BUSY = ("Stop", "Retry")
+ROUNDS, SEED = 3, 7
 
-
-def marks_in(value: object) -> list[str]:
-    return list(dict.fromkeys(MARK.findall(str(value))))
-
-
-def reply_to(body: Json) -> Reply:
-    """Names the questions it answers; looks something up before, for every second of them."""
-    asked, looked_up = unanswered(body)
-    if body.get("tools") and not looked_up and int(asked[0][1:]) % 2:
-        return Reply((Text("Let me look."), Call("search_book", {"query": " ".join(asked)})), pace=0.01)
-    words = f"This answers {' and '.join(asked)} in so many words"
-    return Reply(tuple(Text(f"{word} ") for word in words.split()), pace=0.01)
-
-
-def unanswered(body: Json) -> tuple[list[str], bool]:
-    """The questions since the last answer, and whether something was looked up for them."""
-    asked: list[str] = []
-    looked_up = False
-    for message in body["messages"]:
-        if message["role"] == "user":
-            asked += marks_in(_words(message["content"]))
-            continue
-        looked_up = "tool_use" in str(message["content"])
-        asked = asked if looked_up else []
-    return asked, looked_up
-
-
-def _words(content: object) -> str:
-    if isinstance(content, str):
-        return content
-    assert isinstance(content, list)
-    return " ".join(str(block.get("text", "")) for block in content if block["type"] == "text")
+pytestmark = pytest.mark.usefixtures("quick_posting")
 
 
 @pytest.fixture
-async def discord() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        for route in ("PATCH /channels/{channel}/messages/{message}", "POST /channels/{channel}/messages"):
-            double.rest.limits.windows[route] = Window(50, 1.0)
-        yield double
-
-
-@pytest.fixture
-async def model() -> AsyncIterator[AnthropicDouble]:
-    async with AnthropicDouble(reply_to) as double:
-        yield double
-
-
-@pytest.fixture
-async def bot(tmp_path: Path, discord: DiscordDouble, model: AnthropicDouble) -> AsyncIterator[BotProcess]:
-    async with bot_process(tmp_path, discord, model) as process:
-        yield process
-
-
-def answers(discord: DiscordDouble, thread: Channel) -> list[Message]:
-    own = [each for each in discord.messages(thread) if each.author is discord.bot]
-    return [each for each in own if each.content and each.type is MessageType.DEFAULT]
-
-
-def said_twice_or_never(discord: DiscordDouble, asked: dict[str, Channel]) -> dict[str, int]:
-    """Questions that do not have exactly one answer, with how many they have."""
-    counts = Counter(
-        mark for thread in discord.threads() for each in answers(discord, thread) for mark in marks_in(each.content)
-    )
-    return {mark: counts[mark] for mark in asked if counts[mark] != 1}
-
-
-def leftovers(discord: DiscordDouble) -> list[str]:
-    """Messages of the bot that are no answers: drafts, status lines, failures, cards of calls that still run."""
-    cards = [text for thread in discord.threads() for each in discord.messages(thread) for text in each.embed_texts]
-    return [text for text in cards if text.startswith("⏳")] + [
-        each.content
-        for thread in discord.threads()
-        for each in answers(discord, thread)
-        if not marks_in(each.content) or any(button.label in BUSY for button in each.buttons)
-    ]
-
-
-async def opened(discord: DiscordDouble) -> list[Channel]:
-    ann = discord.user("ann")
-    added = await ann.slash("books add", file=discord.file("lamp.txt", TALE.encode()), title="The Lamp")
-    await discord.until(lambda: added.original and added.original.embeds)
-    [book] = await ann.autocomplete("chat", "book", "lamp")
-    for number in range(THREADS):
-        await ann.slash("chat", book=book["value"], title=f"Thread {number}")
-        await discord.until(partial(_has_welcome, discord, f"Thread {number}"))
-    await ann.slash("verbose", channel=discord.threads()[0], mode="on")
-    return discord.threads()
-
-
-def _has_welcome(discord: DiscordDouble, name: str) -> bool:
-    return any(len(discord.messages(thread)) > 1 for thread in discord.threads() if thread.name == name)
+def handler() -> Handler:
+    return reply_to
 
 
 def damage(folder: Path) -> list[str]:
@@ -187,9 +93,3 @@ async def chaos(bot: BotProcess, discord: DiscordDouble, folder: Path, rounds: i
     assert (said_twice_or_never(discord, asked), leftovers(discord)) == ({}, [])
     assert await bot.stop() == 0
     assert discord.violations == []
-
-
-def _thread_is_open(discord: DiscordDouble, number: int) -> bool:
-    """Whether the thread of that number is there, with its card in it."""
-    threads = discord.threads()
-    return len(threads) > number and len(discord.messages(threads[-1])) > 1

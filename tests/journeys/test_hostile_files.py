@@ -12,17 +12,13 @@ import pytest
 from aiohttp import web
 
 from storage import open_storage
-from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Interaction, Message
-from tests.doubles.honest_model import honest_reply
-from tests.doubles.script import Json, Reply
-from tests.journeys.discord_process import BotProcess, bot_process
+from tests.journeys.discord_process import BotProcess
 from tests.journeys.hostile.file import WORDS, HostileFile
 from tests.journeys.hostile.files import HOSTILE_NAMES, UPLOADED_NAMES, refused_files, survived_files
-from tests.journeys.reading_room import CHAPTERS
+from tests.journeys.reading_room import TALE
 from tests.journeys.terminal import Ran, Terminal
 
-TALE = "\n\n\n".join(f"CHAPTER {number}\n\n{body}" for number, body in enumerate(CHAPTERS.values(), start=1))
 MOST_MEMORY_MIB = 500
 OURS = re.compile(r"[0-9a-f]{64}\.book|marginalia\.db(-wal|-shm|\.lock)?|discord-commands\.json")
 SENTENCE = re.compile(r"[A-Z].*[.…]", re.DOTALL)
@@ -123,23 +119,9 @@ async def test_names_of_files_are_names_and_nothing_else_in_the_terminal(tmp_pat
 # On Discord
 
 
-def honest(body: Json) -> Reply:
-    return honest_reply(prompt_of(body))
-
-
 @pytest.fixture
-async def discord() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        yield double
-
-
-@pytest.fixture
-async def bot(tmp_path: Path, discord: DiscordDouble) -> AsyncIterator[BotProcess]:
-    async with (
-        AnthropicDouble(honest) as model,
-        bot_process(tmp_path, discord, model, MAX_UPLOAD_MB=MAX_UPLOAD_MB) as process,
-    ):
-        yield process
+def environment() -> dict[str, str]:
+    return {"MAX_UPLOAD_MB": MAX_UPLOAD_MB}
 
 
 class Library:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import shutil
 import time
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,34 +12,26 @@ import pytest
 
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import DiscordDouble
-from tests.doubles.discord_api.ratelimits import Window
-from tests.doubles.script import Call, Failure, Fault, Json, Reply, Text, say
-from tests.journeys.discord_process import BotProcess, bot_process
+from tests.doubles.script import Call, Failure, Fault, Handler, Json, Reply, Text, say
+from tests.journeys.discord_process import BotProcess
+from tests.journeys.marked_questions import leftovers, opened, reply_to, said_twice_or_never
 from tests.journeys.terminal import Terminal
-from tests.journeys.test_discord_chaos import leftovers, opened, reply_to, said_twice_or_never
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
 LONGEST_FAREWELL_S = 10.0
 
 
-@pytest.fixture
-async def discord() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        for route in (SEND, EDIT):
-            double.rest.limits.windows[route] = Window(50, 1.0)
-        yield double
+pytestmark = pytest.mark.usefixtures("quick_posting")
 
 
 @pytest.fixture
-async def model() -> AsyncIterator[AnthropicDouble]:
-    async with AnthropicDouble(reply_to) as double:
-        yield double
+def handler() -> Handler:
+    return reply_to
 
 
 @pytest.fixture
-async def bot(tmp_path: Path, discord: DiscordDouble, model: AnthropicDouble) -> AsyncIterator[BotProcess]:
-    async with bot_process(tmp_path, discord, model, LOG_LEVEL="INFO", LOG_FORMAT="json") as process:
-        yield process
+def environment() -> dict[str, str]:
+    return {"LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
 
 
 async def online(bot: BotProcess, discord: DiscordDouble) -> None:
