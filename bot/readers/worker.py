@@ -3,6 +3,7 @@
 It is given a line of JSON, then the file, on standard input.
 """
 
+import gc
 import json
 import os
 import resource
@@ -28,6 +29,7 @@ _TOO_BIG = "This file needs more memory to be read than one book may take. Pleas
 def main() -> None:
     """Read the file on standard input and write the book, or the reason why there is none, to standard output."""
     out = _private_output()
+    gc.disable()  # nothing here goes in circles, and there is much to look through
     task = json.loads(sys.stdin.buffer.readline())
     _limit_process(task["memory_mb"], task["seconds"])
     limits = ReadingLimits(max_characters=task["max_characters"])

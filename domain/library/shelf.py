@@ -74,10 +74,12 @@ class Bookshelf:
         if known and known.status is BookStatus.READY and await self._is_readable(known):
             return AddedBook(known, is_new=False)
         text = await self._reader.read(data, filename, progress)
-        await self._files.write(sha256, text, progress)
+        writing = self._files.write(sha256, text, progress)
         if known:
+            await writing
             return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
-        book = await asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
+        describing = asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
+        book, _ = await asyncio.gather(describing, writing)
         return await self._put(book, text.warnings)
 
     async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
