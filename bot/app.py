@@ -16,12 +16,14 @@ from domain.agent.aids import MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
+from domain.agent.briefer import Briefer
 from domain.agent.chat_with_book import ChatWithBook
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
 from domain.agent.fitting import FittingStrategy
 from domain.agent.leak_checks import LeakChecks
+from domain.agent.preparing import Preparation
 from domain.agent.prompts import Prompts
 from domain.agent.stand_in import StandIn
 from domain.agent.summaries import ChapterSummaries
@@ -88,28 +90,35 @@ async def open_app(
             seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
+        expenses = Expenses(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
+        preparation = Preparation(
+            provider=model,
+            ask_aside=ask_aside,
+            context=FullHistoryStrategy(settings.history_messages),
+            toolbox=toolbox,
+            briefer=Briefer(prompts, storage.conversations),
+            books=storage.books,
+            files=book_files,
+            turns=storage.turns,
+            readers=storage.readers,
+            expenses=expenses,
+            allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
+            leaks=leaks,
+            summaries=None if model.name == QUOTES_ONLY else summaries,
+            clock=_now,
+            tool_timeout=settings.tool_timeout_s,
+        )
         answers = AnswerMaker(
+            preparation=preparation,
             provider=model,
             strategy=FittingStrategy(
                 ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds),
                 AlwaysRetrieveStrategy(prompts, ask_aside),
             ),
-            ask_aside=ask_aside,
-            context=FullHistoryStrategy(settings.history_messages),
-            toolbox=toolbox,
-            prompts=prompts,
-            books=storage.books,
-            files=book_files,
-            conversations=storage.conversations,
             turns=storage.turns,
-            readers=storage.readers,
-            expenses=Expenses(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name),
-            allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
-            leaks=leaks,
-            summaries=None if model.name == QUOTES_ONLY else summaries,
+            expenses=expenses,
             stand_in=None if model.name == QUOTES_ONLY else _stand_in(),
             clock=_now,
-            tool_timeout=settings.tool_timeout_s,
             turn_timeout=settings.turn_timeout_s,
         )
         titles = ModelTitles(

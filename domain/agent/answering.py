@@ -2,32 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from domain.agent.aids import Aids, MakeToolbox
-from domain.agent.allowance import Allowance
-from domain.agent.briefer import Briefer
-from domain.agent.composition import compose
-from domain.agent.context import as_said, presentable, within_bound
+from domain.agent.composition import Composition
 from domain.agent.draft import Draft
 from domain.agent.expenses import Expenses
-from domain.agent.leak_checks import LeakChecks
-from domain.agent.prompts import Prompts
-from domain.agent.proposals import proposed
+from domain.agent.preparing import Preparation
 from domain.agent.running_turn import Emit, Ending, RunningTurn
 from domain.agent.stand_in import LONGEST_S, StandIn, stayed_away
-from domain.agent.summaries import ChapterSummaries
 from domain.agent.to_the_end import heed_cancellation, to_the_end
 from domain.agent.unsupported import unsupported
-from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Conversation, TurnState
-from domain.errors import BookError, BookErrorCode, LLMError, LLMErrorCode, MarginaliaError
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
+    StrategyEvent,
     StrategyOutcome,
     TextDelta,
     ToolCallStarted,
@@ -36,75 +29,40 @@ from domain.event import (
     TurnStarted,
     UsageReported,
 )
-from domain.library.bound import lowest_bound, note_for
-from domain.protocols import (
-    AskAside,
-    BookFile,
-    BookFiles,
-    BookRepository,
-    BookView,
-    ChatProvider,
-    Clock,
-    ConversationContextStrategy,
-    ConversationRepository,
-    ReaderRepository,
-    RetrievalStrategy,
-    TurnRepository,
-)
+from domain.protocols import ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 logger = logging.getLogger(__name__)
 
 
 class AnswerMaker:
-    """Makes answers: finds the bound, writes the prompt, runs the strategy, composes, keeps."""
+    """Makes answers: has them prepared, runs the strategy, composes, keeps."""
 
     def __init__(
         self,
         *,
+        preparation: Preparation,
         provider: ChatProvider,
         strategy: RetrievalStrategy,
-        ask_aside: AskAside,
-        context: ConversationContextStrategy,
-        toolbox: MakeToolbox,
-        prompts: Prompts,
-        books: BookRepository,
-        files: BookFiles,
-        conversations: ConversationRepository,
         turns: TurnRepository,
-        readers: ReaderRepository,
         expenses: Expenses,
-        allowance: Allowance,
-        leaks: LeakChecks,
-        summaries: ChapterSummaries | None,
         stand_in: StandIn | None,
         clock: Clock,
-        tool_timeout: float,
         turn_timeout: float,
     ) -> None:
+        self._preparation = preparation
         self._provider = provider
         self._strategy = strategy
-        self._ask_aside = ask_aside
-        self._context = context
-        self._toolbox = toolbox
-        self._briefer = Briefer(prompts, conversations)
-        self._books = books
-        self._files = files
         self._turns = turns
-        self._readers = readers
         self._expenses = expenses
-        self._allowance = allowance
-        self._leaks = leaks
-        self._summaries = summaries
         self._stand_in = stand_in
         self._clock = clock
-        self._tool_timeout = tool_timeout
         self._turn_timeout = turn_timeout
 
     @property
     def reach(self) -> int:
         """How many of a conversation's newest turns an answer may rest on."""
-        return self._context.reach
+        return self._preparation.reach
 
     async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
         """How far into its book the people in a conversation may look now.
@@ -112,8 +70,7 @@ class AnswerMaker:
         Raises:
             BookError: NOT_FOUND, it is not on the shelf any more.
         """
-        book = await self._book(conversation)
-        return await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+        return await self._preparation.bound(conversation, people)
 
     async def play(
         self,
@@ -180,69 +137,22 @@ class AnswerMaker:
         draft: Draft,
         emit: Emit,
     ) -> StrategyOutcome:
-        await self._allowance.check(draft.asked[-1].author_id, self._clock())
-        book = await self._book(conversation)
-        file = await self._files.open(book)
-        view, note = await self._view(conversation, people, book, file)
-        draft.depends_to = view.read_to
-        draft.asked = [replace(m, note=note(m.author_name), depends_to=view.read_to) for m in draft.asked]
-        toolbox = self._toolbox(view, self._aids(view, conversation, draft, emit))
-        briefing = await self._briefer.brief(conversation, book, toolbox)
-        turns = await self._turns.get_recent(conversation.id, self.reach + 1)
-        past = self._context.build_context(within_bound(presentable(history, turns), view.read_to))
-        talk = [*past, *draft.asked]
-        fresh = partial(compose, book, view, talk, self._leaks.check(book, view.read_to, _known(book, talk)))
-        answer = draft.answer = fresh()
-        messages = [
-            PromptMessage("system", briefing.system),
-            *map(as_said, talk),
-        ]
+        prepared = await self._preparation.prepare(conversation, people, history, draft, emit)
+        answer = draft.answer = prepared.compose()
         if self._stand_in:
-            draft.stand_in = partial(self._stand_in.offer, messages, view, fresh)
-        dispatch = toolbox.build_dispatcher(timeout=self._tool_timeout)
+            draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
-        async with aclosing(self._strategy.execute(self._provider, messages, briefing.tools, dispatch)) as events:
+        strategy = self._strategy.execute(self._provider, prepared.messages, prepared.tools, prepared.dispatch)
+        async with aclosing(strategy) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
                     outcome = event
                     continue
                 if isinstance(event, UsageReported):
                     await self._expenses.record(event, conversation, draft)
-                shown = await answer.presentable(event)
-                if isinstance(shown, ToolCallStarted) and shown != event:
-                    draft.covered_arguments[shown.call_id] = shown.arguments
-                _emit_text(await answer.follow(event), emit)
-                if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
-                    emit(shown)
+                await _show(event, answer, draft, emit)
         _emit_text(await answer.finish(), emit)
         return outcome
-
-    def _aids(self, view: BookView, conversation: Conversation, draft: Draft, emit: Emit) -> Aids:
-        """What the tools of this turn may use: the model, on the reader's account, and a word to the reader."""
-
-        async def spent(event: UsageReported) -> None:
-            await self._expenses.record(event, conversation, draft)
-            emit(event)
-
-        ask = partial(self._ask_aside, self._provider, spent)
-        return Aids(
-            digests=self._summaries.of(view, ask).digests if self._summaries else None,
-            propose=lambda page: emit(proposed(page, draft.asked)),
-        )
-
-    async def _book(self, conversation: Conversation) -> Book:
-        book = await self._books.get(conversation.book_id)
-        if book is None:
-            raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
-        return book
-
-    async def _view(
-        self, conversation: Conversation, people: Sequence[str], book: Book, file: BookFile
-    ) -> tuple[BookView, Callable[[str], str]]:
-        """The book as far as everybody in the conversation has read, and the note that tells the model so."""
-        read_to = await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
-        pages, now = await file.pages(), self._clock()
-        return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 
     async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
@@ -285,12 +195,16 @@ class AnswerMaker:
         await self._turns.finish(draft.turn, [*draft.asked, *messages])
 
 
+async def _show(event: StrategyEvent, answer: Composition, draft: Draft, emit: Emit) -> None:
+    """Show what has happened, covered where it tells too much; of the model's words those that may be shown by now."""
+    shown = await answer.presentable(event)
+    if isinstance(shown, ToolCallStarted) and shown != event:
+        draft.covered_arguments[shown.call_id] = shown.arguments
+    _emit_text(await answer.follow(event), emit)
+    if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
+        emit(shown)
+
+
 def _emit_text(text: str, emit: Emit) -> None:
     if text:
         emit(TextDelta(text))
-
-
-def _known(book: Book, messages: Sequence[ChatMessage]) -> str:
-    """What is no secret to the readers: the book's title and author, their own names and words."""
-    readers = [m for m in messages if m.role is MessageRole.USER]
-    return "\n".join([book.title, book.author, *(f"{m.author_name}\n{m.content}" for m in readers)])

@@ -14,12 +14,14 @@ from domain.agent.aids import MakeToolbox
 from domain.agent.allowance import Allowance
 from domain.agent.always_retrieve import AlwaysRetrieveStrategy
 from domain.agent.answering import AnswerMaker
+from domain.agent.briefer import Briefer
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.context import FullHistoryStrategy
 from domain.agent.conversations import ManageConversations
 from domain.agent.expenses import Expenses
 from domain.agent.fitting import FittingStrategy
 from domain.agent.leak_checks import LeakChecks
+from domain.agent.preparing import Preparation
 from domain.agent.prompts import Prompts
 from domain.agent.stand_in import StandIn
 from domain.agent.summaries import ChapterSummaries
@@ -122,27 +124,34 @@ async def reading_room(
             seconds=tool_timeout / 2,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
-        answers = AnswerMaker(
+        expenses = Expenses(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
+        preparation = Preparation(
             provider=provider,
-            strategy=FittingStrategy(
-                ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts, ask_aside)
-            ),
             ask_aside=ask_aside,
             context=FullHistoryStrategy(),
-            stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
             toolbox=toolbox,
-            prompts=prompts,
+            briefer=Briefer(prompts, storage.conversations),
             books=storage.books,
             files=book_files,
-            conversations=storage.conversations,
             turns=storage.turns,
             readers=storage.readers,
-            expenses=Expenses(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name),
+            expenses=expenses,
             allowance=Allowance(storage.usage, daily_tokens),
             leaks=leaks,
             summaries=summaries,
             clock=now,
             tool_timeout=tool_timeout,
+        )
+        answers = AnswerMaker(
+            preparation=preparation,
+            provider=provider,
+            strategy=FittingStrategy(
+                ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts, ask_aside)
+            ),
+            turns=storage.turns,
+            expenses=expenses,
+            stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
+            clock=now,
             turn_timeout=turn_timeout,
         )
         chat = ChatWithBook(answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=now)
