@@ -88,6 +88,7 @@ async def add_book(
     report = ProgressReport(interaction, file.filename)
     try:
         async with report.shown(), room:
+            await services.shelf.expect(file.filename)
             added = await services.shelf.add(
                 await _download(file, say),
                 file.filename,

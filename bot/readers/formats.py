@@ -96,13 +96,14 @@ def detect(data: bytes, filename: str) -> Format:
     if data.startswith(_ZIP):
         return _detect_archive(data, filename)
     _refuse_foreign(data)
-    named = _named_format(filename)
+    named = named_format(filename)
     if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(decode_markup(data[:_HEAD]))):
         return Format.HTML
     return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT
 
 
-def _named_format(filename: str) -> Format | None:
+def named_format(filename: str) -> Format | None:
+    """The format that a file's name promises."""
     _, dot, extension = last_component(filename).lower().rpartition(".")
     return EXTENSIONS.get(dot + extension)
 
@@ -118,7 +119,7 @@ def _detect_archive(data: bytes, filename: str) -> Format:
     for path, name in _FOREIGN_ARCHIVES:
         if archive.find(path):
             raise _unsupported(name)
-    if (named := _named_format(filename)) in (Format.EPUB, Format.DOCX):
+    if (named := named_format(filename)) in (Format.EPUB, Format.DOCX):
         return named
     raise _unsupported("ZIP")
 

@@ -8,6 +8,7 @@ gives up waiting. Nothing of it is used for the next file.
 import asyncio
 import weakref
 
+from bot.readers.formats import named_format
 from bot.readers.limits import DEFAULT_LIMITS
 from bot.readers.worker_process import WorkerBounds, WorkerProcess, out_of_time
 from bot.readers.worker_start import SpareWorker
@@ -36,6 +37,10 @@ class SandboxedReader:
         self._free_worker = asyncio.Semaphore(workers)
         self._spare = SpareWorker()
         weakref.finalize(self, self._spare.discard)
+
+    async def expect(self, filename: str) -> None:
+        """Start a worker for a file of this name, unless one waits already; it does not wait for long."""
+        await asyncio.to_thread(self._spare.expect, named_format(filename) or "")
 
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
         """Read a file of any supported format, without blocking, within the bounds.

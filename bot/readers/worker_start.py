@@ -49,7 +49,7 @@ def start_worker(expected_format: str = "") -> subprocess.Popen[bytes]:
 class SpareWorker:
     """At most one started worker that waits for its file, kept as long as the next file may well come.
 
-    Whoever adds one book has none; whoever adds a second within a minute has one from then on, until a minute passes.
+    One is started for a file that is on its way, and for the next of files that follow one another within a minute.
     """
 
     def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
@@ -74,8 +74,13 @@ class SpareWorker:
 
     def refill(self, expected_format: str) -> None:
         """Start the next worker, if files are following one another."""
+        if self._files_follow:
+            self.expect(expected_format)
+
+    def expect(self, expected_format: str) -> None:
+        """Start a worker for a file that will come, unless one waits already."""
         with self._lock:
-            if not self._files_follow or self._waiting is not None:
+            if self._waiting is not None:
                 return
             self._waiting = start_worker(expected_format)
             self._timer = threading.Timer(self._idle_seconds, self.discard)

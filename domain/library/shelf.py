@@ -38,6 +38,10 @@ class Bookshelf:
         self._clock = clock
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    async def expect(self, filename: str) -> None:
+        """Get ready to add a file of this name: what takes its time can be done while the file is on its way."""
+        await self._reader.expect(filename)
+
     async def add(
         self,
         data: bytes,

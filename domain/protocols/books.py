@@ -120,6 +120,10 @@ class BookFiles(Protocol):
 class BookReader(Protocol):
     """Turns the bytes of a file into a book's text."""
 
+    async def expect(self, filename: str) -> None:
+        """Get ready for a file of this name, which is on its way and may never come."""
+        ...
+
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
         """Read a file of any supported format, without blocking, within limits of time, memory and size.
 

@@ -32,6 +32,9 @@ PAGES = (
 class PagesReader:
     """A BookReader for a book that is one page a line."""
 
+    async def expect(self, filename: str) -> None:
+        """It is always ready."""
+
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
         pages, start = [], 0
         for number, text in enumerate(PAGES, 1):

@@ -129,6 +129,15 @@ async def test_from_the_second_book_on_a_worker_waits_for_the_next(monkeypatch: 
     assert all(process.poll() is not None for process in started)
 
 
+async def test_a_worker_starts_while_its_file_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = _recorded_workers(monkeypatch)
+    reader = SandboxedReader()
+    for name in ("a.epub", "a.txt", "a file"):
+        await reader.expect(name)
+    assert (await reader.read(_NOVEL, "a.txt")).chapters
+    assert len(started) == 1
+
+
 async def test_a_worker_that_waited_and_died_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
     reader = SandboxedReader()
