@@ -142,13 +142,13 @@ def home(room: Scene) -> Channel:
     return room.thread.parent
 
 
-def hush(room: Scene) -> None:
+def hush(room: Scene, lost: Permission = Permission.SEND_MESSAGES_IN_THREADS) -> None:
     """The bot may not write in threads any more."""
-    room.double.world.forbid(home(room), room.double.bot, Permission.SEND_MESSAGES_IN_THREADS)
+    room.double.world.forbid(home(room), room.double.bot, lost)
 
 
-def let_speak(room: Scene) -> None:
-    room.double.world.allow(home(room), room.double.bot, Permission.SEND_MESSAGES_IN_THREADS)
+def let_speak(room: Scene, given: Permission = Permission.SEND_MESSAGES_IN_THREADS) -> None:
+    room.double.world.allow(home(room), room.double.bot, given)
 
 
 async def refused(room: Scene) -> None:
@@ -198,19 +198,26 @@ async def test_when_a_locked_thread_is_unlocked_it_is_the_same(room: Scene, monk
     await stands_once(room)
 
 
-async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene) -> None:
+@pytest.mark.parametrize(
+    ("lost", "named"),
+    [
+        (Permission.SEND_MESSAGES_IN_THREADS, "“Send Messages in Threads”"),
+        (Permission.VIEW_CHANNEL, "“View Channels”"),
+    ],
+)
+async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene, lost: Permission, named: str) -> None:
     room.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."), "It was Hobb.")
     await room.ann.say(room.thread, "Who?")
     await room.until(lambda: [button.label for reply in room.replies() for button in reply.buttons] == ["Retry"])
     [failed] = room.replies()
-    hush(room)
+    hush(room, lost)
     room.double.fail(EDIT, status=403, code=NO_PERMISSION)
     pressed = await room.ann.click(failed, label="Retry")
     await room.until(lambda: pressed.messages)
     assert pressed.ephemeral
     assert "What I have to say is kept" in pressed.text
-    assert "“Send Messages in Threads”" in pressed.text
-    let_speak(room)
+    assert named in pressed.text
+    let_speak(room, lost)
     await room.until_said("It was Hobb.")
     await room.until_delivered()
 
