@@ -127,6 +127,14 @@ def test_a_title_made_by_a_program_gives_way_to_the_file_name() -> None:
     assert pdf.read(data, "the_long_night.pdf").title == "The Long Night"
 
 
+def test_a_page_has_its_own_text_whatever_its_length() -> None:
+    long = [f"{_NAMES[number % 9]} times the tide came in over the sand and over the stones" for number in range(200)]
+    book = read(build([["A short page."], long, ["Another one."]]))
+    assert book.text.startswith("A short page.")
+    assert book.text.count("times the tide came in over the sand and over the stones") == 200
+    assert book.text[book.pages[2].start :] == "Another one."
+
+
 def test_blank_pages_keep_their_numbers() -> None:
     book = read(build([body_page(1), [], body_page(3)]))
     assert [page.label for page in book.pages] == ["1", "2", "3"]
