@@ -211,7 +211,8 @@ class _Walk:
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
         is_heading = len(text) <= _LONGEST_HEADING  # one that nobody closed holds all the rest
-        self._axis.add(text, self._marks, heading_level=self._heading if is_heading else 0)
+        if not text.isspace():
+            self._axis.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks, self._alternative = [], [], ""
 
 
