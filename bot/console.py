@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
+from bot.emphasis import Emphasis
 from bot.event_json import event_to_json
 from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
@@ -122,7 +123,7 @@ class ConsoleChat:
             return
         self._console.print(f"[dim]{sentence}[/]")
         for text in about.values():
-            self._console.print(f"{_without_marks(text)}\n", markup=False, soft_wrap=True)
+            self._console.print(Emphasis().feed(f"{_without_marks(text)}\n"), soft_wrap=True)
 
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
@@ -156,6 +157,7 @@ class _Rendering:
         self._verbose = verbose
         self._status = console.status("[dim]reading …")
         self._wrap = self._new_wrap()
+        self._emphasis = Emphasis()
         self._proposed = ""
 
     def __enter__(self) -> Self:
@@ -200,7 +202,7 @@ class _Rendering:
             self._console.print(Text(textwrap.indent(text, "  ")), soft_wrap=True)
 
     def _write(self, text: str) -> None:
-        self._console.print(Text(text), end="", soft_wrap=True)
+        self._console.print(self._emphasis.feed(text), end="", soft_wrap=True)
 
     def _show_call(self, call: ToolCallFinished) -> None:
         mark = "[red]✗[/]" if call.is_error else "[cyan]▸[/]"

@@ -15,8 +15,6 @@ class WordWrap:
 
     def feed(self, text: str) -> str:
         """Take in more text; return what may be shown now."""
-        if self._width is None:
-            return text
         *ended, self._word = [*_PIECE.findall(self._word + text)] or [""]
         return "".join(map(self._place, ended))
 
