@@ -24,8 +24,8 @@ def clean(text: str) -> str:
         text = text if text.isascii() else _TAGS.sub("", _INVISIBLE.sub("", text))
     if text.isascii():
         return text
-    for ligature, letters in _LIGATURES.items():
-        text = text.replace(ligature, letters)
+    if any(map(text.__contains__, _LIGATURES)):
+        text = text.translate(str.maketrans(_LIGATURES))
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
