@@ -25,7 +25,8 @@ def clean(text: str) -> str:
     if text.isascii():
         return text
     if any(map(text.__contains__, _LIGATURES)):
-        text = text.translate(str.maketrans(_LIGATURES))
+        for ligature, letters in _LIGATURES.items():
+            text = text.replace(ligature, letters)
     return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
 
 
