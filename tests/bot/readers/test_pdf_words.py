@@ -40,3 +40,8 @@ def test_nothing_but_hyphens_is_lost_or_added(texts: list[str]) -> None:
     whole = mend_words(texts)
     assert SPLIT not in "".join(whole)
     assert [text.replace("-", "") for text in whole] == [text.replace("-", "").replace(SPLIT, "") for text in texts]
+
+
+def test_a_word_without_an_end_is_mended_like_any_other() -> None:
+    endless = "a" * 1_000_000
+    assert mended(f"{endless}1light|house") == f"{endless}1lighthouse"
