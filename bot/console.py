@@ -1,13 +1,10 @@
 """The second front door: a conversation in the terminal, over the same brain and the same events as on Discord."""
 
-import asyncio
 import contextlib
 import json
 import re
-import signal
 import textwrap
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Self
 
@@ -18,6 +15,7 @@ from rich.text import Text
 
 from bot.emphasis import Emphasis
 from bot.event_json import event_to_json
+from bot.keyboard import interrupts
 from bot.word_wrap import WordWrap
 from domain.agent.chat_with_book import ChatWithBook, Reader
 from domain.agent.leak_gate import redacted
@@ -262,40 +260,3 @@ def position_fields(position: ReadingPosition) -> dict[str, object]:
     """The state of a position, and while reading the character up to which the book has been read."""
     reading = position.state is PositionState.READING
     return {"state": position.state.value, "read_to": position.read_to if reading else None}
-
-
-@contextlib.contextmanager
-def interrupts(handler: Callable[[], object]) -> Iterator[None]:
-    """Send Ctrl-C to `handler` for a while, where the platform lets a loop have signals."""
-    loop = asyncio.get_running_loop()
-    try:
-        loop.add_signal_handler(signal.SIGINT, handler)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
-
-
-async def in_daemon_thread(read: Callable[[], str]) -> str:
-    """What `read` returns, without its thread keeping the program alive when nobody types any more."""
-    loop = asyncio.get_running_loop()
-    line: asyncio.Future[str] = loop.create_future()
-
-    def settle(set_it: Callable[[], None]) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits for the line any more
-            loop.call_soon_threadsafe(lambda: None if line.done() else set_it())
-
-    def run() -> None:
-        try:
-            text = read()
-        except Exception as error:  # noqa: BLE001 - raised again where it is awaited
-            failure = error
-            settle(lambda: line.set_exception(failure))
-        else:
-            settle(lambda: line.set_result(text))
-
-    threading.Thread(target=run, daemon=True).start()
-    return await line

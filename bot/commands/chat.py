@@ -14,7 +14,8 @@ from rich.text import Text
 from bot.app import SAMPLE, App
 from bot.commands.books import add_path
 from bot.commands.running import console, errors, opened_for_talk, run_async
-from bot.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json, in_daemon_thread, interrupts
+from bot.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
+from bot.keyboard import in_daemon_thread, interrupts
 from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 
