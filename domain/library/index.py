@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from domain.book import BookText
+from domain.book_text import BookText
 from domain.library.layout import Layout, lay_out, split_chapters
 from domain.library.words import stem_of, word_finder
 
@@ -61,18 +61,48 @@ class MemoryIndex:
         return self.text[start:end]
 
 
+@dataclass(frozen=True, slots=True)
+class IndexedPart:
+    """A stretch of a book: its sentences, the number of words in it up to the end of each, the places of its words."""
+
+    starts: "array[int]"
+    ends: "array[int]"
+    counts: "array[int]"
+    places: dict[str, "array[int]"]
+
+
 def index_book(book: BookText, report: Callable[[float], None] = lambda share: None) -> MemoryIndex:
     """Split a book into sentences and note the place of every word; `report` is told the done share, 0..1."""
-    text = book.text
-    spans = list(split_chapters(text, book.chapters))
+    return join_parts(book, [index_part(book, 0, len(book.text), report)])
+
+
+def index_part(book: BookText, start: int, end: int, report: Callable[[float], None]) -> IndexedPart:
+    """Index the stretch of a book between two offsets, each the edge of a chapter or the end of a paragraph."""
+    text = book.text[start:end]
+    spans = list(split_chapters(text, book.chapters, start))
     find_words = word_finder(text)
     places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
-    before, count = array("I", [0]), 0
-    for number, (start, end) in enumerate(spans):
-        for word in find_words(start, end):
+    counts, count = array("I"), 0
+    for number, (first, last) in enumerate(spans):
+        for word in find_words(first - start, last - start):
             places[word].append(count)
             count += 1
-        before.append(count)
+        counts.append(count)
         if number % _REPORT_EVERY == 0:
             report(number / len(spans))
-    return MemoryIndex(text, lay_out(book, spans, before), dict(places))
+    starts, ends = (array("I", edges) for edges in zip(*spans, strict=True)) if spans else (array("I"), array("I"))
+    return IndexedPart(starts, ends, counts, dict(places))
+
+
+def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
+    """The index of a book from those of all its parts, in order. The first part's places are taken over, and grow."""
+    whole, *others = parts
+    for part in others:
+        before = whole.counts[-1] if whole.counts else 0
+        whole.starts.extend(part.starts)
+        whole.ends.extend(part.ends)
+        whole.counts.extend(map(before.__add__, part.counts))
+        for word, places in part.places.items():
+            whole.places.setdefault(word, array("I")).extend(map(before.__add__, places))
+    layout = lay_out(book, whole.starts, whole.ends, array("I", [0]) + whole.counts)
+    return MemoryIndex(book.text, layout, whole.places)

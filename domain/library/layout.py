@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypeVar
 
-from domain.book import BookText, Chapter, Page
+from domain.book_text import BookText, Chapter, Page
 from domain.library.sentences import LOOK_AHEAD, is_finished, split_sentences
 from domain.library.windows import Windows
 from domain.library.words import words_of
@@ -82,10 +82,8 @@ class Layout:
         return Layout(read_to, pages, chapters, starts, ends, words, runs, self.windows.clipped(words, runs, kept))
 
 
-def lay_out(book: BookText, spans: Sequence[tuple[int, int]], words: "array[int]") -> Layout:
-    """The layout of a whole book from the spans of its sentences and the number of words before each."""
-    starts = array("I", (start for start, _ in spans))
-    ends = array("I", (end for _, end in spans))
+def lay_out(book: BookText, starts: "array[int]", ends: "array[int]", words: "array[int]") -> Layout:
+    """The layout of a whole book from where its sentences stand and the number of words before each."""
     runs = _runs(starts, book.chapters)
     return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, runs, Windows(words, runs))
 

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from domain.book import BookText, Chapter, Page
+from domain.book_text import BookText, Chapter, Page
 from storage.book_files.format import decode_text, encode_text
-from storage.book_files.writer import write_book
+from storage.book_files.halves import index_in_halves
+from storage.book_files.writer import book_bytes, write_whole
 
 _NICENESS = 10
 _MOST_MEMORY = 2 * 2**30
@@ -50,7 +51,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     path, book = _read_task()
     try:
-        write_book(path, book, _say)
+        write_whole(path, book_bytes(book, index_in_halves(book, _say)))
     except (OSError, sqlite3.Error, MemoryError) as error:
         _say({"error": str(error) or "not enough memory"})
         sys.exit(1)

@@ -1,11 +1,12 @@
 """An opened book file: its layout in memory, its text and words read as they are needed."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from domain.book import Chapter, Page
+from domain.book_text import Chapter, Page
 from domain.errors import BookError, BookErrorCode
 from domain.library.index import WordForm
 from domain.library.layout import Layout
@@ -13,6 +14,7 @@ from domain.library.windows import Windows
 from storage.book_files.format import (
     APPLICATION_ID,
     CHUNK,
+    FORM_SEPARATOR,
     FORMAT_VERSION,
     LAYOUT_COLUMNS,
     decode_numbers,
@@ -44,8 +46,8 @@ class OpenedFile:
             raise
 
     def forms(self, stem: str) -> list[WordForm]:
-        rows = self._rows("SELECT written, positions FROM words WHERE stem = ? ORDER BY id", encode_text(stem))
-        return [WordForm(decode_text(written), decode_numbers(positions)) for written, positions in rows]
+        rows = self._rows("SELECT forms, counts, positions FROM words WHERE stem = ?", encode_text(stem))
+        return [form for row in rows for form in _forms(*row)]
 
     def read(self, start: int, end: int) -> str:
         if start >= end:
@@ -66,6 +68,13 @@ class OpenedFile:
                 return self._db.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise _unreadable() from error
+
+
+def _forms(written: bytes, counts: bytes, positions: bytes) -> Iterator[WordForm]:
+    numbers, start = decode_numbers(positions), 0
+    for form, count in zip(decode_text(written).split(FORM_SEPARATOR), decode_numbers(counts), strict=True):
+        yield WordForm(form, numbers[start : start + count])
+        start += count
 
 
 def _connect(path: Path) -> sqlite3.Connection:

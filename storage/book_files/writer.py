@@ -4,14 +4,15 @@ import fcntl
 import os
 import sqlite3
 import tempfile
+from array import array
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from domain.book import BookText
+from domain.book_text import BookText
 from domain.errors import StorageError, StorageErrorCode
-from domain.library.index import MemoryIndex, WordForm, index_book
-from storage.book_files.format import CHUNK, LAYOUT_COLUMNS, SCHEMA, WORDS_INDEX, encode_numbers, encode_text
+from domain.library.index import MemoryIndex, index_book
+from storage.book_files.format import CHUNK, FORM_SEPARATOR, LAYOUT_COLUMNS, SCHEMA, encode_numbers, encode_text
 
 _UNFINISHED = ".part"
 
@@ -27,8 +28,7 @@ def book_bytes(book: BookText, index: MemoryIndex) -> bytes:
         db.executescript(SCHEMA)
         _insert_text(db, book)
         _insert_places(db, index)
-        _insert_words(db, index.by_stem())
-        db.execute(WORDS_INDEX)
+        _insert_words(db, index)
         db.commit()
         return db.serialize()
 
@@ -96,10 +96,14 @@ def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
     db.executemany("INSERT INTO places VALUES (?, ?)", columns)
 
 
-def _insert_words(db: sqlite3.Connection, stems: dict[str, list[WordForm]]) -> None:
+def _insert_words(db: sqlite3.Connection, index: MemoryIndex) -> None:
     rows = (
-        (encode_text(stem), encode_text(form.written), encode_numbers(form.positions))
-        for stem, forms in sorted(stems.items())
-        for form in forms
+        (
+            encode_text(stem),
+            encode_text(FORM_SEPARATOR.join(form.written for form in forms)),
+            encode_numbers(array("I", [len(form.positions) for form in forms])),
+            b"".join(encode_numbers(form.positions) for form in forms),
+        )
+        for stem, forms in sorted(index.by_stem().items())
     )
-    db.executemany("INSERT INTO words (stem, written, positions) VALUES (?, ?, ?)", rows)
+    db.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", rows)

@@ -1,0 +1,69 @@
+"""A long book is indexed in two halves at once, and nobody can tell."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.readers.txt import read_plain
+from domain.book_text import BookText
+from domain.library.index import index_book, index_part, join_parts
+from storage.book_files import halves
+from storage.book_files.halves import index_in_halves
+
+PIECES = [
+    "Mr",
+    "I",
+    "Hobb",
+    "lamp",
+    "the",
+    "island's",
+    ".",
+    "!",
+    "?",
+    "…",
+    "。",
+    "灯",
+    "”",
+    " ",
+    "  ",
+    "\n",
+    "\n \n",
+    "x" * 40,
+]
+PARAGRAPHS = st.lists(st.lists(st.sampled_from(PIECES), min_size=1).map("".join), min_size=1)
+
+
+@given(PARAGRAPHS)
+def test_the_parts_between_paragraphs_make_the_same_index(paragraphs: list[str]) -> None:
+    book = BookText("\n\n".join(paragraphs), (), (), "txt")
+    ends = [at for at in range(len(book.text)) if book.text.startswith("\n\n", at)]
+    edges = [0, *ends[::2], len(book.text)]
+    parts = [index_part(book, start, end, lambda share: None) for start, end in pairwise(edges)]
+    assert join_parts(book, parts) == index_book(book)
+
+
+def test_a_long_book_is_the_same_whoever_has_indexed_it(long_book: BookText) -> None:
+    shares: list[float] = []
+    assert index_in_halves(long_book, shares.append) == index_book(long_book)
+    assert shares == sorted(shares)
+
+
+def test_a_half_that_fails_is_an_error_and_no_half_a_book(
+    long_book: BookText, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(*_: object) -> bytes:
+        raise MemoryError
+
+    monkeypatch.setattr(halves, "_encode", broken)
+    with pytest.raises(OSError, match="not enough memory"):
+        index_in_halves(long_book, lambda share: None)
+
+
+@pytest.fixture
+def long_book(monkeypatch: pytest.MonkeyPatch) -> BookText:
+    monkeypatch.setattr(halves, "WORTH_TWO", 10_000)
+    tale = "CHAPTER {}\n\nHobb, the lamp-keeper's son, was not at home. “Who — who is it?” he asked.\n\nNobody.\n\n"
+    return read_plain("".join(tale.format(number) for number in range(1, 200)))
