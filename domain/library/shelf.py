@@ -77,13 +77,14 @@ class Bookshelf:
         known = await self._books.get_by_hash(shelf, sha256)
         if known and known.status is BookStatus.READY and await self._is_readable(known):
             return AddedBook(known, is_new=False)
-        text = await self._reader.read(data, filename, progress)
-        writing = self._files.write(sha256, text, progress)
-        if known:
-            await writing
-            return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
-        describing = asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
-        book, _ = await asyncio.gather(describing, writing)
+        async with self._files.expecting(len(data)):
+            text = await self._reader.read(data, filename, progress)
+            writing = self._files.write(sha256, text, progress)
+            if known:
+                await writing
+                return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
+            describing = asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
+            book, _ = await asyncio.gather(describing, writing)
         return await self._put(book, text.warnings)
 
     async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:

@@ -1,6 +1,7 @@
 """The ports to a book: its file read, indexed, opened, and seen as far as a reader has come."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
@@ -95,6 +96,10 @@ class BookFile(Protocol):
 
 class BookFiles(Protocol):
     """The folder of indexed books, each named after the file it was made from, written once, read only ever after."""
+
+    def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
+        """Be ready for a book in the block; it is being read, from a file of so many bytes, and may never come."""
+        ...
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
         """Index a book; a book that is there already is left alone. Nothing is left behind on failure or kill."""

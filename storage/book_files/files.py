@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode
 from domain.protocols import BookFile, Progress
-from storage.book_files.indexer_process import index_in_process
+from storage.book_files.indexer_process import Indexers
 from storage.book_files.open_files import OpenFiles
 from storage.book_files.views import OpenedBook
 from storage.book_files.writer import sweep, write_book, write_failed
@@ -28,8 +28,12 @@ class SQLiteBookFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._open_files = OpenFiles()
-        self._indexer = asyncio.Semaphore(1)
+        self._indexers = Indexers()
+        self._turn = asyncio.Semaphore(1)
         """Indexing is work for the processor: one book at a time leaves some of it to those who wait for answers."""
+
+    def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
+        return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
         """Index a book; a book that is there already is left alone.
@@ -38,7 +42,7 @@ class SQLiteBookFiles:
             StorageError: WRITE_FAILED, the disk refused.
         """
         path, report = self._path(sha256), partial(progress or _nobody, INDEXING)
-        async with self._indexer:
+        async with self._turn:
             if await asyncio.to_thread(self._is_in_place, path):
                 return
             if len(text.text) < WORTH_A_PROCESS:
@@ -76,7 +80,7 @@ class SQLiteBookFiles:
     async def _write_elsewhere(self, path: Path, text: BookText, report: partial[None]) -> None:
         with _refusals_translated():
             try:
-                await index_in_process(path, text, report)
+                await self._indexers.index(path, text, report)
             except BaseException:
                 await asyncio.to_thread(sweep, self._folder)
                 raise

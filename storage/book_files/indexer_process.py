@@ -5,8 +5,8 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from domain.book_text import BookText
@@ -21,22 +21,47 @@ _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _LONGEST_COMPLAINT = 4_000
 
 
-async def index_in_process(path: Path, book: BookText, report: Callable[[float], None]) -> None:
-    """Index a book and write its file in a process of its own, which is killed if nobody waits for it any more.
+class Indexers:
+    """A process for each book. One may be started while its book is still being read."""
 
-    Raises:
-        StorageError: WRITE_FAILED, the disk refused, or the process died.
-    """
-    process = await _start()
-    try:
-        await _send(process, path, book)
-        refusal = await _hear(process, report)
-        if await process.wait() != 0:
-            raise write_failed(refusal) if refusal else await _killed(process)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    def __init__(self) -> None:
+        self._waiting: asyncio.Task[asyncio.subprocess.Process] | None = None
+
+    @asynccontextmanager
+    async def expecting(self) -> AsyncIterator[None]:
+        """Have an indexer ready in the block, unless one waits already; if it is handed no book, it ends with it."""
+        if self._waiting is not None:
+            yield
+            return
+        waiting = self._waiting = asyncio.create_task(_start())
+        try:
+            yield
+        finally:
+            if self._waiting is waiting:
+                self._waiting = None
+                await _end(await waiting)
+
+    async def index(self, path: Path, book: BookText, report: Callable[[float], None]) -> None:
+        """Index a book and write its file in a process of its own, which is killed if nobody waits for it any more.
+
+        Raises:
+            StorageError: WRITE_FAILED, the disk refused, or the process died.
+        """
+        waiting, self._waiting = self._waiting, None
+        process = await (waiting or _start())
+        try:
+            await _send(process, path, book)
+            refusal = await _hear(process, report)
+            if await process.wait() != 0:
+                raise write_failed(refusal) if refusal else await _killed(process)
+        finally:
+            await _end(process)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        process.kill()
+        await process.wait()
 
 
 async def _start() -> asyncio.subprocess.Process:
@@ -86,6 +111,7 @@ async def _hear(process: asyncio.subprocess.Process, report: Callable[[float], N
 async def _killed(process: asyncio.subprocess.Process) -> StorageError:
     assert process.stderr
     complaint = await process.stderr.read(_LONGEST_COMPLAINT)
-    _LOG.error("an indexer ended with code %s: %r", process.returncode, complaint)
+    _LOG.error("an indexer ended with code %s", process.returncode)
+    _LOG.debug("what it said, which may hold words of the book: %r", complaint)
     message = "The book could not be indexed: the process that does it was ended from outside. Please try again."
     return StorageError(StorageErrorCode.WRITE_FAILED, message)

@@ -136,6 +136,36 @@ async def test_a_process_that_is_killed_is_a_sentence_and_leaves_nothing(
     assert "-9" in caplog.text
 
 
+@SEES_CHILDREN
+async def test_a_process_that_is_ready_for_a_book_is_the_one_that_indexes_it(files: SQLiteBookFiles) -> None:
+    earlier = children()
+    async with files.expecting(WORTH_A_PROCESS), files.expecting(WORTH_A_PROCESS):
+        [ready] = await started_since(earlier)
+        at_work: set[int] = set()
+        await files.write(SHA, a_text(2 * WORTH_A_PROCESS), lambda *_: at_work.update(children() - earlier))
+        assert at_work == {ready}
+        assert children() == earlier
+
+
+@SEES_CHILDREN
+async def test_a_process_whose_book_does_not_come_ends(files: SQLiteBookFiles) -> None:
+    earlier = children()
+    with pytest.raises(ValueError, match="unreadable"):
+        async with files.expecting(WORTH_A_PROCESS):
+            assert await started_since(earlier)
+            raise ValueError("unreadable")
+    assert children() == earlier
+    async with files.expecting(WORTH_A_PROCESS - 1):
+        await asyncio.sleep(0.01)
+        assert children() == earlier
+
+
+async def started_since(earlier: set[int]) -> set[int]:
+    while not children() - earlier:
+        await asyncio.sleep(0.001)
+    return children() - earlier
+
+
 @pytest.mark.parametrize("characters", [2_000, 2 * WORTH_A_PROCESS])
 async def test_a_folder_that_is_a_file_is_a_sentence(files: SQLiteBookFiles, folder: Path, characters: int) -> None:
     folder.write_text("in the way")
