@@ -101,8 +101,8 @@ def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
         before = whole.counts[-1] if whole.counts else 0
         whole.starts.extend(part.starts)
         whole.ends.extend(part.ends)
-        whole.counts.extend(map(before.__add__, part.counts))
+        whole.counts.extend([before + count for count in part.counts])
         for word, places in part.places.items():
-            whole.places.setdefault(word, array("I")).extend(map(before.__add__, places))
+            whole.places.setdefault(word, array("I")).extend([before + place for place in places])
     layout = lay_out(book, whole.starts, whole.ends, array("I", [0]) + whole.counts)
     return MemoryIndex(book.text, layout, whole.places)
