@@ -84,10 +84,11 @@ class Round:
                 await self._tell_aside(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: Place) -> None:
+        """Nobody is to pay for another answer while one that is made cannot be shown."""
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
                 self.leftover += await self._tidy(conversation, place)
-            while not self.closing and await self._answer_next(conversation, place):
+            while not (self.closing or self.cut_short) and await self._answer_next(conversation, place):
                 conversation = await self._services.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)

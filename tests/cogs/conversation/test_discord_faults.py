@@ -244,3 +244,21 @@ async def test_the_next_message_is_answered_after_what_was_held_up(
     await room.ann.say(room.thread, "And when?")
     await room.until_said("I do not know.", "I do not know.")
     await room.until_delivered(2)
+
+
+async def test_nothing_more_is_asked_while_an_answer_cannot_be_shown(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    hush(room)
+    await ask(room)
+    await held_up(room)
+    before = len(room.double.calls(SEND))
+    room.model.say("At night.")
+    await room.ann.say(room.thread, "And when?")
+    await room.until(lambda: len(room.double.calls(SEND)) > before)
+    assert len(room.model.requests) == 1
+    let_speak(room)
+    await room.until_delivered(2)
+    assert len(room.model.requests) == 2
+    assert room.said()[-1] == "At night."
