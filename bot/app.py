@@ -145,7 +145,12 @@ async def open_app(
             conversations=manage,
             positions=ManagePositions(readers=storage.readers, files=book_files),
             chat=ChatWithBook(
-                answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=_now
+                preparation=preparation,
+                answers=answers,
+                manage=manage,
+                messages=storage.messages,
+                turns=storage.turns,
+                clock=_now,
             ),
             titles=None if model.name == QUOTES_ONLY else titles,
             housekeeping=Housekeeping(

@@ -4,22 +4,15 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from bot.signals import heeding
 
 
-@contextlib.contextmanager
-def interrupts(handler: Callable[[], object]) -> Iterator[None]:
-    """Send Ctrl-C to `handler` for a while, where the platform lets a loop have signals."""
-    loop = asyncio.get_running_loop()
-    try:
-        loop.add_signal_handler(signal.SIGINT, handler)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
+def interrupts(handler: Callable[[], object]) -> AbstractContextManager[None]:
+    """Send Ctrl-C to `handler` for a while."""
+    return heeding(handler, signal.SIGINT)
 
 
 async def in_daemon_thread(read: Callable[[], str]) -> str:

@@ -1,11 +1,10 @@
 """marginalia run: the Discord bot."""
 
 import asyncio
-import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ from bot.commands.running import console, run_async
 from bot.health import HealthFile
 from bot.logs import set_up_logs
 from bot.settings import load_settings
+from bot.signals import heeding
 from bot.toolbox import open_toolbox
 from bot.warm_up import collect_when_idle, warm_up
 from domain.errors import SettingsError
@@ -85,7 +85,7 @@ async def until_stopped(
 
     working, stopping = asyncio.create_task(work), asyncio.create_task(asked_to_stop.wait())
     try:
-        with _stop_signals(stop):
+        with heeding(stop, signal.SIGTERM, signal.SIGINT):
             await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopping.cancel()
@@ -93,20 +93,3 @@ async def until_stopped(
         await asyncio.wait([working], timeout=farewell_s)
     if working.done() and not working.cancelled():
         working.result()
-
-
-@contextlib.contextmanager
-def _stop_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Have SIGTERM and SIGINT call `stop`, where the platform lets a loop have signals."""
-    loop, names = asyncio.get_running_loop(), (signal.SIGTERM, signal.SIGINT)
-    try:
-        for name in names:
-            loop.add_signal_handler(name, stop)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        for name in names:
-            loop.remove_signal_handler(name)

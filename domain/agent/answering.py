@@ -59,19 +59,6 @@ class AnswerMaker:
         self._clock = clock
         self._turn_timeout = turn_timeout
 
-    @property
-    def reach(self) -> int:
-        """How many of a conversation's newest turns an answer may rest on."""
-        return self._preparation.reach
-
-    async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
-        """How far into its book the people in a conversation may look now.
-
-        Raises:
-            BookError: NOT_FOUND, it is not on the shelf any more.
-        """
-        return await self._preparation.bound(conversation, people)
-
     async def play(
         self,
         conversation: Conversation,

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from domain.agent.answering import AnswerMaker
 from domain.agent.conversations import ManageConversations
+from domain.agent.preparing import Preparation
 from domain.agent.running_turn import Ending, RunningTurn
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Turn, TurnState
@@ -44,12 +45,14 @@ class ChatWithBook:
     def __init__(
         self,
         *,
+        preparation: Preparation,
         answers: AnswerMaker,
         manage: ManageConversations,
         messages: ChatMessageRepository,
         turns: TurnRepository,
         clock: Clock,
     ) -> None:
+        self._preparation = preparation
         self._answers = answers
         self._manage = manage
         self._messages = messages
@@ -111,7 +114,7 @@ class ChatWithBook:
         """
         async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
-            history = await self._messages.get_recent(conversation_id, self._answers.reach)
+            history = await self._messages.get_recent(conversation_id, self._preparation.reach)
             people = await self._messages.list_people(conversation_id)
             # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
@@ -202,7 +205,7 @@ class ChatWithBook:
         if not answered:
             return
         conversation = await self._manage.get(conversation_id)
-        bound = await self._answers.bound(conversation, await self._messages.list_people(conversation_id))
+        bound = await self._preparation.bound(conversation, await self._messages.list_people(conversation_id))
         history = await self._messages.get_by_conversation(conversation_id)
         beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
         for turn in answered:

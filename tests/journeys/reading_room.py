@@ -154,7 +154,14 @@ async def reading_room(
             clock=now,
             turn_timeout=turn_timeout,
         )
-        chat = ChatWithBook(answers=answers, manage=manage, messages=storage.messages, turns=storage.turns, clock=now)
+        chat = ChatWithBook(
+            preparation=preparation,
+            answers=answers,
+            manage=manage,
+            messages=storage.messages,
+            turns=storage.turns,
+            clock=now,
+        )
         try:
             yield ReadingRoom(storage, chat, manage, book, await book_files.open(book))
         finally:

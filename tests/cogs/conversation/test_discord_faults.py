@@ -164,13 +164,18 @@ async def held_up(room: Scene) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_when_the_permission_is_back_the_answer_comes_at_once_and_once(
-    room: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def silenced(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer is made and may not be shown; nothing but a new permission or a new message brings the bot back."""
     monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
     hush(room)
     await ask(room)
     await held_up(room)
+
+
+async def test_when_the_permission_is_back_the_answer_comes_at_once_and_once(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await silenced(room, monkeypatch)
     let_speak(room)
     await stands_once(room)
     assert len(room.model.requests) == 1
@@ -179,10 +184,7 @@ async def test_when_the_permission_is_back_the_answer_comes_at_once_and_once(
 async def test_when_the_permission_comes_with_a_role_it_is_the_same(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
-    hush(room)
-    await ask(room)
-    await held_up(room)
+    await silenced(room, monkeypatch)
     room.double.world.grant(room.double.guild, room.double.bot, Permission.ADMINISTRATOR)
     await stands_once(room)
 
@@ -249,10 +251,7 @@ async def test_the_next_message_is_answered_after_what_was_held_up(
 async def test_nothing_more_is_asked_while_an_answer_cannot_be_shown(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
-    hush(room)
-    await ask(room)
-    await held_up(room)
+    await silenced(room, monkeypatch)
     before = len(room.double.calls(SEND))
     room.model.say("At night.")
     await room.ann.say(room.thread, "And when?")
