@@ -15,9 +15,6 @@ from domain.protocols import BookFile, BookFiles, BookReader, BookRepository, Cl
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""
 
-_PIECE = 65_536
-"""Characters looked at without a pause."""
-
 
 @dataclass(frozen=True, slots=True)
 class AddedBook:
@@ -79,12 +76,10 @@ class Bookshelf:
             return AddedBook(known, is_new=False)
         async with self._files.expecting(len(data)):
             text = await self._reader.read(data, filename, progress)
-            writing = self._files.write(sha256, text, progress)
-            if known:
-                await writing
-                return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
-            describing = asyncio.to_thread(_book, text, sha256, shelf, title, author, added_by, self._clock)
-            book, _ = await asyncio.gather(describing, writing)
+            words = await self._files.write(sha256, text, progress)
+        if known:
+            return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
+        book = _book(text, words, sha256, shelf, title, author, added_by, self._clock)
         return await self._put(book, text.warnings)
 
     async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
@@ -183,14 +178,9 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _count_words(text: str) -> int:
-    """Piece by piece, so that other threads come in between; a word across the edge of a piece counts once."""
-    edges = range(0, len(text), _PIECE)
-    cut = sum(at > 0 and not text[at - 1].isspace() and not text[at].isspace() for at in edges)
-    return sum(len(text[at : at + _PIECE].split()) for at in edges) - cut
-
-
-def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock) -> Book:
+def _book(
+    text: BookText, words: int, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock
+) -> Book:
     book = Book(
         id=uuid.uuid4().hex,
         shelf=shelf,
@@ -200,7 +190,7 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
         format=text.format,
         page_count=len(text.pages),
         chapter_count=len(text.chapters),
-        word_count=_count_words(text.text),
+        word_count=words,
         length=len(text.text),
         created_at=clock(),
         pages_estimated=text.pages_estimated,

@@ -101,8 +101,11 @@ class BookFiles(Protocol):
         """Be ready for a book in the block; it is being read, from a file of so many bytes, and may never come."""
         ...
 
-    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
-        """Index a book; a book that is there already is left alone. Nothing is left behind on failure or kill."""
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
+        """Index a book, and say how many words it has; a book that is there already is left alone.
+
+        Nothing is left behind on failure or kill.
+        """
         ...
 
     async def open(self, book: Book) -> BookFile:

@@ -35,22 +35,17 @@ class SQLiteBookFiles:
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
         return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()
 
-    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> None:
-        """Index a book; a book that is there already is left alone.
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
+        """Index a book, and say how many words it has; a book that is there already is left alone.
 
         Raises:
             StorageError: WRITE_FAILED, the disk refused.
         """
         path, report = self._path(sha256), partial(progress or _nobody, INDEXING)
         async with self._turn:
-            if await asyncio.to_thread(self._is_in_place, path):
-                return
-            if len(text.text) < WORTH_A_PROCESS:
-                await asyncio.to_thread(_write_here, path, text, report)
-            else:
-                await self._write_elsewhere(path, text, report)
-        self._open_files.drop(path)
-        report(1.0)
+            if not await asyncio.to_thread(self._is_in_place, path):
+                await self._write(path, text, report)
+        return await asyncio.to_thread(self._count_words, path)
 
     async def open(self, book: Book) -> BookFile:
         opened = OpenedBook(book, self._path(book.sha256), self._open_files)
@@ -77,6 +72,14 @@ class SQLiteBookFiles:
             raise BookError(BookErrorCode.NOT_FOUND, "There is no such book.")
         return self._folder / f"{sha256}.book"
 
+    async def _write(self, path: Path, text: BookText, report: partial[None]) -> None:
+        if len(text.text) < WORTH_A_PROCESS:
+            await asyncio.to_thread(_write_here, path, text, report)
+        else:
+            await self._write_elsewhere(path, text, report)
+        self._open_files.drop(path)
+        report(1.0)
+
     async def _write_elsewhere(self, path: Path, text: BookText, report: partial[None]) -> None:
         with _refusals_translated():
             try:
@@ -97,6 +100,10 @@ class SQLiteBookFiles:
                 return True
         except BookError:
             return False
+
+    def _count_words(self, path: Path) -> int:
+        with self._open_files.use(path) as file:
+            return file.layout.word_count
 
 
 def _write_here(path: Path, text: BookText, report: partial[None]) -> None:

@@ -5,13 +5,13 @@ import os
 import sqlite3
 import tempfile
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from domain.book_text import BookText
 from domain.errors import StorageError, StorageErrorCode
-from domain.library.index import MemoryIndex, index_book
+from domain.library.index import MemoryIndex, WordForm, index_book
 from storage.book_files.format import CHUNK, FORM_SEPARATOR, LAYOUT_COLUMNS, SCHEMA, encode_numbers, encode_text
 
 _UNFINISHED = ".part"
@@ -97,13 +97,16 @@ def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
 
 
 def _insert_words(db: sqlite3.Connection, index: MemoryIndex) -> None:
-    rows = (
-        (
-            encode_text(stem),
-            encode_text(FORM_SEPARATOR.join(form.written for form in forms)),
-            encode_numbers(array("I", [len(form.positions) for form in forms])),
-            b"".join(encode_numbers(form.positions) for form in forms),
-        )
-        for stem, forms in sorted(index.by_stem().items())
-    )
+    rows = (_word_row(stem, forms) for stem, forms in sorted(index.by_stem().items()))
     db.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", rows)
+
+
+def _word_row(stem: str, forms: Sequence[WordForm]) -> tuple[bytearray, ...]:
+    """As bytearrays, which SQLite's module takes as they are; for bytes it first looks for adapters, as long again."""
+    written, positions = zip(*forms, strict=True)
+    return (
+        bytearray(encode_text(stem)),
+        bytearray(encode_text(FORM_SEPARATOR.join(written))),
+        bytearray(encode_numbers(array("I", map(len, positions)))),
+        bytearray().join(map(encode_numbers, positions)),
+    )

@@ -71,6 +71,13 @@ async def test_both_ways_write_the_same_bytes(
     assert (tmp_path / "elsewhere" / f"{SHA}.book").read_bytes() == (folder / f"{SHA}.book").read_bytes()
 
 
+@pytest.mark.parametrize(("text", "words"), [("The tide—out at nine—turned.", 6), ("潮水在九点退去。", 7)])
+async def test_a_book_has_as_many_words_as_can_be_searched(files: SQLiteBookFiles, text: str, words: int) -> None:
+    book = BookText(text, (Page(1, "1", 0, len(text)),), (), "txt")
+    assert await files.write(SHA, book) == words
+    assert await files.write(SHA, book) == words, "it was there already"
+
+
 async def test_a_book_that_is_there_is_left_alone(files: SQLiteBookFiles, folder: Path) -> None:
     await files.write(SHA, a_text(2_000))
     before = (folder / f"{SHA}.book").stat()
