@@ -1,6 +1,7 @@
 """The conversation in threads, fitted together: what Discord tells goes to whom it concerns."""
 
 import logging
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from cogs.conversation.addressing import is_from_a_person, mentions
 from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
 from cogs.conversation.catching_up import CatchingUp
 from cogs.conversation.corrections import Corrections
-from cogs.conversation.hints import hint, hint_for, how_to_start, in_private
+from cogs.conversation.hints import conversation_gone, hint, hint_for, how_to_start, in_private
 from cogs.conversation.places import Places
 from cogs.conversation.presses import Presses
 from cogs.conversation.reception import Heard, Reception
@@ -32,6 +33,9 @@ logger = logging.getLogger(__name__)
 PATIENCE_S = 3.0
 """How long a stop of the program waits for answers that are made and on their way; then as long for what is shown."""
 
+OPENING_TAKES = timedelta(minutes=1)
+"""From the opening of a thread until it belongs to a conversation, at most: a tenth of a second where all is well."""
+
 
 class Talk(commands.Cog):
     """Listens in threads, and answers there."""
@@ -47,6 +51,7 @@ class Talk(commands.Cog):
         self._catching_up = CatchingUp(services, self._reception, self._rounds, partial(_thread_in, bot))
         self._listens = True
         self._is_ready = False
+        self._given_up: set[int] = set()
         cards = ToolCards(services, self._rounds.live)
         bot.actions |= Presses(services, self._rounds).actions() | {TOOL_CARD: cards.press, HEAR: self._hear_again}
 
@@ -167,6 +172,8 @@ class Talk(commands.Cog):
         if heard is None:
             if mentions(message, self._bot_id):
                 await hint(message, how_to_start(say))
+            elif self._has_lost_its_conversation(message):
+                await hint(message, conversation_gone(say))
         elif text := hint_for(heard, message, say):
             await hint(message, text)
 
@@ -198,6 +205,16 @@ class Talk(commands.Cog):
         """A thread of ours may be about to be bound: who is quick writes before that."""
         if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
             self._reception.note_missed(message.channel.id)
+
+    def _has_lost_its_conversation(self, message: discord.Message) -> bool:
+        """Whether a thread of ours waits for no conversation any more; so once, as people may go on without us."""
+        thread = message.channel
+        is_old = message.created_at - discord.utils.snowflake_time(thread.id) > OPENING_TAKES
+        if not is_old or not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
+            return False
+        is_news = thread.id not in self._given_up
+        self._given_up.add(thread.id)
+        return is_news
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be kept, and take the sentence away that said so."""

@@ -33,6 +33,11 @@ def how_to_start(say: Speech) -> str:
     return say("To talk about a book, open a thread with /chat. /books list shows what is on the shelf.")
 
 
+def conversation_gone(say: Speech) -> str:
+    """To somebody who writes in a thread of the bot's after its conversation has been erased."""
+    return say("The conversation of this thread is no longer kept, so nobody answers here. Open a new one with /chat.")
+
+
 def in_private(say: Speech) -> str:
     return say("I read books in servers, not in direct messages. Use /chat in a server that we share.")
 

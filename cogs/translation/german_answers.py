@@ -97,6 +97,10 @@ GERMAN_ANSWERS = {
     "To talk about a book, open a thread with /chat. /books list shows what is on the shelf.": (
         "Um über ein Buch zu sprechen, öffne mit /chat einen Thread. /books list zeigt, was im Regal steht."
     ),
+    "The conversation of this thread is no longer kept, so nobody answers here. Open a new one with /chat.": (
+        "Das Gespräch zu diesem Thread ist nicht mehr gespeichert, darum antwortet hier niemand. "
+        "Beginne mit /chat ein neues."
+    ),
     "I read books in servers, not in direct messages. Use /chat in a server that we share.": (
         "Ich lese Bücher auf Servern, nicht in Direktnachrichten. Nutze /chat auf einem gemeinsamen Server."
     ),

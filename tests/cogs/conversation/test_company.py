@@ -1,6 +1,7 @@
 """Who is answered: everybody who writes alone in a thread; in company, those who speak to the bot."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,21 @@ async def test_a_thread_that_is_not_bound_is_left_alone(room: Scene) -> None:
     await room.ann.say(other, "Who?")
     await one_talk(room)
     assert room.said(other) == []
+
+
+async def test_a_thread_that_has_lost_its_conversation_says_so_once(
+    room: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cogs.conversation.cog.OPENING_TAKES", timedelta(0))
+    await room.app.storage.conversations.delete((await room.conversation()).id)
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: len(room.said()) == 1)
+    assert "Open a new one with /chat" in room.said()[0]
+    await room.ann.say(room.thread, "Never mind, Ben and I talk here.")
+    other = await room.chat(await room.book())
+    await room.ann.say(other, "Who?")
+    await room.until_said("I do not know.", thread=other)
+    assert len(room.said()) == 1
 
 
 @pytest.mark.parametrize("place", ["channel", "thread"])
