@@ -1,13 +1,14 @@
 """Adding a book: from the file to searchable, as whoever adds it waits for it.
 
-    python -m benchmarks.reading [FILE ...] [--megabytes 3] [--rounds 3]
+    python -m benchmarks.reading [FILE ...] [--megabytes 3] [--rounds 7]
 
 Without files, a book is made of the sample novel's sentences, so long as War and Peace, as TXT and EPUB, and a third
 of it as PDF. Every book is added to an empty shelf: read in a worker process, indexed in another, written to disk.
-"MB/s" is text in UTF-8 by second, "start" what an almost empty file of the same format takes, the processes' start for
-the most part; "without it" the speed with that taken off. "index" is the book file's bytes by byte of text. The last
-two columns, of PDFs, are speeds as a share of pypdfium2's when it extracts the text by itself: of our reader alone,
-and of all that there is to do, the processes' start taken off; in processor time, at the best of all rounds.
+"MB" is text in UTF-8, "MB/s" the same by second; "start" is what an almost empty file of the same format takes, the
+processes' start for the most part, "without it" the speed with that taken off. "index" is the book file's bytes by byte
+of text. The last two columns, of PDFs, are speeds as a share of pypdfium2's when it extracts the text by itself: of our
+reader alone, and of all that there is to do, the processes' start taken off; in processor time, at the best of all
+rounds.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from textwrap import wrap
 import pypdfium2  # type: ignore[import-untyped]
 
 from benchmarks.prose import book, chapters
-from benchmarks.table import print_memory, print_table
+from benchmarks.table import print_memory, print_table, summary
 from bot.app import open_app
 from bot.readers.formats import read_book
 from bot.readers.limits import DEFAULT_LIMITS
@@ -32,7 +33,7 @@ from bot.settings import load_settings
 from tests.bot.readers.builders import epub, pdf
 
 MEGA = 1_000_000
-HEAD = ("", "MB of text", "seconds", "processor s", "MB/s", "start s", "MB/s without it", "index", "read", "added")
+HEAD = ("", "MB", "median s", "p95 s", "processor s", "MB/s", "start s", "MB/s without it", "index", "read", "added")
 LINES_OF_A_PAGE = 36
 COLUMNS = 78
 
@@ -109,7 +110,7 @@ def _row(added: Sequence[Added], starts: Sequence[Added]) -> list[str]:
     seconds, start = median(each.seconds for each in added), median(each.seconds for each in starts)
     return [
         f"{size:.2f}",
-        f"{seconds:.2f}",
+        *summary([each.seconds for each in added], digits=2),
         f"{median(each.processor for each in added):.2f}",
         f"{size / seconds:.1f}",
         f"{start:.2f}",
@@ -154,7 +155,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--megabytes", type=float, default=3.0)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     files = [(path.name, path.read_bytes()) for path in options.files] or made_books(round(options.megabytes * MEGA))
     asyncio.run(measure(files, options.rounds))
