@@ -1,6 +1,5 @@
 """Claude over Anthropic's Messages API."""
 
-import json
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +8,7 @@ from bot.llm.anthropic_reply import ReplyReader
 from bot.llm.anthropic_request import PROVIDER, Request
 from bot.llm.connection import CONNECT_TIMEOUT, LateClient, refuse_long_waits, retry_after
 from bot.llm.service import Service
-from bot.llm.wire import WireChat
+from bot.llm.wire import WireChat, encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
@@ -118,7 +117,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         body = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
         return await client.post(
             "/v1/messages",
-            content=_encoded({**body, "stream": True, **self._options}),
+            content=encoded({**body, "stream": True, **self._options}),
             cast_to=Message,
             stream=True,
             stream_cls=AsyncStream[RawMessageStreamEvent],
@@ -131,10 +130,6 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         return self._service.error(error_code(error), wait)
-
-
-def _encoded(body: dict[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":

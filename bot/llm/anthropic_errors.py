@@ -21,6 +21,10 @@ _TYPES: Final = {
 }
 
 
+_TOO_LONG: Final = ("prompt is too long", "exceed context limit")
+"""The prompt alone, and the prompt with the room that the answer may take."""
+
+
 def error_code(error: Exception) -> LLMErrorCode:
     """A line lost in mid-stream comes as an exception of httpx2, not of the SDK."""
     if never_connected(error):
@@ -45,7 +49,7 @@ def is_about_thinking(error: anthropic.APIStatusError) -> bool:
 def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
     """By type first: an error that comes in mid-stream has status 200."""
     message = error.api_message or ""
-    if error.type == "invalid_request_error" and "prompt is too long" in message:
+    if error.type == "invalid_request_error" and any(words in message for words in _TOO_LONG):
         return LLMErrorCode.CONTEXT_EXCEEDED
     if error.type == "invalid_request_error" and "credit balance is too low" in message:
         return LLMErrorCode.OUT_OF_CREDIT

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.llm.anthropic_request import PROVIDER, Block
 from bot.llm.arguments import read_arguments
+from bot.llm.call_names import plain_id, tool_name
+from domain.characters import WholeCharacters
 from domain.tool_use import (
     ChatResponse,
     CitationMark,
@@ -46,6 +48,7 @@ class ReplyReader:
         self._call_tools = call_tools
         self._blocks: dict[int, Block] = {}
         self._written: dict[int, str] = {}
+        self._characters = WholeCharacters()
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
         self._ended = False
@@ -93,14 +96,16 @@ class ReplyReader:
 
     def _start(self, index: int, block: "ContentBlock") -> Iterator[ProviderEvent]:
         self._blocks[index] = block.to_dict()
-        if block.type == "text" and block.text:
-            yield TextChunk(block.text)
+        if block.type == "text":
+            self._blocks[index]["text"] = ""
+            yield from self._say(index, self._characters.feed(block.text))
+        elif block.type == "tool_use":
+            self._blocks[index] |= {"id": plain_id(block.id), "name": tool_name(block.name)}
 
     def _extend(self, index: int, delta: "RawContentBlockDelta") -> Iterator[ProviderEvent]:
         block = self._blocks[index]
         if delta.type == "text_delta":
-            block["text"] += delta.text
-            yield TextChunk(delta.text)
+            yield from self._say(index, self._characters.feed(delta.text))
         elif delta.type == "citations_delta":
             block["citations"] = [*(block.get("citations") or ()), delta.citation.to_dict()]
             if delta.citation.type == "search_result_location":
@@ -118,10 +123,18 @@ class ReplyReader:
         if index in self._written:
             block["input"] = read_arguments(self._written.pop(index))
         if block["type"] == "text":
+            yield from self._say(index, self._characters.end())
             yield TextBlockEnd()
+
+    def _say(self, index: int, text: str) -> Iterator[ProviderEvent]:
+        if text:
+            self._blocks[index]["text"] += text
+            yield TextChunk(text)
 
     def _count(self, usage: Any) -> None:
         """Numbers in later events are totals; what they leave out still stands."""
+        if usage is None:  # servers that only speak like this API leave it out
+            return
         self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
 
     def _token_usage(self) -> TokenUsage:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from bot.llm.call_names import plain_id
 from bot.llm.rounds import with_every_call_answered
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
@@ -135,11 +136,11 @@ def _neutral(message: PromptMessage) -> list[Block]:
 
 
 def _tool_use(call: ToolInvocation) -> Block:
-    return {"type": "tool_use", "id": call.tool_use_id, "name": call.tool_name, "input": call.arguments}
+    return {"type": "tool_use", "id": plain_id(call.tool_use_id), "name": call.tool_name, "input": call.arguments}
 
 
 def _tool_result(message: PromptMessage) -> Block:
-    block: Block = {"type": "tool_result", "tool_use_id": message.tool_use_id}
+    block: Block = {"type": "tool_result", "tool_use_id": plain_id(message.tool_use_id or "")}
     if message.passages and not message.is_error:
         block["content"] = [*_note(message), *map(_search_result, message.passages)]
     elif _says(message):

@@ -1,8 +1,9 @@
 """Reading the arguments a model wrote for a call."""
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
+from domain.characters import encodable
 from domain.tool_use import UNREADABLE_ARGUMENTS
 
 
@@ -14,10 +15,19 @@ def read_arguments(written: str) -> dict[str, Any]:
     if not written.strip():
         return {}
     try:
-        arguments = json.loads(written)
+        # Twice: half characters and numbers beyond all bounds are written as escapes and digits, and seen once read.
+        arguments = _loaded(encodable(json.dumps(_loaded(written), ensure_ascii=False)))
     except (ValueError, RecursionError):
         arguments = None
-    return arguments if isinstance(arguments, dict) else {UNREADABLE_ARGUMENTS: written}
+    return arguments if isinstance(arguments, dict) else {UNREADABLE_ARGUMENTS: encodable(written)}
+
+
+def _loaded(written: str) -> Any:
+    return json.loads(written, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
 
 
 def complete(written: str) -> bool:

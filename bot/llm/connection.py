@@ -16,6 +16,9 @@ CONNECT_TIMEOUT: Final = 5.0
 LONGEST_WAIT: Final = 20.0
 """Seconds a request is held back at the service's wish; a longer wait is for the reader to decide on."""
 
+LONGEST_ADVICE: Final = 24 * 3600.0
+"""Seconds; nobody is told to come back later than tomorrow."""
+
 
 class Closable(Protocol):
     async def close(self) -> None: ...
@@ -67,7 +70,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if (seconds := _number(written)) is not None:
         return seconds
     date = email.utils.parsedate_tz(written)
-    return max(email.utils.mktime_tz(date) - time.time(), 0.0) if date else None
+    return _bounded(email.utils.mktime_tz(date) - time.time()) if date else None
 
 
 def _number(written: str | None) -> float | None:
@@ -75,7 +78,11 @@ def _number(written: str | None) -> float | None:
         number = float(written or "")
     except ValueError:
         return None
-    return max(number, 0.0) if math.isfinite(number) else None
+    return None if math.isnan(number) else _bounded(number)
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_ADVICE)
 
 
 async def refuse_long_waits(response: "httpx2.Response") -> None:

@@ -10,7 +10,7 @@ from bot.llm.connection import CONNECT_TIMEOUT, LateClient, refuse_long_waits, r
 from bot.llm.openai_reply import ReplyReader
 from bot.llm.openai_request import build_request
 from bot.llm.service import Service
-from bot.llm.wire import WireChat
+from bot.llm.wire import WireChat, encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ProviderEvent, ToolDefinition
@@ -126,7 +126,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
             return await client.post(
                 "/chat/completions",
-                body={**request, **self._options},
+                content=encoded({**request, **self._options}),
                 cast_to=object,
                 stream=True,
                 stream_cls=AsyncStream[object],

@@ -1,14 +1,15 @@
 """A streamed chat completion as events of the domain."""
 
 import json
-import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.llm.arguments import complete, read_arguments
+from bot.llm.call_names import tool_name
 from bot.llm.thinking_aloud import ThinkingFilter
+from domain.characters import WholeCharacters
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
@@ -31,9 +32,6 @@ _STOP_REASONS: Final = {
 _BROKEN: Final = frozenset({"error", "abort"})
 """What vLLM and OpenRouter say where a reply broke off on their side."""
 
-_NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
-"""A tool's name, out of what open models and their templates put around it."""
-
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" where a model stopped to have its calls carried out."""
 
@@ -48,9 +46,7 @@ class _Call:
 
     def invocation(self) -> ToolInvocation:
         call_id = self.id or f"call_{uuid.uuid4().hex[:12]}"
-        name = _NAME.match(self.name)
-        # A name that no service would take back in the history is one of no tool either.
-        return ToolInvocation(name[1] if name else "unnamed", read_arguments("".join(self.written)), call_id)
+        return ToolInvocation(tool_name(self.name), read_arguments("".join(self.written)), call_id)
 
     def is_followed_by(self, call_id: str | None, name: str | None) -> bool:
         """Whether a piece under the same index begins another call: its id differs, or it has none and this is whole.
@@ -70,6 +66,7 @@ class ReplyReader:
         self._call_tools = call_tools
         self._spent = spent
         self._thinking = ThinkingFilter()
+        self._characters = WholeCharacters()
         self._text: list[str] = []
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
@@ -103,12 +100,14 @@ class ReplyReader:
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or {}
             self._refused = self._refused or bool(delta.get("refusal"))
-            yield from self._say(self._thinking.feed(_words(delta.get("content")) + _words(delta.get("refusal"))))
+            said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
+            yield from self._say(self._thinking.feed(said))
             for piece in delta.get("tool_calls") or ():
                 self._extend_call(piece)
 
     def end(self) -> Iterator[ProviderEvent]:
         """The end of the text, then the whole reply."""
+        yield from self._say(self._thinking.feed(self._characters.end()))
         yield from self._say(self._thinking.end())
         if self._text:
             yield TextBlockEnd()

@@ -83,4 +83,6 @@ def _when(seconds: float | None) -> str:
         return "in a second"
     if seconds < 90:
         return f"in {math.ceil(seconds)} seconds"
-    return f"in {math.ceil(seconds / 60)} minutes"
+    if seconds < 90 * 60:
+        return f"in {math.ceil(seconds / 60)} minutes"
+    return f"in {math.ceil(seconds / 3600)} hours"

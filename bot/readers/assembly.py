@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.readers.chapters import Heading, chapters_from
-from bot.readers.cleaning import encodable
 from bot.readers.gutenberg import Wrapping, unwrap
 from bot.readers.limits import ReadingLimits
 from bot.readers.paging import MOST_PAGES, PAGE_CHARACTERS, estimated_pages, pages_between
@@ -12,6 +11,7 @@ from bot.readers.plain_headings import find_headings
 from bot.readers.title_page import read_title_page
 from bot.readers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
 from domain.book_text import BookText, Chapter, Page
+from domain.characters import encodable
 from domain.errors import BookError, BookErrorCode
 
 _FEWEST_CHAPTERS = 2

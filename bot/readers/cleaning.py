@@ -38,14 +38,3 @@ def collapse(text: str) -> str:
     if not words:
         return " " if text else ""
     return f"{' ' if text[0].isspace() else ''}{words}{' ' if text[-1].isspace() else ''}"
-
-
-def encodable(text: str) -> str:
-    """The text without lone surrogates, which no encoding can store."""
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text

@@ -2,8 +2,9 @@
 
 import re
 
-from bot.readers.cleaning import clean, encodable
+from bot.readers.cleaning import clean
 from bot.readers.headings import parse_label, parse_numeral
+from domain.characters import encodable
 
 _LONGEST = 200
 _LONGEST_LABEL = 20

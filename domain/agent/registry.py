@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from domain.characters import encodable
 from domain.errors import MarginaliaError
 from domain.protocols import Dispatcher, ToolHandler, ToolOutput
 from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
@@ -152,9 +153,9 @@ def _complaint(definition: ToolDefinition, args: object) -> str | None:
 
 def _checked(output: object) -> ToolOutput:
     if isinstance(output, ToolResult):
-        content = _as_utf8(output.content)
+        content = encodable(output.content)
         return output if content == output.content else replace(output, content=content)
-    return _as_utf8(output) if isinstance(output, str) else to_json(output)
+    return encodable(output) if isinstance(output, str) else to_json(output)
 
 
 def failure_output(name: str, error: BaseException) -> str:
@@ -164,7 +165,8 @@ def failure_output(name: str, error: BaseException) -> str:
     """
     own_words = str(error)
     if isinstance(error, ValueError | MarginaliaError) and own_words:
-        _log.info("tool %s refused: %s", name, own_words, exc_info=error)
+        _log.info("tool %s refused: %s", name, type(error).__name__)
+        _log.debug("it said: %s", own_words, exc_info=error)  # it may repeat what it was asked
         return error_output(own_words)
     _log.error("tool %s failed", name, exc_info=error)
     return error_output(f"Tool error: {own_words or type(error).__name__}")
@@ -181,12 +183,7 @@ def to_json(value: object) -> str:
     Raises:
         TypeError, ValueError: the value has no JSON form.
     """
-    return _as_utf8(json.dumps(value, ensure_ascii=False, allow_nan=False))
-
-
-def _as_utf8(text: str) -> str:
-    """The text without lone surrogates, which neither a request nor a database can carry."""
-    return text.encode(errors="replace").decode()
+    return encodable(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
 def as_result(output: ToolOutput) -> ToolResult:

@@ -194,6 +194,25 @@ async def test_a_call_that_cannot_be_read_is_handed_on_as_such(bench: Bench, wri
     assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Sorry."
 
 
+async def test_a_character_that_is_cut_in_two_comes_whole(bench: Bench) -> None:
+    bench.double.script(say("elevenchars\ud83d\udc07"))
+    events, response = await collected(bench.open().stream(ASKED))
+    assert streamed_text(events) == response.text == "elevenchars🐇"
+
+
+async def test_half_a_character_closes_no_conversation(bench: Bench) -> None:
+    arguments = {"query": "\ud83d rabbit"}
+    bench.double.script(
+        say("Half \ud83d a one.", Call("search_book", arguments, "a")), say("Here."), say("Still here.")
+    )
+    chat = bench.open()
+    response = await chat.chat_with_tools(ASKED, [SEARCH])
+    assert [call.arguments for call in response.tool_invocations] == [{"query": "\ufffd rabbit"}]
+    talk = [*ASKED, reply(response), result("a", "Nothing.")]
+    assert (await chat.chat_with_tools(talk, [SEARCH])).text == "Here."
+    assert await chat.chat([*talk, user("And what did \udc07 the Queen carry?")]) == "Still here."
+
+
 async def test_usage_is_reported(bench: Bench) -> None:
     usage = (await bench.open().chat_with_tools(ASKED, [SEARCH])).usage
     assert usage is not None

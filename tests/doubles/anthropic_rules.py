@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,12 +84,20 @@ def _check_block(block: Json, role: str, where: str) -> None:
     check_keys(block, _BLOCK_KEYS[kind], where)
     if kind == "text":
         _check_text(block, role, where)
-    elif kind == "tool_use" and not isinstance(block.get("input"), dict):
-        raise bad(f"{where}.tool_use.input: Input should be a valid dictionary")
+    elif kind == "tool_use":
+        _check_tool_use(block, where)
     elif kind == "tool_result":
         _check_result_content(block.get("content", ""), f"{where}.content")
     elif kind == "search_result":
         _check_search_result(block, where)
+
+
+def _check_tool_use(block: Json, where: str) -> None:
+    if not isinstance(block.get("input"), dict):
+        raise bad(f"{where}.tool_use.input: Input should be a valid dictionary")
+    for key, pattern in (("id", r"[a-zA-Z0-9_-]+"), ("name", r"[a-zA-Z0-9_-]{1,128}")):
+        if not re.fullmatch(pattern, block.get(key, "")):
+            raise bad(f"{where}.tool_use.{key}: String should match pattern '^{pattern}$'")
 
 
 def _check_text(block: Json, role: str, where: str) -> None:

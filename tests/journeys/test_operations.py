@@ -114,7 +114,13 @@ STAGES = {"prepared_ms", "first_text_ms", "tools_ms", "total_ms"}
 class TestLogs:
     def replies(self) -> list[Reply | Failure]:
         look = Reply((Text("Let me look for Zanzibar."), Call("search_book", {"query": "Zanzibar quokka"})))
-        wrong = Reply((Call("search_book", {"quary": "quokka"}), Call("no_such_tool_quokka", {"x": "quokka"})))
+        wrong = Reply(
+            (
+                Call("search_book", {"quary": "quokka"}),
+                Call("read_pages", {"first": "quokka", "last": "quokka"}),
+                Call("no_such_tool_quokka", {"x": "quokka"}),
+            )
+        )
         return [
             look,
             say("The quokka answers."),

@@ -194,6 +194,27 @@ async def test_a_reply_of_another_model_is_sent_in_its_neutral_form(
     ]
 
 
+async def test_calls_of_another_service_are_taken_whatever_their_ids_are(
+    api: AnthropicDouble, claude: AnthropicChat
+) -> None:
+    api.script(say("Yes."))
+    calls = [ToolInvocation("search_book", {"query": "x"}, f"functions.search_book:{number}") for number in (0, 1)]
+    looking = PromptMessage("assistant", "", tool_invocations=calls)
+    results = [result(call.tool_use_id, f"Found by {call.tool_use_id}.") for call in calls]
+    assert await claude.chat([user("1?"), looking, *results, user("2?")]) == "Yes."
+
+
+async def test_a_call_that_could_not_go_into_the_history_is_one_of_no_tool(
+    api: AnthropicDouble, claude: AnthropicChat
+) -> None:
+    api.script(say(Call("…", {"query": "x"}, "not an id!")), say("Sorry."))
+    calls = await claude.chat_with_tools([user("Look.")], [SEARCH])
+    [call] = calls.tool_invocations
+    assert call.tool_name == "unnamed"
+    told = result(call.tool_use_id, "Unknown tool.", is_error=True)
+    assert await claude.chat([user("Look."), reply(calls), told]) == "Sorry."
+
+
 async def test_settings_that_suit_the_model(api: AnthropicDouble) -> None:
     models = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-5-5")
     for model in models:
@@ -237,6 +258,10 @@ async def test_a_call_nobody_allowed_is_not_handed_on(api: AnthropicDouble, clau
     [
         (Failure(400), LLMErrorCode.API_CALL_FAILED),
         (Failure(400, message="prompt is too long: 3 tokens > 2 maximum"), LLMErrorCode.CONTEXT_EXCEEDED),
+        (
+            Failure(400, message="input length and `max_tokens` exceed context limit: 8 + 4 > 9"),
+            LLMErrorCode.CONTEXT_EXCEEDED,
+        ),
         (Failure(400, message="Your credit balance is too low to access the API."), LLMErrorCode.OUT_OF_CREDIT),
         (Failure(402), LLMErrorCode.OUT_OF_CREDIT),
         (Failure(403), LLMErrorCode.API_KEY_MISSING),
@@ -314,6 +339,23 @@ async def test_what_is_not_known_yet_is_passed_over_and_echoed(api: AnthropicDou
     assert response.raw is not None
     assert response.raw.blocks == [{"type": "future", "data": "x"}, {"type": "text", "text": "Hello."}]
     assert (response.text, response.usage) == ("Hello.", TokenUsage(3, 7))
+
+
+async def test_a_server_that_only_speaks_like_the_api_may_count_no_tokens(
+    api: AnthropicDouble, claude: AnthropicChat
+) -> None:
+    api.script(
+        Verbatim(
+            (
+                {"type": "message_start", "message": {"id": "m", "usage": {}}},
+                {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Hello."}},
+                {"type": "content_block_stop", "index": 0},
+                {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": None},
+                {"type": "message_stop"},
+            )
+        )
+    )
+    assert await claude.chat([user("Hello")]) == "Hello."
 
 
 async def test_two_requests_at_once_share_one_client(api: AnthropicDouble, claude: AnthropicChat) -> None:

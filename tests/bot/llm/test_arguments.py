@@ -17,6 +17,10 @@ from domain.tool_use import UNREADABLE_ARGUMENTS
         ("[]", {UNREADABLE_ARGUMENTS: "[]"}),
         ("null", {UNREADABLE_ARGUMENTS: "null"}),
         ("{'query': 'x'}", {UNREADABLE_ARGUMENTS: "{'query': 'x'}"}),
+        ('{"query": NaN}', {UNREADABLE_ARGUMENTS: '{"query": NaN}'}),
+        ('{"query": 1e999}', {UNREADABLE_ARGUMENTS: '{"query": 1e999}'}),
+        (r'{"query": "\ud83d\udc07 \ud83d"}', {"query": "🐇 \ufffd"}),
+        ("{\ud83d", {UNREADABLE_ARGUMENTS: "{\ufffd"}),
         ("[" * 100_000, {UNREADABLE_ARGUMENTS: "[" * 100_000}),
     ],
 )
@@ -24,6 +28,6 @@ def test_what_a_model_may_write(written: str, arguments: dict[str, object]) -> N
     assert read_arguments(written) == arguments
 
 
-@given(st.text())
-def test_anything_else_is_an_object_too(written: str) -> None:
-    assert json.dumps(read_arguments(written))
+@given(st.text(st.characters() | st.characters(categories=["Cs"])))
+def test_anything_else_is_an_object_too_and_can_be_sent_back(written: str) -> None:
+    assert json.dumps(read_arguments(written), ensure_ascii=False, allow_nan=False).encode()

@@ -26,6 +26,9 @@ class Client:
         ({"retry-after": "soon"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "-3"}, 0.0),
+        ({"retry-after": "inf"}, 24 * 3600.0),
+        ({"retry-after": "9" * 30}, 24 * 3600.0),
+        ({"retry-after": "Fri, 31 Dec 2999 23:59:59 GMT"}, 24 * 3600.0),
         ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
     ],
 )
@@ -37,7 +40,7 @@ def test_a_wait_given_as_a_date() -> None:
     assert 50 < (retry_after({"retry-after": formatdate(time() + 60)}) or 0) <= 60
 
 
-@pytest.mark.parametrize(("wait", "told"), [("20", None), ("21", "false"), ("", None)])
+@pytest.mark.parametrize(("wait", "told"), [("20", None), ("21", "false"), ("inf", "false"), ("", None)])
 async def test_the_sdk_is_told_not_to_sleep_through_long_waits(wait: str, told: str | None) -> None:
     response = httpx2.Response(429, headers={"retry-after": wait})
     await refuse_long_waits(response)

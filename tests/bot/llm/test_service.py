@@ -16,7 +16,13 @@ def test_every_error_of_the_wire_has_a_sentence(code: LLMErrorCode) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "when"),
-    [(None, "in a minute"), (0.2, "in a second"), (30.4, "in 31 seconds"), (240.0, "in 4 minutes")],
+    [
+        (None, "in a minute"),
+        (0.2, "in a second"),
+        (30.4, "in 31 seconds"),
+        (240.0, "in 4 minutes"),
+        (86400.0, "in 24 hours"),
+    ],
 )
 def test_when_to_try_again(seconds: float | None, when: str) -> None:
     error = SERVICE.error(LLMErrorCode.RATE_LIMITED, seconds)
