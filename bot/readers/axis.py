@@ -10,7 +10,7 @@ from bot.readers.cleaning import MARK, clean
 from bot.readers.limits import ReadingLimits
 
 PARAGRAPH_GAP = "\n\n"
-_LINE_END = re.compile(r"[ \t]+\n")
+_LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
 _BLANK_LINES = re.compile(r"\n{3,}")
 
 

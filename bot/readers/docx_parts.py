@@ -8,6 +8,7 @@ from bot.readers.xml_parts import attribute, children, descendants, parse_xml, t
 
 _NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
 _DEEPEST = 6
+_MOST_ANCESTORS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,9 @@ def _own_level(name: str, style: Element) -> int:
 
 
 def _inherited_level(identity: str, levels: Mapping[str, int], parents: Mapping[str, str]) -> int:
-    seen: set[str] = set()
-    while identity in levels and identity not in seen:
-        if levels[identity]:
-            return levels[identity]
-        seen.add(identity)
+    """A style may go back to itself, or to thousands of others."""
+    for _ in range(_MOST_ANCESTORS):
+        if identity not in levels or levels[identity]:
+            break
         identity = parents[identity]
-    return 0
+    return levels.get(identity, 0)

@@ -15,7 +15,8 @@ _BYTE_ORDER_MARKS = (
 _SAMPLE = 300_000
 _LONGEST_DECLARATION = 2_000
 _DECLARED = re.compile(rb"""(?:encoding|charset)\s*=\s*["']?\s*([\w:.-]{2,40})""", re.IGNORECASE)
-_DOCTYPE = re.compile(r"<!DOCTYPE[^>\[]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
+_DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*([>\[])", re.IGNORECASE)
+_END_OF_SUBSET = re.compile(r"\]\s*>")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 """What a terminal takes for an order: every control character but those that begin a line or a page, or indent."""
@@ -66,8 +67,15 @@ def decode_markup(data: bytes) -> str:
 
 
 def without_doctype(markup: str) -> str:
-    """XML or XHTML without document types, and so without declarations of entities."""
-    return _DOCTYPE.sub("", markup)
+    """XML or XHTML without document types, and so without declarations of entities; one that never ends is left."""
+    kept, at = [], 0
+    while opening := _DOCTYPE.search(markup, at):
+        closing = opening if opening[1] == ">" else _END_OF_SUBSET.search(markup, opening.end())
+        if closing is None:
+            break
+        kept.append(markup[at : opening.start()])
+        at = closing.end()
+    return "".join([*kept, markup[at:]])
 
 
 def _decoded(data: bytes) -> tuple[str, tuple[str, ...]]:

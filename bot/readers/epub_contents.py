@@ -3,6 +3,7 @@
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
@@ -69,18 +70,24 @@ def _from_nav(archive: Archive, path: str) -> Contents:
 
 
 def _nav_entries(archive: Archive, base: str, nav: "LexborNode") -> Iterator[Entry]:
-    for link in nav.css("a[href]")[:_MOST_ENTRIES]:
+    for link, depth in islice(_links(nav), _MOST_ENTRIES):
         title = " ".join(link.text(deep=True).split())
         if target := _target(archive, base, link.attributes.get("href") or ""):
-            yield Entry(title, target, _list_depth(link, nav))
+            yield Entry(title, target, depth)
 
 
-def _list_depth(node: "LexborNode", nav: "LexborNode") -> int:
-    depth, parent = 0, node.parent
-    while parent is not None and parent.mem_id != nav.mem_id:
-        depth += parent.tag == "ol"
-        parent = parent.parent
-    return depth
+def _links(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
+    """The links in document order, and in how many lists each stands; what is in a link is no link of its own."""
+    waiting = [(nav.child, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if node is None:
+            continue
+        waiting.append((node.next, depth))
+        if node.tag == "a" and "href" in node.attributes:
+            yield node, depth
+        else:
+            waiting.append((node.child, depth + (node.tag == "ol")))
 
 
 def _from_ncx(archive: Archive, path: str) -> Contents:

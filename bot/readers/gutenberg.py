@@ -8,7 +8,7 @@ _START = re.compile(
     r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[^*]{0,200}\*END\*\s*",
 )
 _END = re.compile(
-    r"\s*^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
+    r"^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
     r"|End\s+of\s+(?:the\s+|this\s+)?Project\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -35,8 +35,7 @@ def unwrap(text: str) -> Wrapping:
     """The place of the book in a text that may be wrapped; all of it where no wrapping is found."""
     opening = _START.search(text, 0, _HEADER_CHARACTERS)
     start = opening.end() if opening else 0
-    closing = _last_end(text, start)
-    end = closing.start() if closing else len(text)
+    end = _last_end(text, start)
     if end <= start:
         return Wrapping(0, len(text))
     fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(text[:start])}
@@ -44,6 +43,8 @@ def unwrap(text: str) -> Wrapping:
     return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), _LANGUAGES.get(language, language))
 
 
-def _last_end(text: str, start: int) -> re.Match[str] | None:
-    """The licence is up to 20,000 characters long and stands at the very end."""
-    return _END.search(text, max(start, len(text) - _HEADER_CHARACTERS))
+def _last_end(text: str, start: int) -> int:
+    """Where the book ends: the licence is up to 20,000 characters long and stands at the very end."""
+    begin = max(start, len(text) - _HEADER_CHARACTERS)
+    closing = _END.search(text, begin)
+    return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)

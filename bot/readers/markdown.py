@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 FORMAT = "markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:[ \t]*(.+?)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
-_TAG = re.compile(r"<!--.*?-->|<[/!?]?[A-Za-z][^>]*>", re.DOTALL)
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[/!?]?[A-Za-z][^<>]*>", re.DOTALL)
 _HARD_BREAK = "  \n"
 _CELL_GAP = " | "
 
@@ -55,7 +55,7 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
     match = _FRONT_MATTER.match(text)
     if match is None:
         return {}, text
-    fields = {name.lower(): value.strip("\"'") for name, value in _FIELD.findall(match[1])}
+    fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
     return fields, text[match.end() :]
 
 

@@ -29,10 +29,12 @@ _WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
 _LONGEST_PAGE_MARK = 16
+_LONGEST_LABEL = 64
+_MOST_NODES_OF_LABEL = 64
 _LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
-_SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*)([^<>]*)/>")
+_SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 
 
@@ -45,7 +47,8 @@ def parse(markup: str) -> "LexborHTMLParser":
     if "<![CDATA[" in markup:
         from html import escape
 
-        markup = _CDATA.sub(lambda section: escape(section[1]), markup)
+        end = markup.rfind("]]>") + 3
+        markup = _CDATA.sub(lambda section: escape(section[1]), markup[:end]) + markup[end:]
     if "/>" in markup:
         markup = _SELF_CLOSED.sub(r"<\1\2></\1>", markup)
     return LexborHTMLParser(markup)
@@ -136,9 +139,9 @@ class _Walk:
         return True
 
     def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
-        seen = (node.text(deep=True) or "").strip()
-        said = (attributes.get("title"), attributes.get("aria-label"), seen, attributes.get("id"))
-        label = next((match[1] for text in said if text and (match := _PAGE_LABEL.fullmatch(text))), None)
+        said = (attributes.get("title"), attributes.get("aria-label"), _little_text(node), attributes.get("id"))
+        texts = (text for text in said if text and len(text) <= _LONGEST_LABEL)
+        label = next((match[1] for text in texts if (match := _PAGE_LABEL.fullmatch(text))), None)
         if label is None:
             return True
         self._mark(PageBreak(label))
@@ -146,8 +149,8 @@ class _Walk:
 
     def _enter_link(self, node: "LexborNode", kinds: list[str]) -> bool:
         """A note's number is set apart from the word before it."""
-        number = (node.text(deep=True) or "").strip()
-        if not _NOTE_NUMBER.fullmatch(number):
+        number = _little_text(node)
+        if number is None or not _NOTE_NUMBER.fullmatch(number):
             return True
         parent = node.parent
         raised = "noteref" in kinds or (parent is not None and parent.tag == "sup") or node.css_first("sup") is not None
@@ -224,4 +227,21 @@ def _kinds(attributes: Mapping[str, str | None]) -> list[str]:
 
 def _reads_as_page_mark(node: "LexborNode") -> bool:
     """Whether all there is in an element is the number of the page."""
-    return len((node.text(deep=True) or "").strip()) <= _LONGEST_PAGE_MARK
+    text = _little_text(node)
+    return text is not None and len(text) <= _LONGEST_PAGE_MARK
+
+
+def _little_text(node: "LexborNode") -> str | None:
+    """The text in an element, or None if there is more than in a label: elements may hold each other by thousands."""
+    text, waiting = "", [node.child]
+    for _ in range(_MOST_NODES_OF_LABEL):
+        if not waiting:
+            return text.strip()
+        if (inner := waiting.pop()) is None:
+            continue
+        waiting += [inner.next, inner.child]
+        if inner.tag == "-text":
+            text += collapse(inner.text_content or "")
+            if len(text.strip()) > _LONGEST_LABEL:
+                return None
+    return None

@@ -1,5 +1,6 @@
 """PDF: physical pages with their labels, paragraphs made whole again, chapters by outline or by the size of type."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from bot.readers.assembly import Draft, assemble
@@ -15,6 +16,7 @@ from domain.errors import BookError, BookErrorCode
 FORMAT = "pdf"
 _LONGEST_HEADING = 160
 _FEWEST_LETTERS = 25
+_MOST_BLOCKS_SEARCHED = 500
 _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer than these are not worth a warning."""
 
@@ -110,9 +112,11 @@ def _outlined(
     for number, block in enumerate(blocks):
         first_on_page.setdefault(block.page, number)
     ends = {heading.start: heading.end for heading in axis.headings}
+    pages = [*first_on_page]
     last = -1
     for bookmark in outline:
-        first = next((first_on_page[page] for page in range(bookmark.page, len(blocks)) if page in first_on_page), None)
+        following = bisect_left(pages, bookmark.page)
+        first = first_on_page[pages[following]] if following < len(pages) else None
         start = last if first is None else starts[_block_of(bookmark, blocks, first)]
         if start > last:
             last = start
@@ -124,7 +128,7 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
     title = _letters_of(bookmark.title)
     page = blocks[first].page
     below = None
-    for number in range(first, len(blocks)):
+    for number in range(first, min(first + _MOST_BLOCKS_SEARCHED, len(blocks))):
         block = blocks[number]
         if block.page != page:
             break

@@ -21,6 +21,7 @@ _HEADING_GAP = 1.8
 _FULL_LINE = 0.82
 _MARGIN_SHARE = 0.1
 _SENTENCE_END = re.compile(r"[.!?:…。！？\"”’»][\"'”’»)\]」』]*$")
+_LONGEST_CLOSE = 12
 _FIRST_WORD = re.compile(r"\S+\s*")
 
 
@@ -128,7 +129,7 @@ def _joint(above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_new_
 
 
 def _ends_sentence(line: PdfLine) -> bool:
-    return bool(_SENTENCE_END.search(line.text))
+    return bool(_SENTENCE_END.search(line.text[-_LONGEST_CLOSE:]))
 
 
 def _extend(pieces: list[str], text: str, joint: str, marks: str) -> None:

@@ -79,7 +79,9 @@ def _one_line(block: Block, *, is_bare: bool) -> str:
 def _label_above_prose(text: str, block: Block) -> Heading | None:
     """ "CHAPTER I" with the prose in the very next line."""
     end = text.find("\n", block.start, block.start + _LONGEST_BARE_LABEL)
-    line = text[block.start : end].strip() if end > 0 else ""
+    if end < 0:
+        return None
+    line = text[block.start : end].strip()
     following = text[end + 1 : text.find("\n", end + 1) + 1 or block.end].strip()
     if not line or not is_bare_label(line) or is_label(following) or len(following) < _LONGEST_BARE_LABEL:
         return None

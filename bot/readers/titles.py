@@ -8,6 +8,7 @@ from domain.characters import encodable
 
 _LONGEST = 200
 _LONGEST_LABEL = 20
+_LONGEST_READ = 1_000
 _SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
 _SMALL = frozenset(_SMALL_WORDS.split())
 _ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})\W*")
@@ -28,7 +29,7 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
 def chapter_title(heading: str) -> str:
     """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
-    line = " ".join(_NOTE.sub("", clean(encodable(heading))).split()).strip(" .:;,—–-")
+    line = " ".join(_NOTE.sub("", clean(encodable(heading[:_LONGEST_READ]))).split()).strip(" .:;,—–-")
     if label := parse_label(line):
         name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bot.readers.encoding import decode_markup, without_doctype
 
-_DECLARATION = re.compile(r"<\?xml[^>]*\?>\s*")
+_DECLARATION = re.compile(r"<\?xml[^<>]*\?>\s*")
 _DOCTYPE = "<!DOCTYPE"
 _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,31};")
 
@@ -50,8 +50,14 @@ def local_name(element: Element) -> str:
 
 
 def descendants(element: Element, name: str) -> Iterator[Element]:
-    """All elements of that local name below (or at) `element`, in document order."""
-    return (found for found in element.iter() if local_name(found) == name)
+    """The elements of that local name below (or at) `element`, in document order, but none within another of them."""
+    waiting = [element]
+    while waiting:
+        found = waiting.pop()
+        if local_name(found) == name:
+            yield found
+        else:
+            waiting.extend(reversed(found))
 
 
 def children(element: Element, name: str) -> Iterator[Element]:

@@ -168,3 +168,9 @@ def test_damaged_files_are_refused() -> None:
     with pytest.raises(BookError, match="damaged") as refused:
         pdf.read(b"%PDF-1.7 and nothing else", "a.pdf")
     assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_a_bookmark_behind_many_pictures_is_found() -> None:
+    pictures: list[list[str]] = [[]] * 9
+    book = read(build([*pictures, body_page(1), body_page(2)], outline=[("Night", 9), ("Morning", 10)]))
+    assert titles(book) == ["Night", "Morning"]
