@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import stat
 import sys
 import time
 from collections.abc import Sequence
@@ -19,6 +21,9 @@ from bot.terminal import obeyed_by_none
 from domain.book import Book, BookStatus
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
+
+_LONGEST_NAME = 255
+"""What file systems take; it is cut where something else is named as a file."""
 
 commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
 
@@ -38,7 +43,9 @@ def add(
                 try:
                     await add_path(app, path, title=title, author=author)
                 except MarginaliaError as error:
-                    errors.print(f"{path.name}: {error.message}", style="red", markup=False, soft_wrap=True)
+                    errors.print(
+                        f"{_short(path.name or path)}: {error.message}", style="red", markup=False, soft_wrap=True
+                    )
                     failures += 1
         return 1 if failures else 0
 
@@ -125,17 +132,27 @@ async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -
 
 
 def _bytes_of(path: Path, most_mb: int) -> bytes:
+    """What is in a file; a device never ends, a pipe may never begin, and a file may grow while it is read."""
     try:
-        if path.stat().st_size > most_mb * 2**20:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is no file that could hold a book. Name one.")
+            data = file.read(most_mb * 2**20 + 1)
+        if len(data) > most_mb * 2**20:
             sentence = f"This file is larger than {most_mb} MB. Raise MAX_UPLOAD_MB, or add a smaller edition."
             raise BookError(BookErrorCode.TOO_LARGE, sentence)
-        return path.read_bytes()
+        return data
     except IsADirectoryError as error:
         raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is a folder. Name the files in it.") from error
     except FileNotFoundError as error:
         raise BookError(BookErrorCode.NOT_FOUND, f"There is no file {path}. Check the path.") from error
     except OSError as error:
-        raise BookError(BookErrorCode.PARSE_FAILED, f"{path} cannot be read: {error.strerror}.") from error
+        raise BookError(BookErrorCode.PARSE_FAILED, f"{_short(path)} cannot be read: {error.strerror}.") from error
+
+
+def _short(name: object) -> str:
+    shown = str(name)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
 
 
 def _report(added: AddedBook, seconds: float) -> None:
