@@ -168,7 +168,7 @@ class Bookshelf:
 
     async def _is_readable(self, book: Book) -> bool:
         try:
-            await self._files.open(book)
+            await (await self._files.open(book)).verify()
         except BookError:
             return False
         return True

@@ -79,6 +79,14 @@ class BookView(Protocol):
 class BookFile(Protocol):
     """An indexed book, opened for reading."""
 
+    async def verify(self) -> None:
+        """Read all of the file.
+
+        Raises:
+            BookError: INVALID_STATE, something in it cannot be read, or does not fit the rest.
+        """
+        ...
+
     async def text(self, page: str | None = None) -> str:
         """The text that was indexed, all of it or one page by its label.
 
@@ -102,7 +110,7 @@ class BookFiles(Protocol):
         ...
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
-        """Index a book, and say how many words it has; a book that is there already is left alone.
+        """Index a book, and say how many words it has; a book that is there already, and sound, is left alone.
 
         Nothing is left behind on failure or kill.
         """

@@ -89,15 +89,15 @@ class SQLiteBookFiles:
                 raise
 
     def _is_in_place(self, path: Path) -> bool:
-        """Whether the book is there and can be read; one of an older version is written anew."""
+        """Whether the book is there and sound; one that is damaged, or of an older version, is written anew."""
         with _refusals_translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             sweep(self._folder)
             if not path.exists():
                 return False
         try:
-            with self._open_files.use(path):
-                return True
+            with self._open_files.use(path) as file:
+                return file.is_sound()
         except BookError:
             return False
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
@@ -21,6 +22,7 @@ from storage.book_files.format import (
     decode_text,
     encode_text,
 )
+from storage.book_files.soundness import DAMAGE, is_sound
 
 
 class OpenedFile:
@@ -38,36 +40,51 @@ class OpenedFile:
             _check_version(self._db)
             self.layout = _read_layout(self._db)
             self.estimated = bool(_about(self._db, "pages_estimated"))
-        except (sqlite3.Error, TypeError) as error:
+        except DAMAGE as error:
             self.close()
-            raise _unreadable() from error
+            raise unreadable() from error
         except BookError:
             self.close()
             raise
 
+    def is_sound(self) -> bool:
+        """Whether all of it can be read and fits together; takes a moment."""
+        with self._lock:
+            return is_sound(self._db, self.layout)
+
     def forms(self, stem: str) -> list[WordForm]:
-        rows = self._rows("SELECT forms, counts, positions FROM words WHERE stem = ?", encode_text(stem))
-        return [form for row in rows for form in _forms(*row)]
+        """
+        Raises:
+            BookError: INVALID_STATE, the file is damaged.
+        """
+        with _damage_translated():
+            rows = self._rows("SELECT forms, counts, positions FROM words WHERE stem = ?", encode_text(stem))
+            return [form for row in rows for form in _forms(*row)]
 
     def read(self, start: int, end: int) -> str:
+        """
+        Raises:
+            BookError: INVALID_STATE, the file is damaged.
+        """
         if start >= end:
             return ""
         first = start // CHUNK
-        rows = self._rows(
-            "SELECT content FROM text WHERE chunk BETWEEN ? AND ? ORDER BY chunk", first, (end - 1) // CHUNK
-        )
-        return "".join(decode_text(content) for (content,) in rows)[start - first * CHUNK : end - first * CHUNK]
+        with _damage_translated():
+            rows = self._rows(
+                "SELECT content FROM text WHERE chunk BETWEEN ? AND ? ORDER BY chunk", first, (end - 1) // CHUNK
+            )
+            text = "".join(decode_text(content) for (content,) in rows)[start - first * CHUNK : end - first * CHUNK]
+        if len(text) < min(end, self.layout.length) - start:
+            raise unreadable()
+        return text
 
     def close(self) -> None:
         with self._lock:
             self._db.close()
 
     def _rows(self, query: str, *values: object) -> list[tuple[bytes, ...]]:
-        try:
-            with self._lock:
-                return self._db.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise _unreadable() from error
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
 
 
 def _forms(written: bytes, counts: bytes, positions: bytes) -> Iterator[WordForm]:
@@ -75,6 +92,16 @@ def _forms(written: bytes, counts: bytes, positions: bytes) -> Iterator[WordForm
     for form, count in zip(decode_text(written).split(FORM_SEPARATOR), decode_numbers(counts), strict=True):
         yield WordForm(form, numbers[start : start + count])
         start += count
+    if start != len(numbers):
+        raise ValueError("a form has more places, or fewer, than it should")
+
+
+@contextmanager
+def _damage_translated() -> Iterator[None]:
+    try:
+        yield
+    except DAMAGE as error:
+        raise unreadable() from error
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -89,19 +116,19 @@ def missing() -> BookError:
     return _cannot_be_read("is gone from the disk")
 
 
-def _unreadable() -> BookError:
+def unreadable() -> BookError:
     return _cannot_be_read("is damaged")
 
 
 def _cannot_be_read(why: str) -> BookError:
-    message = f"The file of this book {why}; remove the book and add it again."
+    message = f"The file of this book {why}; please add it again, and its conversations go on."
     return BookError(BookErrorCode.INVALID_STATE, message)
 
 
 def _check_version(db: sqlite3.Connection) -> None:
     application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application != APPLICATION_ID:
-        raise _unreadable()
+        raise unreadable()
     if version != FORMAT_VERSION:
         raise _cannot_be_read("was made by another version of the program")
 

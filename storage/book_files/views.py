@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
+from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.layout import Layout
 from domain.library.positions import find_page, page_missing
 from domain.library.reading import Reading
 from domain.protocols import BookView
 from storage.book_files.open_files import OpenFiles
-from storage.book_files.opened import OpenedFile, missing
+from storage.book_files.opened import OpenedFile, missing, unreadable
 
 _Result = TypeVar("_Result")
 
@@ -29,6 +30,10 @@ class OpenedBook:
         BookError: INVALID_STATE, the file is missing or unreadable.
         """
         await self.run(lambda file: file.layout)
+
+    async def verify(self) -> None:
+        """As BookFile says."""
+        await self.run(_refuse_unsound)
 
     async def text(self, page: str | None = None) -> str:
         return await self.run(lambda file: _text(file, page))
@@ -50,8 +55,13 @@ class OpenedBook:
         if not self._path.exists():
             self._open_files.drop(self._path)
             raise missing()
-        with self._open_files.use(self._path) as file:
-            return work(file)
+        try:
+            with self._open_files.use(self._path) as file:
+                return _blaming_damage(work, file)
+        except BookError as error:
+            if error.code is BookErrorCode.INVALID_STATE:
+                self._open_files.drop(self._path)  # it may be mended before it is opened the next time
+            raise
 
 
 class BoundView:
@@ -106,6 +116,27 @@ class BoundView:
         if self._layout is None:
             self._layout = file.layout.clip(self._read_to, file.read)
         return Reading(file, self._layout, estimated=file.estimated)
+
+
+def _blaming_damage(work: Callable[[OpenedFile], _Result], file: OpenedFile) -> _Result:
+    """Do the work; where it comes to grief over a file that is damaged, that is what is wrong.
+
+    Raises:
+        BookError: INVALID_STATE, the file is damaged.
+    """
+    try:
+        return work(file)
+    except MarginaliaError:
+        raise
+    except Exception as error:
+        if file.is_sound():
+            raise
+        raise unreadable() from error
+
+
+def _refuse_unsound(file: OpenedFile) -> None:
+    if not file.is_sound():
+        raise unreadable()
 
 
 def _text(file: OpenedFile, page: str | None) -> str:

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -131,6 +132,22 @@ async def test_a_database_that_is_none_is_left_as_it_is(terminal: Terminal) -> N
     assert "not a database" in ran.err
     assert "Traceback" not in ran.err
     assert path.read_text() == "Dear Alice, " * 500
+
+
+@pytest.mark.parametrize("damage", ["UPDATE words SET positions = x'01'", "DELETE FROM text", "DELETE FROM places"])
+async def test_a_damaged_book_is_a_sentence_and_is_mended_by_adding_it_again(terminal: Terminal, damage: str) -> None:
+    terminal.write("short.txt", SHORT)
+    ask = partial(terminal.run, "chat", "short", "--new", stdin="What would the ferryman not take?\n")
+    assert (await terminal.run("books", "add", "short.txt")).code == 0
+    [path] = (terminal.folder / "data" / "books").glob("*.book")
+    with closing(sqlite3.connect(path)) as book:
+        book.execute(damage)
+        book.commit()
+    damaged = await ask()
+    assert "damaged; please add it again" in " ".join((damaged.out + damaged.err).split())
+    assert "Traceback" not in damaged.out + damaged.err
+    assert "made anew" in (await terminal.run("books", "add", "short.txt")).err
+    assert "money" in (await ask()).out
 
 
 async def assert_sound(folder: Path) -> None:
