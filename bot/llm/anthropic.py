@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from bot.llm.anthropic_reply import ReplyReader
 from bot.llm.anthropic_request import PROVIDER, Request
 from bot.llm.connection import CONNECT_TIMEOUT, LateClient, refuse_long_waits, retry_after
+from bot.llm.encoding import encoded
 from bot.llm.service import Service
-from bot.llm.wire import WireChat, encoded
+from bot.llm.wire import WireChat
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition

@@ -1,11 +1,11 @@
 """Messages of the domain as a request of Anthropic's Messages API."""
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from bot.llm.call_names import plain_id
+from bot.llm.encoding import encoded
 from bot.llm.rounds import with_every_call_answered
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
@@ -45,7 +45,7 @@ class Request:
         self._tools = [_tool(tool) for tool in tools]
         self._messages: list[Block] = []
         self._round: list[Block] = []
-        self._hash = hashlib.sha256(_canonical([self._system, self._tools]))
+        self._hash = hashlib.sha256(encoded([self._system, self._tools]))
         self._hashed = 0
         for message in with_every_call_answered(messages):
             self._add(message)
@@ -57,7 +57,7 @@ class Request:
     def prefix(self) -> str:
         """The digest of all that has been said so far: system, tools and messages, without settings and cache marks."""
         for message in self._messages[self._hashed :]:
-            self._hash.update(_canonical(message))
+            self._hash.update(encoded(message))
         self._hashed = len(self._messages)
         return self._hash.hexdigest()
 
@@ -174,7 +174,3 @@ def _citable(source: str, title: str, texts: Sequence[str]) -> Block:
 
 def _last_cached(blocks: Sequence[Block]) -> list[Block]:
     return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}]
-
-
-def _canonical(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()

@@ -1,7 +1,6 @@
 """What the providers that are reached over the wire have in common."""
 
 import copy
-import json
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -11,7 +10,6 @@ from typing import Any, ClassVar, Generic, Self
 from bot.llm.connection import C, LateClient
 from bot.llm.service import Service
 from bot.llm.turnstile import Turnstile
-from domain.characters import encodable
 from domain.chat import PromptMessage
 from domain.errors import LLMError
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
@@ -93,15 +91,6 @@ class WireChat(ABC, Generic[C]):
             logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
             logger.debug("%s said: %r", self.provider, error)  # it may repeat what it was sent
             raise failure from error
-
-
-def encoded(body: dict[str, Any]) -> bytes:
-    """A request's body. What somebody wrote in half characters does not keep it from being sent.
-
-    Raises:
-        ValueError: it holds a number that JSON does not know.
-    """
-    return encodable(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
 
 
 def _nature(error: Exception) -> str:
