@@ -128,11 +128,13 @@ class Talk(commands.Cog):
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         if payload.guild_id is not None:
+            self._rounds.lost(payload.message_id)
             await self._corrections.deleted(payload.message_id, payload.channel_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(payload.message_ids):
+            self._rounds.lost(message_id)
             await self._corrections.deleted(message_id, payload.channel_id)
 
     # What may let us write where we could not

@@ -53,6 +53,11 @@ class Rounds:
         round_.asides += [aside] if aside else []
         return task
 
+    def lost(self, message_id: int) -> None:
+        """Somebody has deleted a message; where it is part of an answer that is being written, it is written anew."""
+        for live in self.live.values():
+            live.screen.lost(str(message_id))
+
     def try_again(self) -> None:
         """Come back at once to where there is something left to say: Discord may let us now.
 

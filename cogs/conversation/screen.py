@@ -111,6 +111,10 @@ class TurnScreen:
                 self._end(event)
         self._show()
 
+    def lost(self, message_id: str) -> None:
+        """Somebody has deleted a message of the channel."""
+        self._answer.lost(message_id)
+
     def pressed(self, press: Press) -> Body:
         """What the card of tool calls is to show after a press of one of its buttons."""
         return self._trace.pressed(press)

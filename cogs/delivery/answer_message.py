@@ -49,6 +49,10 @@ class AnswerMessage:
         """Change nothing any more; return the messages that stand, once no request for them is under way."""
         return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
 
+    def lost(self, message_id: str) -> None:
+        """Somebody has deleted a message of the channel: if it is one of these, it is not left out."""
+        self._posting.lost(message_id)
+
     async def remove(self) -> Delivery:
         """Take back all that stands of it."""
         return await self._pump.settle(self._posting, tuple)

@@ -32,7 +32,6 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    index: int
     message_id: str
     body: Body
 
@@ -109,7 +108,7 @@ class Posting:
             if index == len(self._standing):
                 return Send(body, f"{self._seed}{self._sent}")
             if self._standing[index].body != body:
-                return Edit(index, self._standing[index].message_id, body)
+                return Edit(self._standing[index].message_id, body)
         surplus = self._standing[len(self._bodies) :]
         return Delete(surplus[-1].message_id) if surplus else None
 
@@ -122,8 +121,10 @@ class Posting:
                 self._sent += 1
                 self._standing.append(_Standing(sent.message_id, body if sent.as_sent else None))
                 await self._tell()
-            case Edit(index=index, message_id=message_id, body=body):
-                self._standing[index] = _Standing(message_id, body)
+            case Edit(message_id=message_id, body=body):
+                for each in self._standing:
+                    if each.message_id == message_id:
+                        each.body = body
             case Delete(message_id=message_id):
                 self._forget(message_id)
 
@@ -132,11 +133,18 @@ class Posting:
         match step:
             case Send():
                 self._sent += 1
-            case Edit(index=index):
-                self._stale += [each.message_id for each in self._standing[index + 1 :]]
-                del self._standing[index:]
+            case Edit(message_id=message_id):
+                self.lost(message_id)
             case Delete(message_id=message_id):
                 self._forget(message_id)
+
+    def lost(self, message_id: str) -> None:
+        """Note that somebody has deleted a message; it, and what follows it, is sent anew with the next step."""
+        ids = self.message_ids
+        if message_id in ids:
+            index = ids.index(message_id)
+            self._stale += ids[index + 1 :]
+            del self._standing[index:]
 
     def shown(self, body: Body) -> None:
         """Note that somebody else changed the one message of this posting: it shows `body` now."""

@@ -111,6 +111,18 @@ async def test_a_draft_that_somebody_deletes_is_written_anew(room: Scene) -> Non
     await stands_once(room)
 
 
+async def test_a_part_that_is_finished_and_then_deleted_is_written_anew(room: Scene) -> None:
+    draft = await room.hold()
+    pieces = ["".join(PARAGRAPHS[:8]), *PARAGRAPHS[8:]]
+    room.model.say([*map(TextChunk, pieces), TextBlockEnd(), ChatResponse(text=ANSWER)])
+    await room.ann.say(room.thread, "Was the lamp dark?")
+    await room.until(lambda: len(room.replies()) > 1)
+    room.double.world.delete(room.replies()[0])
+    await asyncio.sleep(0.1)
+    draft.set()
+    await stands_once(room)
+
+
 async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) -> None:
     draft = await room.hold()
     await ask(room)

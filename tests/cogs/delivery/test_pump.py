@@ -198,6 +198,36 @@ async def test_the_order_is_kept_when_a_message_in_the_middle_is_deleted(bench: 
     assert bench.channel.contents == ["a", "b, changed", "c"]
 
 
+async def test_a_message_that_is_done_with_and_then_deleted_is_not_left_out(bench: Bench) -> None:
+    bench.show("a", "b")
+    await bench.clock.advance(10)
+    del bench.channel.shown["1"]
+    bench.posting.lost("1")
+    await bench.settled("a", "b", "c")
+    assert bench.channel.contents == ["a", "b", "c"]
+
+
+async def test_a_message_that_is_deleted_while_it_is_edited_is_written_once(bench: Bench) -> None:
+    bench.show("draft")
+    await bench.clock.advance(10)
+    bench.channel.hold()
+    answer = bench.settle("final", "and more")
+    await bench.clock.advance(10)
+    bench.posting.lost("1")
+    del bench.channel.shown["1"]
+    bench.channel.released.set()
+    await bench.clock.advance(60)
+    assert (await answer).delivered
+    assert bench.channel.contents == ["final", "and more"]
+
+
+async def test_what_others_lose_is_no_loss(bench: Bench) -> None:
+    bench.show("a")
+    await bench.clock.advance(10)
+    bench.posting.lost("of somebody else")
+    assert bench.posting.message_ids == ("1",)
+
+
 async def test_a_nonce_of_a_deleted_message_is_not_used_again(bench: Bench) -> None:
     bench.channel.nonces[f"{nonce_seed('turn')}:a0"] = "deleted"
     await bench.settled("final")
