@@ -96,6 +96,7 @@ class Database:
         async with self._turn:
             self._writing = asyncio.current_task()
             try:
+                self._refuse_if_gone()
                 await self._writer.run("BEGIN IMMEDIATE")
                 yield self._writer
                 await self._writer.run("COMMIT")
@@ -106,6 +107,19 @@ class Database:
                 raise
             finally:
                 self._writing = None
+
+    def _refuse_if_gone(self) -> None:
+        """A file that was deleted can be written to as long as it is open, and is lost then.
+
+        Raises:
+            StorageError: NOT_FOUND.
+        """
+        if self.path != MEMORY and not Path(self.path).exists():
+            raise StorageError(
+                StorageErrorCode.NOT_FOUND,
+                f"The database {self.path} is gone from the disk, and nothing can be kept: "
+                "stop the program, put a backup in its place, and start it again.",
+            )
 
     async def integrity_check(self) -> list[str]:
         """What is wrong with the file, one line each; an empty list means all is well."""
@@ -149,7 +163,8 @@ class Database:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
 
     async def ping(self) -> None:
-        """Return when the database has answered a query."""
+        """Return when the database has answered a query, and is still where it was."""
+        self._refuse_if_gone()
         await self.read("SELECT 1 FROM schema_migrations LIMIT 1")
 
     async def claim(self, patience_s: float) -> None:

@@ -187,6 +187,25 @@ class TestCorrupt:
         assert (await _refused(opened, path / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
 
 
+class TestGone:
+    async def test_nothing_is_written_to_a_file_that_was_deleted(self, storage: Storage, path: Path) -> None:
+        path.unlink()
+        with pytest.raises(StorageError, match="gone from the disk") as refused:
+            await storage.messages.save(a_question())
+        assert refused.value.code is StorageErrorCode.NOT_FOUND
+        with pytest.raises(StorageError, match="gone from the disk"):
+            await storage.ping()
+
+    async def test_once_it_is_back_all_goes_on(self, storage: Storage, path: Path) -> None:
+        elsewhere = path.rename(path.with_name("elsewhere.db"))
+        with pytest.raises(StorageError, match="gone from the disk"):
+            await storage.messages.save(a_question())
+        elsewhere.rename(path)
+        await storage.ping()
+        await storage.messages.save(a_question("later"))
+        assert await ids_of(storage) == ["first-question", "first-answer", "later"]
+
+
 class TestTooMuch:
     async def test_a_number_beyond_64_bits(self, storage: Storage) -> None:
         with pytest.raises(StorageError):
