@@ -1,6 +1,7 @@
 """marginalia backup: a copy of everything, while the bot runs."""
 
 import asyncio
+import filecmp
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,10 @@ BOOKS = "books"
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(help="The folder to copy to; books that are there already are kept")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="The folder to copy to; books that are there as they are now are kept"),
+    ],
 ) -> None:
     """Copy the database and the books to a folder. Put that folder in place of DATA_DIR to go back to it."""
 
@@ -43,13 +47,12 @@ def backup(
 
 
 def _copy(source: Path, target: Path, name: str) -> bool:
-    """Copy one book file, whole or not at all. False: there is none to copy."""
-    if (target / name).exists():
-        return True
-    unfinished = target / f"{name}.part"
+    """Copy one book file, whole or not at all, unless it is there as it is now. False: there is none to copy."""
+    original, copy, unfinished = source / name, target / name, target / f"{name}.part"
     try:
-        shutil.copyfile(source / name, unfinished)
+        if not (copy.exists() and filecmp.cmp(original, copy)):
+            shutil.copy2(original, unfinished)  # with its time, by which the next backup knows it again
+            unfinished.replace(copy)
     except FileNotFoundError:
-        return False
-    unfinished.replace(target / name)
+        return copy.exists()
     return True

@@ -15,6 +15,7 @@ from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.script import Call, Failure, Fault, Handler, Json, Reply, Text, say
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.marked_questions import leftovers, opened, reply_to, said_twice_or_never
+from tests.journeys.reading_room import TALE
 from tests.journeys.terminal import Terminal
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
@@ -172,6 +173,22 @@ def has_played(bot: BotProcess, turns: int) -> bool:
 
 
 class TestBackup:
+    async def test_a_book_that_was_made_anew_takes_the_place_of_its_copy(self, tmp_path: Path) -> None:
+        terminal = Terminal(tmp_path)
+        terminal.write("lamp.txt", TALE)
+        await terminal.run("books", "add", "lamp.txt")
+        [book] = (tmp_path / "data" / "books").iterdir()
+        sound, copy = book.read_bytes(), tmp_path / "copy" / "books" / book.name
+        book.write_bytes(b"damaged")
+        assert (await terminal.run("backup", str(tmp_path / "copy"))).code == 0
+        assert copy.read_bytes() == b"damaged"
+        await terminal.run("books", "add", "lamp.txt")
+        assert (await terminal.run("backup", str(tmp_path / "copy"))).code == 0
+        assert copy.read_bytes() == sound
+        book.unlink()
+        assert (await terminal.run("backup", str(tmp_path / "copy"))).code == 0
+        assert [path.name for path in copy.parent.iterdir()] == [book.name]
+
     @pytest.mark.timeout(120)
     async def test_a_backup_made_while_it_runs_takes_its_place(
         self, bot: BotProcess, discord: DiscordDouble, tmp_path: Path, model: AnthropicDouble
