@@ -61,3 +61,15 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
             raise
         return False
     return True
+
+
+async def take_away(interaction: discord.Interaction[Any], *, answerable: bool) -> None:
+    """Delete the message whose button was pressed; `answerable` is what `acknowledge` has said.
+
+    Raises:
+        TROUBLE: Discord does not take it.
+    """
+    if answerable:
+        await interaction.delete_original_response()
+    elif interaction.message is not None:
+        await interaction.message.delete()

@@ -8,6 +8,7 @@ from typing import Any
 import discord
 from discord.ext import commands
 
+from cogs.acknowledging import acknowledge, take_away
 from cogs.conversation.addressing import is_from_a_person, mentions
 from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
 from cogs.conversation.catching_up import CatchingUp
@@ -220,10 +221,10 @@ class Talk(commands.Cog):
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be kept, and take the sentence away that said so."""
-        await interaction.response.defer()
+        answerable = await acknowledge(interaction, ephemeral=True)
         assert isinstance(interaction.channel, discord.Thread)
         message = await interaction.channel.fetch_message(int(message_id))
-        await interaction.delete_original_response()
+        await take_away(interaction, answerable=answerable)
         await self._hear(message, partial(tell_kept, interaction))
 
     @property

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import discord
 
-from cogs.acknowledging import change, in_time, reply
+from cogs.acknowledging import acknowledge, change, in_time, reply, take_away
 from cogs.cards import position_line
 from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons_left, view_of
 from cogs.conversation.live import LiveTurns
@@ -51,7 +51,8 @@ class Presses:
             await interaction.response.defer()
 
     async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
-        await interaction.response.defer()
+        """Answer anew, even where Discord has given the press up as unanswered by now."""
+        await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
             raise Refusal(say("This question is being answered, or has its answer already."))
@@ -64,11 +65,11 @@ class Presses:
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what waits, and take the sentence away that said why it does."""
-        await interaction.response.defer()
+        answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._services.conversation_repository.get(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
-        await interaction.delete_original_response()
+        await take_away(interaction, answerable=answerable)
         self._rounds.start(conversation_id, untidy=True, aside=partial(tell_kept, interaction))
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:

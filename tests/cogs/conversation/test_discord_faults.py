@@ -16,12 +16,13 @@ from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Permis
 from tests.doubles.discord_api.ratelimits import Window
 
 SEND, EDIT = "POST /channels/{channel}/messages", "PATCH /channels/{channel}/messages/{message}"
+CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 SENTENCES = [f"Sentence {number} says once more that the lamp on the island was dark." for number in range(1, 91)]
 PARAGRAPHS = [" ".join(SENTENCES[at : at + 5]) + "\n\n" for at in range(0, len(SENTENCES), 5)]
 ANSWER = "".join(PARAGRAPHS).strip()
 LEAST_MESSAGES = 3
 
-UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_PERMISSION, ARCHIVED = 10003, 10008, 50013, 50083
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_PERMISSION, ARCHIVED, TOO_LATE = 10003, 10008, 50013, 50083, 10062
 
 
 @pytest.fixture(autouse=True)
@@ -232,6 +233,16 @@ async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene, lo
     assert "What I have to say is kept" in pressed.text
     assert named in pressed.text
     let_speak(room, lost)
+    await room.until_said("It was Hobb.")
+    await room.until_delivered()
+
+
+async def test_a_press_of_retry_that_came_too_late_for_an_acknowledgement_is_carried_out(room: Scene) -> None:
+    room.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."), "It was Hobb.")
+    await room.ann.say(room.thread, "Who?")
+    await room.until(lambda: [button.label for reply in room.replies() for button in reply.buttons] == ["Retry"])
+    room.double.fail(CALLBACK, status=404, code=TOO_LATE)
+    await room.ann.click(room.replies()[0], label="Retry", wait=False)
     await room.until_said("It was Hobb.")
     await room.until_delivered()
 
