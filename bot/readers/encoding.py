@@ -61,7 +61,7 @@ def decode_markup(data: bytes) -> str:
     for encoding in ("utf-8", declared[1].decode("ascii", "replace") if declared else "cp1252"):
         try:
             return data.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):
             continue
     return data.decode("cp1252", "replace")
 

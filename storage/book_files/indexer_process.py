@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -59,8 +60,10 @@ class Indexers:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
+    """End it, and the copy of it that indexes the other half of a book."""
     if process.returncode is None:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
 
 

@@ -1,5 +1,7 @@
 """HTML: what a person sees in the browser is in the book, and nothing else."""
 
+import pytest
+
 from bot.readers import html
 from domain.book import BookText
 from tests.bot.readers.invariants import check, titles
@@ -104,4 +106,10 @@ def test_chapters_without_heading_elements_are_found_by_their_words() -> None:
 
 def test_declared_encodings_are_believed() -> None:
     page = "<html><head><meta charset='windows-1252'></head><body><p>Où êtes-vous ?</p></body></html>"
+    assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
+
+
+@pytest.mark.parametrize("name", ["punycode", "idna", "undefined", "zlib", "no-such-thing"])
+def test_an_encoding_that_no_text_is_in_is_not_believed(name: str) -> None:
+    page = f"<html><head><meta charset='{name}'></head><body><p>Où êtes-vous ?</p></body></html>"
     assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"

@@ -127,6 +127,31 @@ async def test_nobody_waiting_any_more_ends_the_process_and_leaves_nothing(
 
 
 @SEES_CHILDREN
+async def test_the_copy_that_indexes_the_other_half_ends_with_it(
+    files: SQLiteBookFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed: list[int] = []
+    kill_group = os.killpg
+
+    def kill(group: int, number: int) -> None:
+        killed.append(group)
+        kill_group(group, number)
+
+    monkeypatch.setattr(os, "killpg", kill)
+    text = "The tide went out at nine.\n\n" * 200_000
+    earlier = children()
+    writing = asyncio.create_task(files.write(SHA, BookText(text, (Page(1, "1", 0, len(text)),), (), "txt")))
+    [indexer] = await started_since(earlier)
+    while not (copies := children(indexer)):
+        await asyncio.sleep(0.001)
+    assert {os.getpgid(copy) for copy in copies} == {indexer}
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert killed == [indexer]
+
+
+@SEES_CHILDREN
 async def test_a_process_that_is_killed_is_a_sentence_and_leaves_nothing(
     files: SQLiteBookFiles, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -213,7 +238,7 @@ async def test_a_name_with_a_path_in_it_is_no_book(files: SQLiteBookFiles) -> No
         await files.write("../outside", a_text(2_000))
 
 
-def children() -> set[int]:
-    """The processes this one has started and that still run."""
-    listed = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+def children(process: int = 0) -> set[int]:
+    """The processes that one, or this one, has started and that still run."""
+    listed = Path(f"/proc/{process or os.getpid()}/task/{process or os.getpid()}/children")
     return {int(each) for each in listed.read_text().split()}

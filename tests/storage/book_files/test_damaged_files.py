@@ -1,0 +1,132 @@
+"""A book file that something has changed on the disk ends in a sentence that says what to do, wherever that is."""
+
+import random
+import sqlite3
+from collections.abc import Awaitable
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from bot.readers.txt import read_plain
+from domain.book import Book
+from domain.errors import BookError, BookErrorCode
+from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.opened import OpenedFile
+
+SHA = "d" * 64
+TALE = "CHAPTER {0}\n\nHobb the keeper, {0} years old, lit the lamp. Nobody saw it — nobody but Crake.\n\n"
+TEXT = read_plain("".join(TALE.format(number) for number in range(1, 300)))
+BOOK = Book("b", "local", SHA, "Lamps", "", "txt", 9, 299, 9, len(TEXT.text), datetime.now(UTC))
+DAMAGED = "The file of this book is damaged; add the same file again, or remove the book."
+Answer = TypeVar("Answer")
+NUMBER = b"\xff\xff\xff\x7f"
+
+DAMAGES = {
+    "a word's forms": ("UPDATE words SET forms = ?", b"\xff\xfe"),
+    "a word's forms, another number of them": ("UPDATE words SET forms = ?", b"lamp lit"),
+    "how often a word stands": ("UPDATE words SET counts = ?", NUMBER * 2),
+    "half a number": ("UPDATE words SET counts = ?", b"\0\0\0"),
+    "a word's places": ("UPDATE words SET positions = ?", NUMBER),
+    "a word's places, no bytes any more": ("UPDATE words SET positions = ?", 5),
+    "where sentences begin": ("UPDATE places SET numbers = ? WHERE name = 'starts'", NUMBER * 9),
+    "where sentences end": ("UPDATE places SET numbers = ? WHERE name = 'ends'", b"\0\0\0"),
+    "how many words there are": ("UPDATE places SET numbers = ? WHERE name = 'words'", b""),
+    "edges of chapters": ("UPDATE places SET numbers = ? WHERE name = 'runs'", b"\0\0\0\0" + NUMBER + b"\1\0\0\0"),
+    "a column's name": ("UPDATE places SET name = ? WHERE name = 'runs'", "rums"),
+    "letters": ("UPDATE text SET content = ?", b"\xff" * 8_192),
+    "a piece of the text": ("UPDATE text SET content = ? WHERE chunk = 1", b"Another text, and shorter."),
+    "the label of a page": ("UPDATE pages SET label = ?", b"\xff"),
+    "where pages are": ("UPDATE pages SET start = ?", -9),
+    "where a page ends": ('UPDATE pages SET "end" = ? WHERE number = 2', "x"),
+    "where chapters are": ("UPDATE chapters SET start = ?", 2.5),
+    "the title of a chapter": ("UPDATE chapters SET title = ?", 7),
+    "the length of the text": ("UPDATE about SET value = ? WHERE name = 'length'", 10**12),
+}
+
+
+@pytest.fixture
+async def path(tmp_path: Path) -> Path:
+    await SQLiteBookFiles(tmp_path).write(SHA, TEXT)
+    return tmp_path / f"{SHA}.book"
+
+
+def spoil(path: Path, damage: str) -> None:
+    query, value = DAMAGES[damage]
+    with closing(sqlite3.connect(path)) as db, db:
+        assert db.execute(query, (value,)).rowcount
+
+
+async def everything_asked(files: SQLiteBookFiles) -> set[str]:
+    """What is wrong when a book is opened, and read and searched in every way, by readers at several places."""
+    said: set[str] = set()
+
+    async def hear(answer: Awaitable[Answer]) -> Answer | None:
+        try:
+            return await answer
+        except BookError as error:
+            said.update([error.message] if error.code is BookErrorCode.INVALID_STATE else [])
+            return None
+
+    if opened := await hear(files.open(BOOK)):
+        await hear(opened.text())
+        for view in map(opened.view, (BOOK.length, BOOK.length // 2, 100)):
+            await hear(view.search(["the lamp of the keeper"]))
+            await hear(view.find_phrase("Hobb teh keeper"))
+            await hear(view.count_mentions("Crake"))
+            await hear(view.mentions("lamp"))
+            await hear(view.read_pages("1", "9"))
+            await hear(view.read_around("passage-0-60"))
+            await hear(view.read_chapter(2))
+            await hear(view.cite(0, 90))
+            await hear(view.contents())
+    await files.close()
+    return said
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_damage_is_told_wherever_it_is(path: Path, damage: str) -> None:
+    assert await everything_asked(SQLiteBookFiles(path.parent)) == set()
+    spoil(path, damage)
+    assert await everything_asked(SQLiteBookFiles(path.parent)) == {DAMAGED}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_damaged_book_that_is_added_again_is_whole_again(path: Path, damage: str) -> None:
+    whole = path.read_bytes()
+    spoil(path, damage)
+    files = SQLiteBookFiles(path.parent)
+    assert not await files.is_whole(SHA)
+    await files.write(SHA, TEXT)
+    assert path.read_bytes() == whole
+    assert await files.is_whole(SHA)
+
+
+@pytest.mark.parametrize("seed", range(12))
+async def test_no_damage_is_more_than_a_sentence(path: Path, seed: int) -> None:
+    chance, content = random.Random(seed), bytearray(path.read_bytes())
+    for _ in range(4):
+        start = chance.randrange(len(content))
+        content[start : start + 200] = chance.choice((bytes(200), b"\xff" * 200, chance.randbytes(200)))
+    path.write_bytes(content[: chance.choice((len(content), chance.randrange(len(content))))])
+    assert await everything_asked(SQLiteBookFiles(path.parent)) <= {DAMAGED}
+
+
+async def test_a_book_of_an_older_version_is_told_from_a_damaged_one(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA user_version = 3")
+    [said] = await everything_asked(SQLiteBookFiles(path.parent))
+    assert said.startswith("The file of this book was made by another version of the program; add the same file again")
+
+
+async def test_a_mistake_of_the_programs_own_is_not_put_on_the_file(path: Path) -> None:
+    def mistaken(file: OpenedFile) -> None:
+        raise IndexError("a mistake")
+
+    files = SQLiteBookFiles(path.parent)
+    opened = await files.open(BOOK)
+    with pytest.raises(IndexError, match="a mistake"):
+        await opened.run(mistaken)  # type: ignore[attr-defined]
+    await files.close()
