@@ -22,7 +22,7 @@ from storage.book_files.format import (
     decode_text,
     encode_text,
 )
-from storage.book_files.soundness import DAMAGE, is_sound
+from storage.book_files.soundness import DAMAGE, is_laid_out, is_sound
 
 
 class OpenedFile:
@@ -40,6 +40,8 @@ class OpenedFile:
             _check_version(self._db)
             self.layout = _read_layout(self._db)
             self.estimated = bool(_about(self._db, "pages_estimated"))
+            if not is_laid_out(self.layout):
+                raise unreadable()
         except DAMAGE as error:
             self.close()
             raise unreadable() from error

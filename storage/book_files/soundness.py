@@ -1,13 +1,28 @@
 """Whether a book file is as it was written: everything in it can be read, and fits together."""
 
 import sqlite3
+from collections.abc import Sequence
 from itertools import pairwise
 
+from domain.book_text import Chapter, Page
 from domain.library.layout import Layout
+from domain.library.words import word_finder
 from storage.book_files.format import FORM_SEPARATOR, decode_numbers, decode_text
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What comes of reading bytes that are not those that were written."""
+
+
+def is_laid_out(layout: Layout) -> bool:
+    """Whether pages and chapters are in order and within the text: a moment's work, even for a long book."""
+    return (
+        len(layout.starts) == len(layout.ends) == len(layout.words) - 1 == layout.runs[-1]
+        and layout.runs[0] == layout.words[0] == 0
+        and all(left <= right for left, right in pairwise(layout.runs))
+        and _follow_each_other(layout.pages, layout.length)
+        and _follow_each_other(layout.chapters, layout.length)
+        and (not layout.pages or layout.pages[-1].end == layout.length)
+    )
 
 
 def is_sound(db: sqlite3.Connection, layout: Layout) -> bool:
@@ -19,23 +34,31 @@ def is_sound(db: sqlite3.Connection, layout: Layout) -> bool:
         return False
 
 
+def _follow_each_other(items: Sequence[Page] | Sequence[Chapter], length: int) -> bool:
+    edges = [0, *(edge for item in items for edge in (item.start, item.end)), length]
+    return all(type(edge) is int for edge in edges) and edges == sorted(edges)
+
+
 def _fits_together(layout: Layout) -> bool:
-    starts, ends, words, runs = layout.starts, layout.ends, layout.words, layout.runs
+    starts, ends, words = layout.starts, layout.ends, layout.words
     return (
-        len(starts) == len(ends) == len(words) - 1
+        is_laid_out(layout)
         and all(start < end for start, end in zip(starts, ends, strict=True))
         and all(end <= start for end, start in zip(ends, starts[1:], strict=False))
         and max(ends, default=0) <= layout.length
         and all(left <= right for left, right in pairwise(words))
-        and (runs[0], runs[-1]) == (0, len(starts))
-        and all(left <= right for left, right in pairwise(runs))
         and bool(layout.pages)
     )
 
 
 def _has_text(db: sqlite3.Connection, layout: Layout) -> bool:
-    chunks = db.execute("SELECT content FROM text ORDER BY chunk")
-    return sum(len(decode_text(content)) for (content,) in chunks) == layout.length
+    """All of the text is there, and its sentences have as many words as are counted for them."""
+    text = "".join(decode_text(content) for (content,) in db.execute("SELECT content FROM text ORDER BY chunk"))
+    words_between = word_finder(text)
+    counts = (len(words_between(start, end)) for start, end in zip(layout.starts, layout.ends, strict=True))
+    return len(text) == layout.length and all(
+        count == after - before for count, (before, after) in zip(counts, pairwise(layout.words), strict=True)
+    )
 
 
 def _has_words(db: sqlite3.Connection, layout: Layout) -> bool:
