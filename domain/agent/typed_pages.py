@@ -2,39 +2,85 @@
 
 A reference in brackets can go without a trace. Within a sentence it is part of the grammar, so it is replaced: "on page
 42" becomes "in the book", "page 42" becomes "a page". In other languages the number alone gives way to an ellipsis.
+
+A number counts as what a reader will see: in bold, in HTML's or in full-width letters it is a number all the same.
 """
 
+import html
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 _ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
-_NUMBER = rf"(?:\d{{1,5}}|{_ROMAN})(?![\w%])"
+_NUMBER = rf"(?:\d{{1,5}}|{_ROMAN}|{_ROMAN.upper()})(?![\w%])"
 _JOINT = r"\s?(?:[-–—&]|to|and|bis|und|et?|y|à|al?)\s?"
 _NUMBERS = rf"{_NUMBER}(?:{_JOINT}{_NUMBER}|, ?{_NUMBER}(?=(?:, ?{_NUMBER})*{_JOINT}{_NUMBER}))*"
-_ENGLISH = r"(?:[Pp]ages?|[Pp][Pp]?\.|[Pp]gs?\.)"
+_ENGLISH = r"(?:[Pp]ages?|PAGES?|[Pp][Pp]?\.|[Pp]gs?\.)"
 _FOREIGN = r"(?:[Ss]eiten?|S\.|[Pp]áginas?|[Pp]ágs?\.|[Pp]agin[ae]|[Pp]agg?\.)"
-_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN})\s?(?:{_NUMBERS})"
+_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN})\s{{0,20}}(?:{_NUMBERS})"
+_AND_MORE = rf"\s*(?:[,;/]|or|oder|o|ou|{_JOINT})\s*(?:[Pp][Pp]?\.\s*)?{_NUMBER}"
+_IN_BRACKETS = rf"(?:{_ENGLISH}|{_FOREIGN}|[Pp][Pp]?|[Pp]gs?)\s{{0,20}}{_NUMBER}(?:{_AND_MORE})*(?:\s?ff?\.?)?"
 
 _TYPED = re.compile(
-    rf"(?P<bracketed>\s*[(\[](?:(?:see|cf\.|about|siehe|vgl\.|etwa) )?{_REFERENCE}[)\]])"
+    rf"(?P<bracketed>\s*[(\[](?:(?:see|cf\.|about|siehe|vgl\.|etwa) )?{_IN_BRACKETS}\s*[)\]])"
     rf"|(?P<bracket>[(\[][^()\[\]\n]{{1,60}}?),\s*{_REFERENCE}(?=[)\]])"
-    rf"|\b(?P<place>[Oo]n|[Aa]t|[Ii]n) (?:the )?(?P<placed>{_ENGLISH}\s?{_NUMBERS})"
-    rf"|\b(?P<plain>{_ENGLISH}\s?{_NUMBERS})"
-    rf"|\b(?P<foreign>{_FOREIGN}\s?{_NUMBERS})"
+    rf"|\b(?P<place>[Oo][Nn]|[Aa][Tt]|[Ii][Nn]) (?:[Tt]he )?(?P<placed>{_ENGLISH}\s{{0,20}}{_NUMBERS})"
+    rf"|\b(?P<plain>{_ENGLISH}\s{{0,20}}{_NUMBERS})"
+    rf"|\b(?P<foreign>{_FOREIGN}\s{{0,20}}{_NUMBERS})"
 )
 _LABEL = re.compile(_NUMBER)
 _NAMED = re.compile(_REFERENCE)
 _LISTED = re.compile(r'"(?:last_)?page": "([^"]{1,20})"')
 _VAGUE = re.compile(r"(?:about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s*$", re.IGNORECASE)
 _VAGUE_REACH = 12
+_DISGUISE = re.compile(r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|[^\x00-\x7f]")
+_EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
 PENDING = re.compile(
     r"(?:\b(?:on|at|in|about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s+(?:the\s+)?)?"
-    r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)\s?"
+    r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)(?:[\s*_`~|\\]|[^\x00-\x7f]|&\#?\w{1,6};|</?\w{1,9}>){0,20}+"
     r"(?:(?:\d{1,5}+|[ivxlcdm]{2,12}+)[\s,–—&-]{0,4}+(?:(?:to|and|bis|und|et?|y|à|al?)\s)?+)*+)?\S{0,24}\Z",
     re.IGNORECASE,
 )
 """The end of a text that may still become a page reference: its last word, and what would belong to it."""
+
+
+class _Seen(NamedTuple):
+    """A text without its marks, and where in what was written each of its characters begins and ends."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def span(self, start: int, end: int, written: str) -> tuple[int, int]:
+        """Where that stands in what was written; emphasis that begins in it ends in it."""
+        first, last = self.starts[start], self.ends[end - 1]
+        return first, self.starts[end] if _EMPHASIS.search(written, first, last) else last
+
+
+def _as_seen(text: str) -> _Seen:
+    pieces, starts, ends, at = [], [], [], 0
+    for disguise in [*_DISGUISE.finditer(text), None]:
+        start, end = disguise.span() if disguise else (len(text), len(text))
+        said = _said_by(disguise[0]) if disguise else ""
+        pieces += [text[at:start], said]
+        starts += [*range(at, start), *[start] * len(said)]
+        ends += [*range(at + 1, start + 1), *[end] * len(said)]
+        at = end
+    return _Seen("".join(pieces), [*starts, len(text)], ends)
+
+
+def _said_by(disguise: str) -> str:
+    """What a mark, an entity or a letter says: marks and invisible letters nothing, look-alikes the same."""
+    if disguise[0] == "&":
+        return html.unescape(disguise)
+    if disguise.isascii() or unicodedata.category(disguise) == "Cf":
+        return ""
+    if unicodedata.decomposition(disguise).startswith("<super>"):
+        return disguise  # the number of a note behind that of a page
+    plain = unicodedata.normalize("NFKC", disguise)
+    return plain if plain.isascii() else disguise
 
 
 class TypedPages:
@@ -60,7 +106,14 @@ class TypedPages:
 
     def check(self, text: str) -> str:
         """The text with every page number true."""
-        return _TYPED.sub(self._checked, text)
+        seen, checked, at = _as_seen(text), [], 0
+        for typed in _TYPED.finditer(seen.text):
+            true = self._checked(typed)
+            if true != typed[0]:
+                start, end = seen.span(typed.start(), typed.end(), text)
+                checked += [text[at:start], true]
+                at = end
+        return "".join([*checked, text[at:]])
 
     def _checked(self, typed: re.Match[str]) -> str:
         labels = {label.casefold() for label in _LABEL.findall(typed[0])}

@@ -52,6 +52,33 @@ def test_what_was_not_given_goes_and_the_sentence_stays(typed: str, shown: str) 
 
 
 @pytest.mark.parametrize(
+    "typed",
+    [
+        *("(p.\u200b 99)", "(p. 9\u20609)", "(\u202ap.\u00ad 99\u202c)", "(p.  99)", "(p.&nbsp;99)", "(p. &#57;9)"),
+        *("(ｐ. ９９)", "(p․ 99)", "(p. ⑨)", "(p. Ⅸ)", "(P. IX)", "(PAGE 99)", "(p 99)", "(pp99)", "(p\\. 99)"),
+        *("(p. **99**)", "(**p.** 99)", "(p. `99`)", "(p. 12**9**)", "(p. <b>99</b>)", "(||p. 99||)", "(p. 12`9`)"),
+        *("(p. 12, 99)", "(p. 12; 99)", "(p. 12 / p. 99)", "(p. 12 or 99)", "(pp. 12, 13, 99)", "(p. 99 ff.)"),
+    ],
+)
+def test_no_disguise_makes_a_page_true(typed: str) -> None:
+    assert pages().check(f"Ann leaves {typed}.") == "Ann leaves."
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("**Page 42** says so.", "**A page** says so."),
+        ("Page **42** says so.", "A page says so."),
+        ("It is on page *42*, *I think*.", "It is in the book, *I think*."),
+        ("It is **on page 12** and `p. 13`, not (p.&#32;12).", "It is **on page 12** and `p. 13`, not (p.&#32;12)."),
+        ("Ann stays (p. 12, 13; **12**), p. 12².", "Ann stays (p. 12, 13; **12**), p. 12²."),
+    ],
+)
+def test_emphasis_stays_whole(typed: str, shown: str) -> None:
+    assert pages().check(typed) == shown
+
+
+@pytest.mark.parametrize(
     ("typed", "shown"),
     [
         ("Ann stays (p. 12).", "Ann stays (about p. 12)."),
