@@ -23,6 +23,8 @@ _PRAGMAS = (
     "PRAGMA secure_delete = ON",
 )
 
+_NEWEST = ("SELECT max(rowid) FROM turns", "SELECT max(rowid) FROM chat_messages")
+
 
 class Database:
     """A SQLite database in a file or in memory.
@@ -163,9 +165,11 @@ class Database:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
 
     async def ping(self) -> None:
-        """Return when the database has answered a query, and is still where it was."""
+        """Return when the database has answered from the disk, and is still where it was."""
         self._refuse_if_gone()
-        await self.read("SELECT 1 FROM schema_migrations LIMIT 1")
+        await self.read("PRAGMA shrink_memory")  # what SQLite remembers of the file may be there no more
+        for query in _NEWEST:
+            await self.read(query)
 
     async def claim(self, patience_s: float) -> None:
         """Be the only one to claim this file, until it is closed or the process ends.

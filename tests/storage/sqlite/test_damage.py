@@ -165,6 +165,16 @@ class TestCorrupt:
         assert (await _refused(opened, path)).code is StorageErrorCode.DB_CORRUPTED
         assert path.read_bytes() == cut
 
+    async def test_a_file_that_is_cut_short_under_the_program_is_no_health(self, storage: Storage, path: Path) -> None:
+        assert isinstance(storage.engine, Database)
+        await storage.engine.forget_deleted()  # all of it is in the file now, and the log begins anew
+        await storage.messages.save(a_question("later"))
+        await storage.ping()
+        os.truncate(path, 5_000)
+        with pytest.raises(StorageError) as refused:
+            await storage.ping()
+        assert refused.value.code is StorageErrorCode.DB_CORRUPTED
+
     async def test_an_entry_that_nobody_can_read_is_an_error_with_a_sentence(self, storage: Storage) -> None:
         assert isinstance(storage.engine, Database)
         for nonsense in ("not json", "[1]", '[{"quote": "no place"}]'):
