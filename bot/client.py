@@ -19,6 +19,7 @@ from bot.command_sync import CommandMemory, sync_commands
 from bot.health import HealthFile
 from bot.session_starts import SessionStarts
 from bot.settings import Settings
+from bot.steady_requests import keep_requests_going
 from cogs.books import Books
 from cogs.chat import Chat
 from cogs.conversation.cog import Talk
@@ -86,6 +87,7 @@ class Marginalia(ServingBot):
             max_ratelimit_timeout=LONGEST_RATE_LIMIT_S,
             **options,
         )
+        keep_requests_going(self.http)
         self.session_starts = SessionStarts()
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
