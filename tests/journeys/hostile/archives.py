@@ -15,6 +15,8 @@ WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 def bombs() -> Iterator[HostileFile]:
     flat = with_bomb(builders.epub({}, parts={"OPS/book.opf": opf("a")}), "OPS/a.xhtml", 300)
     yield HostileFile("zip bomb, flat", "flat.epub", flat, "256")
+    for name, method in (("bzip2", zipfile.ZIP_BZIP2), ("lzma", zipfile.ZIP_LZMA)):
+        yield HostileFile(f"zip bomb, {name}", f"{name}.epub", packed_with(method, 40), "in parts")
     nested = builders.archive({"0.zip": with_bomb(builders.archive({}), "0", 300)})
     yield HostileFile("zip bomb, nested", "nested.zip", nested, "ZIP")
     yield HostileFile("zip bomb, overlapping entries", "overlap.epub", overlapping_epub(300), "256")
@@ -58,6 +60,14 @@ def with_bomb(archive: bytes, name: str, megabytes: int) -> bytes:
     for at in (header + 8, forged.rindex(b"PK\x01\x02") + 10):
         struct.pack_into("<H4xLLL", forged, at, zipfile.ZIP_DEFLATED, checksum, len(packed), megabytes * 2**20)
     return bytes(forged)
+
+
+def packed_with(method: int, megabytes: int) -> bytes:
+    """A book of one chapter that is so long, packed in another way than usual."""
+    out = io.BytesIO(builders.epub({}, parts={"OPS/book.opf": opf("a")}))
+    with zipfile.ZipFile(out, "a", method) as target:
+        target.writestr("OPS/a.xhtml", b"<p>" + b"A" * (megabytes * 2**20))
+    return out.getvalue()
 
 
 def overlapping_epub(count: int) -> bytes:

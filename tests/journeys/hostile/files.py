@@ -93,6 +93,9 @@ def _odd_texts() -> Iterator[HostileFile]:
     yield HostileFile("zeros in a text", "zeros.txt", WORDS.encode() * 40 + b"\0\0" + WORDS.encode() * 40)
     yield HostileFile("a text called pdf", "text.pdf", WORDS.encode())
     yield HostileFile("an epub called txt", "epub.txt", epub_of(WORDS))
+    for encoding in ("punycode", "unicode_escape", "utf-7", "zlib"):
+        told = f"<meta charset='{encoding}'><p>{WORDS}\\ud800".encode() + b"\xff"
+        yield HostileFile(f"html, said to be in {encoding}", f"{encoding}.html", told)
     tables = b"<table><tr><td>" * 5_000 + WORDS.encode()
     yield HostileFile("html, tables 5,000 deep", "tables.html", tables)
     yield HostileFile("pdf, cut in half", "half.pdf", whole_files()["pdf"][:700])

@@ -19,6 +19,8 @@ def broken_pdfs() -> Iterator[HostileFile]:
     yield HostileFile("pdf, two billion pages claimed", "billion.pdf", pdf_of({2: claimed, 3: _page(4)}), "PDF")
     yield HostileFile("pdf, nothing but a header", "header.pdf", b"%PDF-1.7\n", "PDF")
     yield HostileFile("pdf, its index leads in a circle", "xref.pdf", _circling_xref(), "PDF")
+    itself = {2: _PAGES, 3: _page(4), 4: b"[4 0 R 4 0 R]"}
+    yield HostileFile("pdf, a page that holds itself", "itself.pdf", pdf_of(itself), "no text")
 
 
 def winding_pdfs() -> Iterator[HostileFile]:
@@ -42,6 +44,16 @@ def winding_pdfs() -> Iterator[HostileFile]:
         6: b"<< /Title (Around) /Parent 5 0 R /Next 6 0 R /First 6 0 R /Dest [3 0 R /Fit] >>",
     }
     yield HostileFile("pdf, an outline in a circle", "outline.pdf", pdf_of(outline))
+    yield HostileFile("pdf, labels in a circle", "labels.pdf", _circling_labels())
+    world = _page(4).replace(b"[0 0 400 600]", b"[-1e38 -1e38 1e38 1e38]")
+    yield HostileFile("pdf, a page as large as the world", "world.pdf", pdf_of({2: _PAGES, 3: world, 4: _shown(WORDS)}))
+    objects = _stream(b"7 0 2 10 << /Type /Pages >>", b"/Type /ObjStm /N 2000000000 /First 9 /Extends 7 0 R")
+    extended = {2: _PAGES, 3: _page(4), 4: _shown(WORDS), 7: objects}
+    yield HostileFile("pdf, objects that extend themselves", "objects.pdf", pdf_of(extended))
+    forms = {n: _form_drawing(n + 1) for n in range(9, 40)}
+    yield HostileFile(
+        "pdf, forms in forms", "forms.pdf", pdf_of({2: _PAGES, 3: _page(4), 4: _stream(b"/X Do"), **forms})
+    )
 
 
 _PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
@@ -67,6 +79,18 @@ def _deflated(size: int, times: int) -> bytes:
     for _ in range(times):
         data = zlib.compress(data, 1)
     return _stream(data, b"/Filter [%s]" % (b"/FlateDecode " * times))
+
+
+def _form_drawing(other: int) -> bytes:
+    """A form that draws another one ten times."""
+    resources = b"/Resources << /XObject << /X %d 0 R >> >>" % other
+    return _stream(b"/X Do " * 10, b"/Type /XObject /Subtype /Form /BBox [0 0 400 600] " + resources)
+
+
+def _circling_labels() -> bytes:
+    catalog = b"<< /Type /Catalog /Pages 2 0 R /PageLabels 9 0 R >>"
+    labels = b"<< /Kids [9 0 R 9 0 R] /Limits [0 9] >>"
+    return pdf_of({1: catalog, 2: _PAGES, 3: _page(4), 4: _shown(WORDS), 9: labels})
 
 
 def _recursive_form() -> dict[int, bytes]:
