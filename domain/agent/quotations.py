@@ -21,8 +21,8 @@ _DOUBLE = (
     r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
     r"|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\""
 )
-_CURLY_SINGLE = r"(?<!\w)‘[^‘’\n]+(?:’(?=\w)[^‘’\n]*)*’(?!\w)"
-_ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]+(?:'(?=\w)[^'\n]*)*'(?!\w)"
+_CURLY_SINGLE = r"(?<!\w)‘[^‘’\n]++(?:’(?=\w)[^‘’\n]*+)*+’(?!\w)"
+_ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
 _UNCLOSED = r"[“„«][^“”„«»\n]+(?=\n|\Z)"
 _BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
 _QUOTED = re.compile(
