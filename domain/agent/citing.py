@@ -8,7 +8,7 @@ page. What cannot be verified is left out, so a reference in an answer is always
 import re
 from collections.abc import Awaitable, Callable, Iterable
 
-from domain.agent.quotations import LONGEST, Quotations
+from domain.agent.quotations import LONGEST, UNSEEN, Quotations
 from domain.agent.sentence_keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.agent.typed_pages import PENDING, TypedPages
 from domain.book import Citation, Passage, Sentence
@@ -91,7 +91,7 @@ class AnswerComposer:
         return await self._end_block() + await self._release(len(self._pending), last=True)
 
     async def _take(self, text: str) -> str:
-        self._pending += text
+        self._pending = UNSEEN.sub("", self._pending + text)
         return await self._release(self._ready())
 
     def _ready(self) -> int:

@@ -40,6 +40,10 @@ _MARKS = "“”„«»‹›‘’\"'「」『』"
 _FOLDS = str.maketrans(
     {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "...", "*": "", "_": ""}
 )
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[ -~])[\u200c\u200d]"
+)
+"""Letters nobody sees, in which a page number or a quotation could be hidden from whoever checks it."""
 _EDGES = " .,;:!?'\"-_*。、！？"
 
 
@@ -53,7 +57,7 @@ class Piece:
 
 def fold(text: str) -> str:
     """Text for comparison: compatible characters, case, quotation marks, dashes and white space made alike."""
-    plain = unicodedata.normalize("NFKC", text).translate(_FOLDS).casefold()
+    plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
     return " ".join(plain.replace("--", "-").split())
 
 

@@ -187,3 +187,36 @@ async def test_a_model_gone_wild_keeps_nobody_waiting(piece: str) -> None:
     at_once, _ = await compose(wild)
     assert streamed.endswith(f"{'x' * 200}.")
     assert at_once.endswith(f"{'x' * 200}.")
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5, 50])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            "on pa\u00adge 99",
+            "on pa\u200dge 99",
+            "on page\u200b 99",
+            "on p.\u2060 9\u200b9",
+            "on page **99**",
+            "on p.  99",
+        ),
+        *(
+            "on page <b>99</b>",
+            "on page&nbsp;99",
+            "on p. &#57;9",
+            "on page\u00a0\u200e99",
+            "on \u202epage 99",
+        ),
+    ],
+)
+async def test_no_disguise_of_a_page_gets_through_in_pieces(typed: str, step: int) -> None:
+    answer = f"What Ann does {typed} is known."
+    shown, _ = await compose(*(answer[at : at + step] for at in range(0, len(answer), step)))
+    assert shown == "What Ann does in the book is known."
+
+
+async def test_a_quotation_is_the_books_whatever_invisible_letters_are_in_it() -> None:
+    words = sentences()[0].text.strip()
+    shown, _ = await compose(f"“{words[:6]}\u00ad{words[6:]}”, she says; “Ann ne\u200bver kept anything at all.”")
+    assert shown == f"“{words}”, she says; Ann never kept anything at all."
