@@ -36,7 +36,7 @@ def _in_a_copy(work: Callable[[], bytes]) -> Callable[[], bytes]:
     reading, writing = os.pipe()
     copy = os.fork()
     if copy == 0:
-        _do_and_end(work, writing)
+        _do_and_end(work, reading, writing)
     os.close(writing)
 
     def result() -> bytes:
@@ -50,10 +50,11 @@ def _in_a_copy(work: Callable[[], bytes]) -> Callable[[], bytes]:
     return result
 
 
-def _do_and_end(work: Callable[[], bytes], writing: int) -> None:
+def _do_and_end(work: Callable[[], bytes], reading: int, writing: int) -> None:
     """End without the clean-up that belongs to the process this is a copy of."""
     code = 1
     try:
+        os.close(reading)  # or it would wait for itself to read, once the process it is a copy of has been killed
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(work())
         code = 0

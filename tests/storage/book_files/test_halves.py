@@ -1,5 +1,7 @@
 """A long book is indexed in two halves at once, and nobody can tell."""
 
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -67,3 +69,11 @@ def long_book(monkeypatch: pytest.MonkeyPatch) -> BookText:
     monkeypatch.setattr(halves, "WORTH_TWO", 10_000)
     tale = "CHAPTER {}\n\nHobb, the lamp-keeper's son, was not at home. “Who — who is it?” he asked.\n\nNobody.\n\n"
     return read_plain("".join(tale.format(number) for number in range(1, 200)))
+
+
+def test_a_copy_does_not_outlive_the_process_it_is_a_copy_of() -> None:
+    """It holds the standard output as long as it lives, and nothing is heard of that process's end before."""
+    begin_and_die = "_in_a_copy(lambda: bytes(10_000_000)); os._exit(7)"
+    script = f"import os; from storage.book_files.halves import _in_a_copy; {begin_and_die}"
+    ended = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False, timeout=30)
+    assert ended.returncode == 7
