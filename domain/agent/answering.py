@@ -131,7 +131,6 @@ class AnswerMaker:
             draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
         strategy = self._strategy.execute(self._provider, prepared.messages, prepared.tools, prepared.dispatch)
-        verified = False
         async with aclosing(strategy) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
@@ -139,9 +138,8 @@ class AnswerMaker:
                     continue
                 if isinstance(event, UsageReported):
                     await self._expenses.record(event, conversation, draft)
-                if isinstance(event, ToolCallFinished) and event.is_error and not verified:
-                    await prepared.verify_book()  # a model that cannot look anything up would answer from memory
-                    verified = True
+                if isinstance(event, ToolCallFinished) and prepared.file.damage:
+                    raise prepared.file.damage  # a model that cannot look anything up would answer from memory
                 await _show(event, answer, draft, emit)
         _emit_text(await answer.finish(), emit)
         return outcome

@@ -1,6 +1,6 @@
 """What comes before the model is asked: how far everybody has read, which tools there are, what of the talk goes in."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -39,17 +39,14 @@ from domain.tool_use import ToolDefinition
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """All that a strategy is handed, the view it may look at, and `compose`, which makes what follows its answer.
+    """All that a strategy is handed, the book and the view it may look at, and `compose`, which makes its answer."""
 
-    `verify_book` raises BookError where the book's file is damaged.
-    """
-
+    file: BookFile
     view: BookView
     messages: list[PromptMessage]
     tools: tuple[ToolDefinition, ...]
     dispatch: Dispatcher
     compose: Callable[[], Composition]
-    verify_book: Callable[[], Awaitable[None]]
 
 
 class Preparation:
@@ -130,12 +127,12 @@ class Preparation:
         talk = await self._talk(conversation, history, draft)
         tells = self._leaks.check(book, view.read_to, _known(book, talk))
         return Prepared(
+            file,
             view,
             [PromptMessage("system", briefing.system), *map(as_said, talk)],
             briefing.tools,
             toolbox.build_dispatcher(timeout=self._tool_timeout),
             partial(compose, book, view, talk, tells),
-            file.verify,
         )
 
     async def _talk(

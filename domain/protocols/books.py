@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from domain.book import Book, BookText, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
+from domain.errors import BookError
 
 Progress = Callable[[str, float], None]
 """Told the stage of long work ("reading", "indexing") and its done share 0..1; called from any thread."""
@@ -78,6 +79,11 @@ class BookView(Protocol):
 
 class BookFile(Protocol):
     """An indexed book, opened for reading."""
+
+    @property
+    def damage(self) -> BookError | None:
+        """INVALID_STATE, if the file was found damaged or gone since it was opened, by whichever view of it."""
+        ...
 
     async def verify(self) -> None:
         """Read all of the file.

@@ -24,6 +24,8 @@ class OpenedBook:
         self._book = book
         self._path = path
         self._open_files = open_files
+        self.damage: BookError | None = None
+        """As BookFile says."""
 
     async def check(self) -> None:
         """Raises:
@@ -52,15 +54,15 @@ class OpenedBook:
         return await asyncio.to_thread(self._run, work)
 
     def _run(self, work: Callable[[OpenedFile], _Result]) -> _Result:
-        if not self._path.exists():
-            self._open_files.drop(self._path)
-            raise missing()
         try:
+            if not self._path.exists():
+                raise missing()
             with self._open_files.use(self._path) as file:
                 return _blaming_damage(work, file)
         except BookError as error:
             if error.code is BookErrorCode.INVALID_STATE:
                 self._open_files.drop(self._path)  # it may be mended before it is opened the next time
+                self.damage = error
             raise
 
 

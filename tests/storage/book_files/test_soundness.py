@@ -112,6 +112,18 @@ async def test_writing_the_book_again_mends_it(files: SQLiteBookFiles, folder: P
     await use(files, a_book(text))
 
 
+async def test_damage_that_a_view_meets_is_known_of_the_book(files: SQLiteBookFiles, folder: Path) -> None:
+    text = a_text(20_000)
+    await files.write(SHA, text)
+    await files.close()
+    changed("UPDATE words SET positions = x'010203'")(folder / f"{SHA}.book")
+    opened = await files.open(a_book(text))
+    assert opened.damage is None
+    with pytest.raises(BookError) as caught:
+        await opened.view(len(text.text)).search(["tide"])
+    assert opened.damage is caught.value
+
+
 async def test_a_file_that_was_found_damaged_is_opened_anew(files: SQLiteBookFiles, folder: Path) -> None:
     text = a_text(20_000)
     await files.write(SHA, text)
