@@ -16,5 +16,6 @@ def encoded(value: Any) -> bytes:
     """
     try:
         return to_json(value, inf_nan_mode="null")
-    except PydanticSerializationError:  # half characters
-        return to_json(json.loads(encodable(json.dumps(value, ensure_ascii=False))), inf_nan_mode="null")
+    except PydanticSerializationError:  # half characters, or lists in lists by the hundred
+        whole = json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda constant: None)
+        return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()

@@ -39,7 +39,8 @@ _EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
 PENDING = re.compile(
     r"(?:\b(?:on|at|in|about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s+(?:the\s+)?)?"
-    r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)(?:[\s*_`~|\\]|[^\x00-\x7f]|&\#?\w{1,6};|</?\w{1,9}>){0,20}+"
+    r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)"
+    r"(?:[\s*_`~|\\]|[^\x00-\x7f]|&\#?\w{1,6};|</?\w{1,9}>){0,20}+"
     r"(?:(?:\d{1,5}+|[ivxlcdm]{2,12}+)[\s,–—&-]{0,4}+(?:(?:to|and|bis|und|et?|y|à|al?)\s)?+)*+)?\S{0,24}\Z",
     re.IGNORECASE,
 )

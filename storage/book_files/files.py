@@ -36,7 +36,7 @@ class SQLiteBookFiles:
         return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
-        """Index a book, and say how many words it has; a book that is there already is left alone.
+        """Index a book, and say how many words it has; one that is there already, and sound, is left alone.
 
         Raises:
             StorageError: WRITE_FAILED, the disk refused.

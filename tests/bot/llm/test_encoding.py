@@ -34,3 +34,9 @@ def test_what_is_encoded_is_read_again(value: Any) -> None:
 )
 def test_half_characters_and_impossible_numbers_do_not_keep_it_from_being_sent(value: Any, expected: str) -> None:
     assert encoded(value).decode() == expected
+
+
+@pytest.mark.parametrize("depth", [250, 300, 900])
+def test_what_a_model_has_nested_by_the_hundred_is_sent_too(depth: int) -> None:
+    nested = json.loads("[" * depth + "]" * depth)
+    assert json.loads(encoded({"input": nested})) == {"input": nested}
