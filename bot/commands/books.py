@@ -18,6 +18,7 @@ from rich.text import Text
 from bot.app import App
 from bot.commands.running import console, errors, fail, opened, run_async
 from bot.terminal import obeyed_by_none
+from bot.tools.showing import counted
 from domain.book import Book, BookStatus
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
@@ -158,7 +159,7 @@ def _short(name: object) -> str:
 def _report(added: AddedBook, seconds: float) -> None:
     book = added.book
     if added.is_new:
-        facts = f"{book.format}, {_pages(book)}, {book.chapter_count} chapters, {seconds:.1f} s"
+        facts = f"{book.format}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
         by = f" by {book.author}" if book.author else ""
         errors.print(f"Added “{book.title}”{by} ({facts}).", markup=False, soft_wrap=True)
     else:
@@ -168,7 +169,7 @@ def _report(added: AddedBook, seconds: float) -> None:
 
 
 def _pages(book: Book) -> str:
-    return f"{'about ' if book.pages_estimated else ''}{book.page_count} pages"
+    return f"{'about ' if book.pages_estimated else ''}{counted(book.page_count, 'page')}"
 
 
 def _table(books: Sequence[Book]) -> Table:
