@@ -51,6 +51,8 @@ COMMAND_PATIENCE_S = 1.5
 """How long a stop of the program waits for commands that are being carried out."""
 FAREWELL_S = 1.0
 """How long it then takes, at most, to tell people that theirs was not."""
+LISTENER_PATIENCE_S = 0.25
+"""How long it waits, last of all, for those who still deal with an event; what they leave is read after the start."""
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -98,6 +100,7 @@ class Marginalia(ServingBot):
         self._storage = app.storage
         self._health = health
         self._in_background: list[asyncio.Task[None]] = []
+        self._listening: set[asyncio.Task[None]] = set()
 
     async def setup_hook(self) -> None:
         """Between log-in and the gateway."""
@@ -141,6 +144,13 @@ class Marginalia(ServingBot):
         if not self.is_closed():
             super().dispatch(event, *args, **kwargs)
 
+    def _schedule_event(self, *args: Any, **kwargs: Any) -> asyncio.Task[None]:
+        """Keep hold of who deals with an event: the library does not, and would close the connection under them."""
+        task = super()._schedule_event(*args, **kwargs)
+        self._listening.add(task)
+        task.add_done_callback(self._listening.discard)
+        return task
+
     async def on_message(self, message: discord.Message) -> None:
         """There are no commands by message: a mention is a question."""
 
@@ -161,6 +171,9 @@ class Marginalia(ServingBot):
             task.cancel()
         await asyncio.gather(*self._in_background, return_exceptions=True)
         await self._finish_work()
+        for name in tuple(self.cogs):
+            await self.remove_cog(name)
+        await self._finish_listening()
         await super().close()
         stop_heartbeats()
 
@@ -177,6 +190,16 @@ class Marginalia(ServingBot):
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
                 await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
+
+    async def _finish_listening(self) -> None:
+        """Let those who deal with an event be done, and stop the others while they can still be stopped in order."""
+        listening = self._listening - {asyncio.current_task()}
+        if not listening:
+            return
+        _, late = await asyncio.wait(listening, timeout=LISTENER_PATIENCE_S)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
 
     async def _sync(self) -> None:
         """Tell Discord about changed commands; without hurry, and again later if it has trouble."""

@@ -11,7 +11,8 @@ from bot.app import App, open_app
 from bot.client import Marginalia
 from bot.settings import Settings
 from storage.book_files.files import SQLiteBookFiles
-from tests.cogs.stage import Stage, unexpected_errors
+from tests.cogs.logged_errors import unexpected_errors
+from tests.cogs.stage import Stage
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -52,4 +53,4 @@ async def stage(
     files = SQLiteBookFiles(tmp_path / "books")
     yield Stage(simcord_env, app, model, guild, channel, ann, ben, files)
     await files.close()
-    assert not unexpected_errors(caplog.records)
+    assert unexpected_errors(caplog) == []

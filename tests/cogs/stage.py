@@ -1,6 +1,5 @@
 """The whole bot on simcord's Discord: a guild with readers, short tales for its shelf, a model that keeps a script."""
 
-import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,7 +107,3 @@ def labels(shown: InteractionResult) -> list[str]:
     assert shown.response is not None
     parts = [part for row in shown.response.components for part in row["components"]]
     return [part["label"] for part in parts if part["type"] == 2 and not part.get("disabled")]
-
-
-def unexpected_errors(records: list[logging.LogRecord]) -> list[str]:
-    return [record.getMessage() for record in records if record.levelno >= logging.ERROR]

@@ -1,6 +1,5 @@
 """The loopback Discord for every test; neither may the bot break Discord's rules, nor its log hold an error."""
 
-import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cogs.conversation.scene import Scene, scene
+from tests.cogs.logged_errors import unexpected_errors
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.pointing import pointed_at
 
@@ -30,8 +30,7 @@ async def double(caplog: pytest.LogCaptureFixture, expected_errors: list[str]) -
         with pointed_at(double):
             yield double
     assert double.violations == []
-    errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
-    assert [error for error in errors if not error.startswith(tuple(expected_errors))] == []
+    assert unexpected_errors(caplog, expected_errors) == []
 
 
 @pytest.fixture

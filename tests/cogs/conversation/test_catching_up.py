@@ -89,6 +89,16 @@ class TestAbsence:
             await room.until_said("Before.", "I do not know.")
             await settled(room, 2)
 
+    async def test_a_stop_does_not_take_the_connection_from_under_the_reading(self, gone: Scene) -> None:
+        await gone.ann.say(gone.thread, "Are you here?")
+        gone.double.fail("GET /channels/{channel}/messages", status=503)
+        async with again(gone) as room:
+            await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
+        await asyncio.sleep(patience.WAITS_S[0] + 0.1)  # would ask again by now; the log must hold no error
+        async with again(gone) as room:
+            await room.until_said("Before.", "I do not know.")
+            await settled(room, 2)
+
     async def test_a_thread_that_could_not_be_read_is_read_later(
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
