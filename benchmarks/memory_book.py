@@ -16,7 +16,7 @@ class MemoryBook:
         made = index_book(read_plain(text) if isinstance(text, str) else text)
         self.text = made.text
         self.layout: Layout = made.layout
-        self._stems = made.by_stem()
+        self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in made.stems()}
 
     def forms(self, stem: str) -> list[WordForm]:
         return self._stems.get(stem, [])

@@ -4,6 +4,7 @@ The places are ordinals of words in reading order. That makes the bound of a rea
 so that every count and every statistic can be that of the part that has been read.
 """
 
+import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -12,7 +13,8 @@ from typing import NamedTuple, Protocol
 
 from domain.book_text import BookText
 from domain.library.layout import Layout, lay_out, split_chapters
-from domain.library.words import stem_of, word_finder
+from domain.library.sentence_words import words_of_each
+from domain.library.words import stem_of
 
 Positions = Sequence[int]
 
@@ -50,12 +52,12 @@ class MemoryIndex:
     layout: Layout
     words: dict[str, "array[int]"]
 
-    def by_stem(self) -> dict[str, list[WordForm]]:
-        """The written forms by stem, in alphabetical order."""
-        stems: dict[str, list[WordForm]] = defaultdict(list)
+    def stems(self) -> list[tuple[str, list[str]]]:
+        """Stems and their written forms, both in alphabetical order."""
+        forms: defaultdict[str, list[str]] = defaultdict(list)
         for written in sorted(self.words):
-            stems[stem_of(written)].append(WordForm(written, self.words[written]))
-        return stems
+            forms[stem_of(written)].append(written)
+        return sorted(forms.items())
 
     def read(self, start: int, end: int) -> str:
         return self.text[start:end]
@@ -80,11 +82,11 @@ def index_part(book: BookText, start: int, end: int, report: Callable[[float], N
     """Index the stretch of a book between two offsets, each the edge of a chapter or the end of a paragraph."""
     text = book.text[start:end]
     spans = list(split_chapters(text, book.chapters, start))
-    find_words = word_finder(text)
+    sentences = [text[first - start : last - start] for first, last in spans]
     places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     counts, count = array("I"), 0
-    for number, (first, last) in enumerate(spans):
-        for word in find_words(first - start, last - start):
+    for number, words in enumerate(words_of_each(sentences)):
+        for word in words:
             places[word].append(count)
             count += 1
         counts.append(count)
@@ -101,8 +103,16 @@ def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
         before = whole.counts[-1] if whole.counts else 0
         whole.starts.extend(part.starts)
         whole.ends.extend(part.ends)
-        whole.counts.extend([before + count for count in part.counts])
-        for word, places in part.places.items():
-            whole.places.setdefault(word, array("I")).extend([before + place for place in places])
+        whole.counts.extend(_raised(part.counts, before))
+        places, taken = _raised(array("I", b"".join(part.places.values())), before), 0
+        for word, count in zip(part.places, map(len, part.places.values()), strict=True):
+            whole.places.setdefault(word, array("I")).extend(places[taken : taken + count])
+            taken += count
     layout = lay_out(book, whole.starts, whole.ends, array("I", [0]) + whole.counts)
     return MemoryIndex(book.text, layout, whole.places)
+
+
+def _raised(numbers: "array[int]", by: int) -> "array[int]":
+    """All numbers and `by`: added as if they were the digits of one, which takes a tenth of the time."""
+    one, other = (int.from_bytes(each, sys.byteorder) for each in (numbers, array("I", [by]) * len(numbers)))
+    return array("I", (one + other).to_bytes(len(numbers) * numbers.itemsize, sys.byteorder))

@@ -7,7 +7,6 @@ and the search looks for neighbouring pairs of them.
 
 import re
 import unicodedata
-from collections.abc import Callable
 from functools import cache, lru_cache
 
 from domain.library.word_lists import IRREGULAR_FORMS
@@ -22,7 +21,10 @@ _MARKS = (  # signs that belong to the letter before them, and which \w leaves o
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200c\u200d"
 )
-_CLITIC = r"(?:['’](?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b)?"
+CLITIC_END = r"(?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b"
+"""A pattern for what of an English ending follows its apostrophe."""
+
+_CLITIC = rf"(?:['’]{CLITIC_END})?"
 _PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
 _DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
 
@@ -37,12 +39,6 @@ def words_of(text: str) -> list[str]:
     return _pattern_for(text).findall(text)
 
 
-def word_finder(text: str) -> Callable[[int, int], list[str]]:
-    """A function that gives the words between two offsets, for many stretches of one text."""
-    findall = _pattern_for(text).findall
-    return lambda start, end: findall(text, start, end)
-
-
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Where the words of a text stand: the n-th span is that of the n-th of `words_of`."""
     return [match.span() for match in _pattern_for(text).finditer(text)]
@@ -50,7 +46,12 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 def _pattern_for(text: str) -> re.Pattern[str]:
     """Both patterns find the same words in most texts, and the plain one in half the time."""
-    return _PLAIN_WORD if text.isascii() or not _DENSE_OR_MARK.search(text) else _any_word()
+    return _any_word() if has_marks_or_dense_script(text) else _PLAIN_WORD
+
+
+def has_marks_or_dense_script(text: str) -> bool:
+    """Whether words of the text may be more, or less, than runs of letters and digits."""
+    return not text.isascii() and _DENSE_OR_MARK.search(text) is not None
 
 
 @cache
@@ -90,9 +91,9 @@ def stem_of(word: str) -> str:
 
 _VOWEL = re.compile(r"[aeiou]|(?<!^)y")
 _PLURAL = re.compile(r"(?:(?<=ss|sh|ch)|(?<=[xz]))es$|(?<![sui])s$")
-_PARTICIPLE = re.compile(r"(?<!e)ed$|ing$")
-_DOUBLED = re.compile(r"([bdfgmnprt])\1$")
-_SHORT = re.compile(r"^[^aeiou]*[aeiouy][^aeiouwxy]$")
+_DOUBLED = "bdfgmnprt"
+_NOT_AFTER_SHORT = "aeiouwxy"
+_SHORT = re.compile(rf"^[^aeiou]*[aeiouy][^{_NOT_AFTER_SHORT}]$")
 _SUFFIX = re.compile(r"(?:ly|ness|ful)$")
 
 
@@ -114,21 +115,27 @@ def _without_ending(word: str) -> str:
         return word[:-3] + "y"
     if word.endswith("s"):
         word = _PLURAL.sub("", word)
-    if word.endswith(("ed", "ing")):
-        word = _without_participle(word)
+    if word.endswith("ing"):
+        word = _without_participle(word, word[:-3])
+    elif word.endswith("ed") and not word.endswith("eed"):
+        word = _without_participle(word, word[:-2])
     if len(word) > 5 and word.endswith(("ly", "ness", "ful")):
         word = _SUFFIX.sub("", word)
     if word.endswith("i"):
         return word[:-1] + "y"
-    if word.endswith("e") and len(word) > 3 and not _SHORT.match(word[:-1]):
+    if word.endswith("e") and len(word) > 3 and not _is_short(word[:-1]):
         return word[:-1]
     return word
 
 
-def _without_participle(word: str) -> str:
-    base = _PARTICIPLE.sub("", word)
-    if base == word or len(base) < 2 or not _VOWEL.search(base):
+def _without_participle(word: str, base: str) -> str:
+    if len(base) < 2 or not _VOWEL.search(base):
         return word
-    if _DOUBLED.search(base):
+    if base[-1] == base[-2] and base[-1] in _DOUBLED:
         return base[:-1]
-    return base + "e" if _SHORT.match(base) else base
+    return base + "e" if _is_short(base) else base
+
+
+def _is_short(word: str) -> bool:
+    """Whether it has one vowel, and one consonant after it, as "hop" of "hoping"."""
+    return word[-1] not in _NOT_AFTER_SHORT and _SHORT.match(word) is not None

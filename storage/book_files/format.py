@@ -53,16 +53,17 @@ def decode_text(content: bytes) -> str:
 
 
 def encode_numbers(numbers: "array[int]") -> bytes:
-    return _little_endian(numbers).tobytes()
+    return little_endian(numbers).tobytes()
 
 
 def decode_numbers(content: bytes) -> "array[int]":
     numbers = array("I")
     numbers.frombytes(content)
-    return _little_endian(numbers)
+    return little_endian(numbers)
 
 
-def _little_endian(numbers: "array[int]") -> "array[int]":
+def little_endian(numbers: "array[int]") -> "array[int]":
+    """The numbers as their bytes are in the file."""
     if sys.byteorder == "little":
         return numbers
     swapped = numbers[:]

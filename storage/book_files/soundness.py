@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from domain.book_text import Chapter, Page
 from domain.library.layout import Layout
-from domain.library.words import word_finder
+from domain.library.sentence_words import words_of_each
 from storage.book_files.format import FORM_SEPARATOR, decode_numbers, decode_text
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError)
@@ -54,8 +54,8 @@ def _fits_together(layout: Layout) -> bool:
 def _has_text(db: sqlite3.Connection, layout: Layout) -> bool:
     """All of the text is there, and its sentences have as many words as are counted for them."""
     text = "".join(decode_text(content) for (content,) in db.execute("SELECT content FROM text ORDER BY chunk"))
-    words_between = word_finder(text)
-    counts = (len(words_between(start, end)) for start, end in zip(layout.starts, layout.ends, strict=True))
+    sentences = [text[start:end] for start, end in zip(layout.starts, layout.ends, strict=True)]
+    counts = map(len, words_of_each(sentences))
     return len(text) == layout.length and all(
         count == after - before for count, (before, after) in zip(counts, pairwise(layout.words), strict=True)
     )

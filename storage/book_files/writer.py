@@ -11,22 +11,31 @@ from pathlib import Path
 
 from domain.book_text import BookText
 from domain.errors import StorageError, StorageErrorCode
-from domain.library.index import MemoryIndex, WordForm, index_book
-from storage.book_files.format import CHUNK, FORM_SEPARATOR, LAYOUT_COLUMNS, SCHEMA, encode_numbers, encode_text
+from domain.library.index import MemoryIndex, index_book
+from storage.book_files.format import (
+    CHUNK,
+    FORM_SEPARATOR,
+    LAYOUT_COLUMNS,
+    SCHEMA,
+    encode_numbers,
+    encode_text,
+    little_endian,
+)
 
 _UNFINISHED = ".part"
 
 
 def write_book(path: Path, book: BookText, report: Callable[[float], None]) -> None:
     """Index a book and write its file; `report` is told the done share of the indexing, 0..1."""
-    write_whole(path, book_bytes(book, index_book(book, report)))
+    write_whole(path, book_bytes(book, lambda: index_book(book, report)))
 
 
-def book_bytes(book: BookText, index: MemoryIndex) -> bytes:
-    """The contents of the file of an indexed book."""
+def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
+    """The contents of a book's file. Its index is asked for when it is needed, as it may still be in the making."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(SCHEMA)
         _insert_text(db, book)
+        index = indexed()
         _insert_places(db, index)
         _insert_words(db, index)
         db.commit()
@@ -97,16 +106,15 @@ def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
 
 
 def _insert_words(db: sqlite3.Connection, index: MemoryIndex) -> None:
-    rows = (_word_row(stem, forms) for stem, forms in sorted(index.by_stem().items()))
+    rows = (_word_row(stem, forms, [index.words[form] for form in forms]) for stem, forms in index.stems())
     db.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", rows)
 
 
-def _word_row(stem: str, forms: Sequence[WordForm]) -> tuple[bytearray, ...]:
+def _word_row(stem: str, forms: Sequence[str], places: Sequence["array[int]"]) -> tuple[bytearray, ...]:
     """As bytearrays, which SQLite's module takes as they are; for bytes it first looks for adapters, as long again."""
-    written, positions = zip(*forms, strict=True)
     return (
         bytearray(encode_text(stem)),
-        bytearray(encode_text(FORM_SEPARATOR.join(written))),
-        bytearray(encode_numbers(array("I", map(len, positions)))),
-        bytearray().join(map(encode_numbers, positions)),
+        bytearray(encode_text(FORM_SEPARATOR.join(forms))),
+        bytearray(encode_numbers(array("I", map(len, places)))),
+        bytearray().join(map(little_endian, places)),
     )

@@ -12,7 +12,7 @@ class WordIndex:
 
     def __init__(self, index: MemoryIndex) -> None:
         self._index = index
-        self._stems = index.by_stem()
+        self._stems = {stem: [WordForm(form, index.words[form]) for form in forms] for stem, forms in index.stems()}
         self.layout: Layout = index.layout
 
     def forms(self, stem: str) -> list[WordForm]:

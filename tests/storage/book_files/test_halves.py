@@ -49,7 +49,7 @@ def test_the_parts_between_paragraphs_make_the_same_index(paragraphs: list[str])
 
 def test_a_long_book_is_the_same_whoever_has_indexed_it(long_book: BookText) -> None:
     shares: list[float] = []
-    assert index_in_halves(long_book, shares.append) == index_book(long_book)
+    assert index_in_halves(long_book, shares.append)() == index_book(long_book)
     assert shares == sorted(shares)
 
 
@@ -61,7 +61,7 @@ def test_a_half_that_fails_is_an_error_and_no_half_a_book(
 
     monkeypatch.setattr(halves, "_encode", broken)
     with pytest.raises(OSError, match="not enough memory"):
-        index_in_halves(long_book, lambda share: None)
+        index_in_halves(long_book, lambda share: None)()
 
 
 @pytest.fixture
