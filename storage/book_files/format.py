@@ -7,8 +7,7 @@ A book file is a SQLite file with these tables. All numbers in blobs are unsigne
     pages      in order
     chapters   in order
     places     name, numbers: the columns of the layout (sentences in reading order, edges of chapters), one blob each
-    words      stem, forms, counts, positions: the written forms of a stem with a space between them, how many places
-               each has, and the ordinals of these places, form after form
+    words      first, stems, forms, counts, positions: see storage.book_files.word_rows
 """
 
 import sys
@@ -17,13 +16,12 @@ from array import array
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """Raised whenever a file that was written before would be read wrongly now; such books have to be added again."""
 
 CHUNK = 8_192
 """Characters of text a row holds: few enough to read a passage quickly, many enough to read a book quickly."""
 
-FORM_SEPARATOR = " "
 LAYOUT_COLUMNS = ("starts", "ends", "words", "runs")
 
 SCHEMA = f"""
@@ -39,7 +37,9 @@ SCHEMA = f"""
         start INTEGER NOT NULL, "end" INTEGER NOT NULL, level INTEGER NOT NULL
     );
     CREATE TABLE places (name TEXT PRIMARY KEY, numbers BLOB NOT NULL);
-    CREATE TABLE words (stem BLOB PRIMARY KEY, forms BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL);
+    CREATE TABLE words (
+        first BLOB PRIMARY KEY, stems BLOB NOT NULL, forms BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL
+    );
 """
 
 

@@ -2,6 +2,7 @@
 
 import marshal
 import os
+import sys
 from array import array
 from collections.abc import Callable
 from itertools import accumulate, pairwise
@@ -34,7 +35,8 @@ def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable
     first = index_part(book, 0, middle, report)
     for word in first.places:
         stem_of(word)  # which is remembered, and found out while the copy is still at work
-    return lambda: join_parts(book, [first, _decode(second())])
+    words = first.counts[-1] if first.counts else 0
+    return lambda: join_parts(book, [first, _decode(second(), words)])
 
 
 def _in_a_copy(work: Callable[[], bytes]) -> Callable[[], bytes]:
@@ -73,14 +75,19 @@ def _do_and_end(work: Callable[[], bytes], reading: int, writing: int) -> None:
 
 def _encode(part: IndexedPart) -> bytes:
     columns = [column.tobytes() for column in (part.starts, part.ends, part.counts)]
-    counts = [len(places) for places in part.places.values()]
-    return marshal.dumps((columns, list(part.places), counts, b"".join(part.places.values())))
+    sizes = [len(places) for places in part.places.values()]
+    return marshal.dumps((columns, list(part.places), sizes, b"".join(part.places.values())))
 
 
-def _decode(content: bytes) -> IndexedPart:
-    columns, words, counts, places = marshal.loads(content)  # noqa: S302 (from a copy of this process)
-    starts, ends, before = (array("I", column) for column in columns)
-    numbers, edges = array("I", places), pairwise(accumulate(counts, initial=0))
-    return IndexedPart(
-        starts, ends, before, {word: numbers[slice(*edge)] for word, edge in zip(words, edges, strict=True)}
-    )
+def _decode(content: bytes, words_before: int) -> IndexedPart:
+    columns, words, sizes, joined = marshal.loads(content)  # noqa: S302 (from a copy of this process)
+    starts, ends, counts = (array("I", column) for column in columns)
+    numbers, edges = _raised(array("I", joined), words_before), pairwise(accumulate(sizes, initial=0))
+    places = {word: numbers[slice(*edge)] for word, edge in zip(words, edges, strict=True)}
+    return IndexedPart(starts, ends, _raised(counts, words_before), places)
+
+
+def _raised(numbers: "array[int]", by: int) -> "array[int]":
+    """All numbers and `by`: added as if they were the digits of one, which takes a tenth of the time."""
+    one, other = (int.from_bytes(each, sys.byteorder) for each in (numbers, array("I", [by]) * len(numbers)))
+    return array("I", (one + other).to_bytes(len(numbers) * numbers.itemsize, sys.byteorder))

@@ -15,7 +15,6 @@ from domain.library.windows import Windows
 from storage.book_files.format import (
     APPLICATION_ID,
     CHUNK,
-    FORM_SEPARATOR,
     FORMAT_VERSION,
     LAYOUT_COLUMNS,
     decode_numbers,
@@ -23,6 +22,7 @@ from storage.book_files.format import (
     encode_text,
 )
 from storage.book_files.soundness import DAMAGE, is_laid_out, is_sound
+from storage.book_files.word_rows import FIND_ROW, WordRow
 
 
 class OpenedFile:
@@ -60,8 +60,8 @@ class OpenedFile:
             BookError: INVALID_STATE, the file is damaged.
         """
         with _damage_translated():
-            rows = self._rows("SELECT forms, counts, positions FROM words WHERE stem = ?", encode_text(stem))
-            return [form for row in rows for form in _forms(*row)]
+            rows = self._rows(FIND_ROW, encode_text(stem))
+            return [form for row in rows for form in WordRow.decode(*row).forms_of(stem)]
 
     def read(self, start: int, end: int) -> str:
         """
@@ -87,15 +87,6 @@ class OpenedFile:
     def _rows(self, query: str, *values: object) -> list[tuple[bytes, ...]]:
         with self._lock:
             return self._db.execute(query, values).fetchall()
-
-
-def _forms(written: bytes, counts: bytes, positions: bytes) -> Iterator[WordForm]:
-    numbers, start = decode_numbers(positions), 0
-    for form, count in zip(decode_text(written).split(FORM_SEPARATOR), decode_numbers(counts), strict=True):
-        yield WordForm(form, numbers[start : start + count])
-        start += count
-    if start != len(numbers):
-        raise ValueError("a form has more places, or fewer, than it should")
 
 
 @contextmanager

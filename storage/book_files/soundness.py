@@ -7,7 +7,8 @@ from itertools import pairwise
 from domain.book_text import Chapter, Page
 from domain.library.layout import Layout
 from domain.library.sentence_words import words_of_each
-from storage.book_files.format import FORM_SEPARATOR, decode_numbers, decode_text
+from storage.book_files.format import decode_text
+from storage.book_files.word_rows import ALL_ROWS, WordRow
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 """What comes of reading bytes that are not those that were written."""
@@ -63,11 +64,11 @@ def _has_text(db: sqlite3.Connection, layout: Layout) -> bool:
 
 def _has_words(db: sqlite3.Connection, layout: Layout) -> bool:
     """Every word of the book has its place."""
-    found = 0
-    for forms, counts, positions in db.execute("SELECT forms, counts, positions FROM words"):
-        places, each = decode_numbers(positions), decode_numbers(counts)
-        fits = len(decode_text(forms).split(FORM_SEPARATOR)) == len(each) and sum(each) == len(places)
-        if not fits or max(places) >= layout.word_count:
+    found, last = 0, ""
+    for columns in db.execute(ALL_ROWS):
+        row = WordRow.decode(*columns)
+        stems = [last, *row.stems]
+        if max(row.positions) >= layout.word_count or stems != sorted(stems):
             return False
-        found += len(places)
+        found, last = found + len(row.positions), stems[-1]
     return found == layout.word_count

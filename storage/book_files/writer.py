@@ -4,23 +4,15 @@ import fcntl
 import os
 import sqlite3
 import tempfile
-from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from domain.book_text import BookText
 from domain.errors import StorageError, StorageErrorCode
 from domain.library.index import MemoryIndex, index_book
-from storage.book_files.format import (
-    CHUNK,
-    FORM_SEPARATOR,
-    LAYOUT_COLUMNS,
-    SCHEMA,
-    encode_numbers,
-    encode_text,
-    little_endian,
-)
+from storage.book_files.format import CHUNK, LAYOUT_COLUMNS, SCHEMA, encode_numbers, encode_text
+from storage.book_files.word_rows import encode_rows
 
 _UNFINISHED = ".part"
 
@@ -37,7 +29,7 @@ def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
         _insert_text(db, book)
         index = indexed()
         _insert_places(db, index)
-        _insert_words(db, index)
+        db.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", encode_rows(index))
         db.commit()
         return db.serialize()
 
@@ -103,18 +95,3 @@ def _insert_text(db: sqlite3.Connection, book: BookText) -> None:
 def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
     columns = ((name, encode_numbers(getattr(index.layout, name))) for name in LAYOUT_COLUMNS)
     db.executemany("INSERT INTO places VALUES (?, ?)", columns)
-
-
-def _insert_words(db: sqlite3.Connection, index: MemoryIndex) -> None:
-    rows = (_word_row(stem, forms, [index.words[form] for form in forms]) for stem, forms in index.stems())
-    db.executemany("INSERT INTO words VALUES (?, ?, ?, ?)", rows)
-
-
-def _word_row(stem: str, forms: Sequence[str], places: Sequence["array[int]"]) -> tuple[bytearray, ...]:
-    """As bytearrays, which SQLite's module takes as they are; for bytes it first looks for adapters, as long again."""
-    return (
-        bytearray(encode_text(stem)),
-        bytearray(encode_text(FORM_SEPARATOR.join(forms))),
-        bytearray(encode_numbers(array("I", map(len, places)))),
-        bytearray().join(map(little_endian, places)),
-    )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.readers.txt import read_plain
 from domain.book_text import BookText
-from domain.library.index import index_book, index_part, join_parts
+from domain.library.index import IndexedPart, index_book, index_part, join_parts
 from storage.book_files import halves
 from storage.book_files.halves import index_in_halves
 
@@ -43,7 +43,11 @@ def test_the_parts_between_paragraphs_make_the_same_index(paragraphs: list[str])
     book = BookText("\n\n".join(paragraphs), (), (), "txt")
     ends = [at for at in range(len(book.text)) if book.text.startswith("\n\n", at)]
     edges = [0, *ends[::2], len(book.text)]
-    parts = [index_part(book, start, end, lambda share: None) for start, end in pairwise(edges)]
+    parts: list[IndexedPart] = []
+    words = 0
+    for start, end in pairwise(edges):
+        parts.append(index_part(book, start, end, lambda share: None, words))
+        words = parts[-1].counts[-1] if parts[-1].counts else words
     assert join_parts(book, parts) == index_book(book)
 
 
