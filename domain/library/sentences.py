@@ -22,9 +22,10 @@ _CLOSERS = "\"'”’»›)\\]}）」』】〉》〕_*"
 _OPENERS = "\"'“‘«‹(\\[{（「『【〈《〔—–_*-"
 _DENSE_STOPS = "。！？｡"
 _STOPS = rf".!?…‽؟۔।॥{_DENSE_STOPS}"
+_MOST_SPACE = 40
 _STOP = re.compile(
     rf"[{_STOPS}\n](?:(?<=\n)[^\S\n]*\n"
-    rf"|(?<!\n)[{_STOPS}]*[{_CLOSERS}]*(?=(?P<space>\s{{0,40}})[{_OPENERS}]{{0,6}}(?P<next>.?)))",
+    rf"|(?<!\n)[{_STOPS}]*[{_CLOSERS}]*(?=(?P<space>\s{{0,{_MOST_SPACE}}})[{_OPENERS}]{{0,6}}(?P<next>.?)))",
     re.DOTALL,
 )
 """An empty line, or a terminator and what follows it. It begins with a set of characters, quick to look for."""
@@ -32,6 +33,9 @@ _STOP = re.compile(
 _LAST_WORD = re.compile(r"(?:^|[^\w.])((?:\w+\.)*\w+)$")
 _SEEN_BEYOND = 64
 """Characters beyond the longest sentence that are looked at, for what follows a stop at its end."""
+
+_AT_ONCE = 16_384
+"""Characters that are looked through at once, at most: so many may be in vain where a sentence is too long."""
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _FIRST_CHARACTER = re.compile(r"\S")
@@ -46,27 +50,62 @@ _BEFORE_NUMBERS = frozenset(
     ("no", "nos", "nr", "p", "pp", "vol", "vols", "fig", "figs", "ch", "chap", "sec", "art", "bk")
 )
 
-_LAST_LETTERS = frozenset(word[-2:] for word in _NEVER_LAST | _BEFORE_NUMBERS)
+_LAST_LETTERS = frozenset(word[-3:] for word in _NEVER_LAST | _BEFORE_NUMBERS)
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """The spans of the sentences of `text[start:end]`, in order; together they cover all but whitespace."""
     end = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
-    begin = scanned = _skip_space(text, start, end)
+    begin = _skip_space(text, start, end)
     while begin < end:
-        limit = begin + MAX_SENTENCE
+        begin, scanned = _split_plain(text, begin, end, spans)
+        if begin < end:
+            begin = _split_one(text, begin, scanned, end, spans)
+    return spans
+
+
+def _split_plain(text: str, begin: int, end: int, spans: list[tuple[int, int]]) -> tuple[int, int]:
+    """Sentences in one pass over their stops, which takes less time than looking for one after the other.
+
+    It leaves off before a sentence that may be too long, and where its look ahead would end before the text does: at
+    the beginning of that sentence and after the last stop that did not end it.
+    """
+    edge = min(end, begin + _AT_ONCE)
+    sure = end if edge == end else edge - _SEEN_BEYOND
+    scanned = begin
+    for stop in _STOP.finditer(text, begin, edge):
+        at, after = stop.span()
+        if at < begin:  # an empty line that follows a stop
+            continue
+        if after > begin + MAX_SENTENCE or after > sure:
+            break
+        space, following = stop.groups()
+        if space and following.isupper() and at - begin > 2 and _is_other_word(text[at - 3 : at]):
+            spans.append((begin, after))
+            begin = scanned = after + len(space) if len(space) < _MOST_SPACE else _skip_space(text, after, end)
+        elif _ends_sentence(text, begin, stop, end):
+            spans.append((begin, _without_space(text, begin, after)))
+            begin = scanned = _skip_space(text, after, end)
+        else:
+            scanned = after
+    return begin, scanned
+
+
+def _split_one(text: str, begin: int, scanned: int, end: int, spans: list[tuple[int, int]]) -> int:
+    """One sentence, cut if it is too long, no stop of which is before `scanned`; and where the next begins."""
+    limit = begin + MAX_SENTENCE
+    while True:
         stop = _STOP.search(text, scanned, min(end, limit + _SEEN_BEYOND))
         if stop is None or stop.start() >= limit:
             after = end if end <= limit else _soft_cut(text, begin, limit)
-        elif _ends_sentence(text, begin, stop, end):
+            break
+        if _ends_sentence(text, begin, stop, end):
             after = stop.end()
-        else:
-            scanned = stop.end()
-            continue
-        spans.append((begin, _without_space(text, begin, after)))
-        begin = scanned = _skip_space(text, after, end)
-    return spans
+            break
+        scanned = stop.end()
+    spans.append((begin, _without_space(text, begin, after)))
+    return _skip_space(text, after, end)
 
 
 def is_finished(text: str, begin: int, end: int, limit: int) -> bool:
@@ -107,7 +146,7 @@ def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool
 
 
 def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
-    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_other_word(text[max(begin, stop - 2) : stop]):
+    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_other_word(text[max(begin, stop - 3) : stop]):
         return False
     last_word = _LAST_WORD.search(text, max(begin, stop - 24), stop)
     if last_word is None:
@@ -121,5 +160,5 @@ def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
 
 
 def _is_other_word(last_letters: str) -> bool:
-    """Whether no abbreviation ends in these letters: so much is seen at a glance."""
-    return last_letters.isalpha() and len(last_letters) == 2 and last_letters.lower() not in _LAST_LETTERS
+    """Whether no abbreviation ends in these three letters, and none is so short: so much is seen at a glance."""
+    return len(last_letters) == 3 and last_letters.isalpha() and last_letters.lower() not in _LAST_LETTERS
