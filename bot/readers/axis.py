@@ -109,6 +109,8 @@ def _marked_block(marked: str) -> tuple[str, list[int]]:
 
 def _tidy_lines(text: str) -> str:
     """It is asked first whether there is anything to do: most blocks are tidy."""
+    if "\n" not in text:
+        return text
     if " \n" in text or "\t\n" in text:
         text = _LINE_END.sub("\n", text)
     return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text

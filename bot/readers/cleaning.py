@@ -14,11 +14,15 @@ _INVISIBLE = re.compile(
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
 """In which whole sentences can be hidden. Apart from the others: a set with characters beyond U+FFFF in it is looked
 for twenty times as slowly."""
+_CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
+"""Most blocks of most books: Latin letters and the usual signs, to which nothing is to be done."""
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:
     """NFC, ligatures as letters, no soft hyphens, invisible marks or control characters; line feeds stay."""
+    if _CLEAN.fullmatch(text):
+        return text
     if not text.isprintable():
         text = _CONTROL.sub(" ", text)
         text = text if text.isascii() else _TAGS.sub("", _INVISIBLE.sub("", text))
