@@ -82,18 +82,20 @@ def index_part(
 ) -> IndexedPart:
     """Index the stretch of a book between two offsets, each the edge of a chapter or the end of a paragraph."""
     text = book.text[start:end]
-    spans = list(split_chapters(text, book.chapters, start))
-    sentences = [text[first - start : last - start] for first, last in spans]
+    starts, ends = array("I"), array("I")
+    for first, last in split_chapters(text, book.chapters, start):
+        starts.append(first)
+        ends.append(last)
+    sentences = (text[first - start : last - start] for first, last in zip(starts, ends, strict=True))
     places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     counts, count = array("I"), words_before
-    for number, words in enumerate(words_of_each(sentences)):
+    for number, words in enumerate(words_of_each(list(sentences))):
         for word in words:
             places[word].append(count)
             count += 1
         counts.append(count)
         if number % _REPORT_EVERY == 0:
-            report(number / len(spans))
-    starts, ends = (array("I", edges) for edges in zip(*spans, strict=True)) if spans else (array("I"), array("I"))
+            report(number / len(starts))
     return IndexedPart(starts, ends, counts, dict(places))
 
 

@@ -6,7 +6,7 @@ Splitting at spaces is quicker than any pattern, so whatever is no part of a wor
 import re
 from collections.abc import Iterable, Sequence
 
-from domain.library.words import CLITIC_END, has_marks_or_dense_script, words_of
+from domain.library.words import CLITIC_END, has_marks_or_dense_script, word_finder, words_of
 
 _BETWEEN = "\0"
 """Stands between sentences while they are one text."""
@@ -25,9 +25,15 @@ _ASCII_WORDS = bytes(
 _MOST_SIGNS = 50
 """Different signs beyond ASCII that are worth being made spaces one after the other; a novel has five or six."""
 
+_TYPICAL = 100
+"""Sentences in which a book shows its script."""
+
 
 def words_of_each(sentences: Sequence[str]) -> Iterable[list[str]]:
     """The words of each sentence, in order."""
+    beginning = "".join(sentences[:_TYPICAL])
+    if has_marks_or_dense_script(beginning):
+        return map(word_finder(beginning), sentences)
     text = _BETWEEN.join(sentences)
     if text.count(_BETWEEN) != len(sentences) - 1:
         return map(words_of, sentences)

@@ -50,7 +50,7 @@ _BEFORE_NUMBERS = frozenset(
     ("no", "nos", "nr", "p", "pp", "vol", "vols", "fig", "figs", "ch", "chap", "sec", "art", "bk")
 )
 
-_LAST_LETTERS = frozenset(word[-3:] for word in _NEVER_LAST | _BEFORE_NUMBERS)
+_LAST_TWO, _LAST_THREE = (frozenset(word[-letters:] for word in _NEVER_LAST | _BEFORE_NUMBERS) for letters in (2, 3))
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
@@ -159,6 +159,9 @@ def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
     return word.lower() in _NEVER_LAST
 
 
-def _is_other_word(last_letters: str) -> bool:
-    """Whether no abbreviation ends in these three letters, and none is so short: so much is seen at a glance."""
-    return len(last_letters) == 3 and last_letters.isalpha() and last_letters.lower() not in _LAST_LETTERS
+def _is_other_word(last_three: str) -> bool:
+    """Whether no abbreviation ends in these letters: so much is seen at a glance."""
+    last_two = last_three[-2:].lower()
+    if last_two not in _LAST_TWO:
+        return last_two.isalpha() and len(last_two) == 2
+    return last_three.isalpha() and len(last_three) == 3 and last_three.lower() not in _LAST_THREE

@@ -7,6 +7,7 @@ and the search looks for neighbouring pairs of them.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from domain.library.word_lists import IRREGULAR_FORMS
@@ -36,7 +37,12 @@ _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ":
 
 def words_of(text: str) -> list[str]:
     """The words of a text in order, as they are written."""
-    return _pattern_for(text).findall(text)
+    return word_finder(text)(text)
+
+
+def word_finder(text: str) -> Callable[[str], list[str]]:
+    """What gives the words of a text, or of any part of it."""
+    return _pattern_for(text).findall
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
@@ -82,7 +88,11 @@ def without_possessive(word: str) -> str:
     return word[:-2] if word.endswith(("'s", "’s")) else word
 
 
-@lru_cache(maxsize=50_000)
+STEMS_REMEMBERED = 50_000
+"""More than the different words of a long novel."""
+
+
+@lru_cache(maxsize=STEMS_REMEMBERED)
 def stem_of(word: str) -> str:
     """What a written word is searched as: folded, without its ending if English or Russian, irregular forms as one."""
     folded = without_possessive(fold(word))

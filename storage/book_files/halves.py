@@ -5,11 +5,11 @@ import os
 import sys
 from array import array
 from collections.abc import Callable
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 from domain.book_text import BookText
 from domain.library.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
-from domain.library.words import stem_of
+from domain.library.words import STEMS_REMEMBERED, stem_of
 
 WORTH_TWO = 1_000_000
 """Characters. Copying the process and putting the halves together takes as long as indexing a tenth of them."""
@@ -33,7 +33,7 @@ def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable
         return lambda: index_book(book, report)
     second = _in_a_copy(lambda: _encode(index_part(book, middle, len(book.text), lambda share: None)))
     first = index_part(book, 0, middle, report)
-    for word in first.places:
+    for word in islice(first.places, STEMS_REMEMBERED):
         stem_of(word)  # which is remembered, and found out while the copy is still at work
     words = first.counts[-1] if first.counts else 0
     return lambda: join_parts(book, [first, _decode(second(), words)])
