@@ -15,7 +15,7 @@ from domain.agent.preparing import Preparation
 from domain.agent.running_turn import Ending, RunningTurn
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Turn, TurnState
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.protocols import ChatMessageRepository, Clock, TurnRepository
 
@@ -233,10 +233,14 @@ class ChatWithBook:
         if turn is None or turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
             return
         noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
-        if turn.state is TurnState.ANSWERED:
-            await self._turns.finish(replace(noted, state=TurnState.DELIVERED))
-        else:
-            await self._turns.finish(replace(noted, told=True))
+        is_answered = turn.state is TurnState.ANSWERED
+        try:
+            await self._turns.finish(
+                replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
+            )
+        except ConversationError as error:
+            if error.code is not ConversationErrorCode.NOT_FOUND:  # asked again, or taken back, while it was shown
+                raise
 
     @asynccontextmanager
     async def _call_back(self, known: ChatMessage) -> AsyncIterator[Taken | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from domain.agent.chat_with_book import Taken
-from domain.conversation import TurnState
+from domain.conversation import Turn, TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent
 from tests.doubles.scripted_chat import ScriptedChat
@@ -189,6 +189,27 @@ async def test_a_failure_is_to_be_told_once(room: ReadingRoom, model: ScriptedCh
     kept = await room.storage.turns.get(failed.id)
     assert kept is not None
     assert (kept.state, kept.reply_ids) == (TurnState.FAILED, ("9",))
+
+
+async def test_a_failure_whose_question_is_asked_again_while_it_is_told_needs_no_note(
+    room: ReadingRoom, model: ScriptedChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."), "Hobb did it.")
+    talk = await asked(room, "Who?")
+    await answered(room, talk)
+    [failed] = await room.storage.turns.list_undelivered()
+    look_up = room.storage.turns.get
+
+    async def look_up_and_lose(turn_id: str) -> Turn | None:
+        turn = await look_up(turn_id)
+        monkeypatch.undo()
+        await room.storage.turns.reopen(turn_id)
+        return turn
+
+    monkeypatch.setattr(room.storage.turns, "get", look_up_and_lose)
+    await room.chat.delivered(failed.id, ["9"])
+    await answered(room, talk)
+    assert await said(room, talk) == ["Who?", "Hobb did it."]
 
 
 async def test_a_failure_that_was_never_told_is_undone_at_the_next_start(
