@@ -6,6 +6,9 @@ from typing import Any, NoReturn
 from domain.characters import encodable
 from domain.tool_use import UNREADABLE_ARGUMENTS
 
+_MOST_LEVELS = 100
+"""No tool takes more than three; what is written a thousand deep can be read, and then not be sent with the history."""
+
 
 def read_arguments(written: str) -> dict[str, Any]:
     """The JSON object, {} where nothing was written; anything else comes back under UNREADABLE_ARGUMENTS.
@@ -19,7 +22,18 @@ def read_arguments(written: str) -> dict[str, Any]:
         arguments = _loaded(encodable(json.dumps(_loaded(written), ensure_ascii=False)))
     except (ValueError, RecursionError):
         arguments = None
-    return arguments if isinstance(arguments, dict) else {UNREADABLE_ARGUMENTS: encodable(written)}
+    if isinstance(arguments, dict) and not _is_deeper(arguments, _MOST_LEVELS):
+        return arguments
+    return {UNREADABLE_ARGUMENTS: encodable(written)}
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether there is more of it below so many levels of objects and lists."""
+    inside = [value]
+    for _ in range(levels):
+        inside = [item for each in inside for item in (each.values() if isinstance(each, dict) else each)]
+        inside = [item for item in inside if isinstance(item, dict | list)]
+    return bool(inside)
 
 
 def _loaded(written: str) -> Any:

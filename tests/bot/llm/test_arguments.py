@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.llm.arguments import read_arguments
+from bot.llm.encoding import encoded
 from domain.tool_use import UNREADABLE_ARGUMENTS
 
 
@@ -31,3 +32,10 @@ def test_what_a_model_may_write(written: str, arguments: dict[str, object]) -> N
 @given(st.text(st.characters() | st.characters(categories=["Cs"])))
 def test_anything_else_is_an_object_too_and_can_be_sent_back(written: str) -> None:
     assert json.dumps(read_arguments(written), ensure_ascii=False, allow_nan=False).encode()
+
+
+@pytest.mark.parametrize(("levels", "is_read"), [(99, True), (100, False), (400, False), (985, False)])
+def test_arguments_nested_deeper_than_can_be_sent_again_count_as_unreadable(levels: int, is_read: bool) -> None:
+    written = f'{{"query": {"[" * levels}{"]" * levels}}}'
+    assert (UNREADABLE_ARGUMENTS not in read_arguments(written)) is is_read
+    assert json.loads(encoded(read_arguments(written)))
