@@ -4,6 +4,7 @@ Every text stands in the code in English, as the first argument of a call of a `
 is its own key in the catalogues. A test collects them all and compares.
 """
 
+import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
@@ -14,12 +15,15 @@ from cogs.translation.german import GERMAN
 from cogs.translation.german_answers import GERMAN_ANSWERS
 from cogs.translation.german_commands import GERMAN_COMMANDS
 from cogs.translation.german_errors import GERMAN_ERRORS
-from domain.errors import MarginaliaError
+from domain.errors import MarginaliaError, StorageErrorCode
 
 CATALOGUES: dict[discord.Locale, Mapping[str, str]] = {
     discord.Locale.german: GERMAN | GERMAN_ANSWERS | GERMAN_COMMANDS,
 }
 ERRORS: dict[discord.Locale, Mapping[type[str], Mapping[str, str]]] = {discord.Locale.german: GERMAN_ERRORS}
+
+_FOLDERS = re.compile(r"(?<!\S)/.*/")
+"""In which folder a file is kept is told to whoever runs the bot, by `marginalia check`; readers are told its name."""
 
 
 class CommaNumbers(Formatter):
@@ -54,6 +58,8 @@ class Speech:
 
         `code` is the failure's own, an error code of the domain where it has one.
         """
+        if isinstance(code, StorageErrorCode):
+            message = _FOLDERS.sub("", message)
         gist = self._errors.get(type(code), {}).get(code)
         return f"{gist}\n-# {message}" if gist else message
 

@@ -1,6 +1,7 @@
 """Every failure ends in a sentence, for the person who asked and for nobody else."""
 
 import logging
+import sqlite3
 
 import discord
 import pytest
@@ -9,6 +10,7 @@ from discord import app_commands
 from cogs.errors import Refusal, sentence_for
 from cogs.translation import speech_for
 from domain.errors import BookError, BookErrorCode
+from storage.sqlite.errors import storage_error
 from tests.cogs.stage import Stage, text_of
 
 SAY = speech_for(discord.Locale.american_english)
@@ -41,6 +43,17 @@ class Response:
 )
 def test_known_failures_have_sentences_of_their_own(error: Exception, sentence: str) -> None:
     assert sentence in sentence_for(error, SAY)
+
+
+@pytest.mark.parametrize("locale", [discord.Locale.american_english, discord.Locale.german])
+@pytest.mark.parametrize("folder", ["/srv/marginalia/", "/srv/my books/2026/"])
+def test_nobody_is_told_in_which_folder_the_data_is(locale: discord.Locale, folder: str) -> None:
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    told = sentence_for(storage_error(full, f"{folder}marginalia.db"), speech_for(locale))
+    assert told.endswith(
+        "There is no room left for the database marginalia.db: free some space on the disk, then try again."
+    )
 
 
 def test_an_unknown_failure_is_logged_under_the_id_that_is_told(caplog: pytest.LogCaptureFixture) -> None:
