@@ -4,7 +4,7 @@ import asyncio
 import logging
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -181,25 +181,15 @@ class Marginalia(ServingBot):
         """Let commands that are nearly done be done; tell those who gave the others that they have to again."""
         myself = asyncio.current_task()
         working = {task: interaction for task, interaction in self.at_work.items() if task is not myself}
-        if not working:
-            return
-        _, late = await asyncio.wait(working, timeout=COMMAND_PATIENCE_S)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*working, return_exceptions=True)
+        late = await _end(working, COMMAND_PATIENCE_S)
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
                 await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
 
     async def _finish_listening(self) -> None:
         """Let those who deal with an event be done, and stop the others while they can still be stopped in order."""
-        listening = self._listening - {asyncio.current_task()}
-        if not listening:
-            return
-        _, late = await asyncio.wait(listening, timeout=LISTENER_PATIENCE_S)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        myself = asyncio.current_task()
+        await _end([task for task in self._listening if task is not myself], LISTENER_PATIENCE_S)
 
     async def _sync(self) -> None:
         """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
@@ -217,6 +207,17 @@ class Marginalia(ServingBot):
             else:
                 logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
                 return
+
+
+async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:
+    """Let tasks be done, and cancel those that take longer; which these were."""
+    if not tasks:
+        return set()
+    _, late = await asyncio.wait(tasks, timeout=patience_s)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return late
 
 
 def intents(*, reads_messages: bool) -> discord.Intents:
