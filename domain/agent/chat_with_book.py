@@ -234,10 +234,9 @@ class ChatWithBook:
             return
         noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
         is_answered = turn.state is TurnState.ANSWERED
+        noted = replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
         try:
-            await self._turns.finish(
-                replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
-            )
+            await self._turns.finish(noted)
         except ConversationError as error:
             if error.code is not ConversationErrorCode.NOT_FOUND:  # asked again, or taken back, while it was shown
                 raise

@@ -47,7 +47,6 @@ class BookIndex(Protocol):
 class MemoryIndex:
     """An index as it is made, before it goes to disk."""
 
-    text: str
     layout: Layout
     words: dict[str, "array[int]"]
 
@@ -57,9 +56,6 @@ class MemoryIndex:
         for written in sorted(self.words):
             forms[stem_of(written)].append(written)
         return sorted(forms.items())
-
-    def read(self, start: int, end: int) -> str:
-        return self.text[start:end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +82,11 @@ def index_part(
     for first, last in split_chapters(text, book.chapters, start):
         starts.append(first)
         ends.append(last)
-    sentences = (text[first - start : last - start] for first, last in zip(starts, ends, strict=True))
+    spans = zip(starts, ends, strict=True)
     places: defaultdict[str, array[int]] = defaultdict(lambda: array("I"))
     counts, count = array("I"), words_before
-    for number, words in enumerate(words_of_each(list(sentences))):
+    # No name is given to the sentences, so that their memory is given back before the words take it.
+    for number, words in enumerate(words_of_each([text[first - start : last - start] for first, last in spans])):
         for word in words:
             places[word].append(count)
             count += 1
@@ -109,4 +106,4 @@ def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
         for word, places in part.places.items():
             whole.places.setdefault(word, array("I")).extend(places)
     layout = lay_out(book, whole.starts, whole.ends, array("I", [0]) + whole.counts)
-    return MemoryIndex(book.text, layout, whole.places)
+    return MemoryIndex(layout, whole.places)

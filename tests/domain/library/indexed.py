@@ -2,28 +2,30 @@
 
 from bot.readers.txt import read_plain
 from domain.book import BookText
-from domain.library.index import MemoryIndex, WordForm, index_book
+from domain.library.index import WordForm, index_book
 from domain.library.layout import Layout
 from domain.library.reading import Reading
 
 
 class WordIndex:
-    """The words of a book that was indexed."""
+    """The words of a book; a text is one as it stands."""
 
-    def __init__(self, index: MemoryIndex) -> None:
-        self._index = index
-        self._stems = {stem: [WordForm(form, index.words[form]) for form in forms] for stem, forms in index.stems()}
-        self.layout: Layout = index.layout
+    def __init__(self, book: BookText | str) -> None:
+        book = read_plain(book) if isinstance(book, str) else book
+        made = index_book(book)
+        self.text = book.text
+        self.layout: Layout = made.layout
+        self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in made.stems()}
 
     def forms(self, stem: str) -> list[WordForm]:
         return self._stems.get(stem, [])
 
     def read(self, start: int, end: int) -> str:
-        return self._index.read(start, end)
+        return self.text[start:end]
 
 
 def reading_of(book: BookText | str, read_to: int | None = None) -> Reading:
     """The book as somebody sees it who has read up to `read_to`, or all of it; a text is one as it stands."""
-    index = WordIndex(index_book(read_plain(book) if isinstance(book, str) else book))
+    index = WordIndex(book)
     layout = index.layout if read_to is None else index.layout.clip(read_to, index.read)
     return Reading(index, layout)
