@@ -39,15 +39,14 @@ from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.planning import PASSAGES
 from bot.readers.txt import read_plain
 from bot.tools.book import book_toolbox
-from domain.agent.composition import Composition, compose
-from domain.agent.quotations import fold
-from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, Passage, Sentence
 from domain.chat import PromptMessage
+from domain.citations.quotations import fold
+from domain.citations.resolver import Composition, compose
 from domain.event import ToolCallFinished
-from domain.library.word_lists import STOP_WORDS
-from domain.library.words import stem_of, words_of
-from domain.protocols import BookView
+from domain.library.search.words import STOP_WORDS, stem_of, words_of
+from domain.ports import BookView
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from storage.book_files.files import SQLiteBookFiles
 
 HEAD = ("", "questions", "span", "all", "half", "firm", "nothing", "words", "calls", "ms")

@@ -25,9 +25,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from domain.library import leaks
-from domain.library.leaks import Leaks
-from domain.library.sentences import split_sentences
+from domain.library.search.sentences import split_sentences
+from domain.spoilers.detector import Leaks
 
 SEED = 11
 BOUNDS = (0.1, 0.3, 0.5, 0.7, 0.9)

@@ -26,7 +26,7 @@ from benchmarks.prose import book
 from benchmarks.table import print_memory, print_table, summary
 from bot.readers.txt import read_plain
 from domain.book import Book
-from domain.protocols import BookView
+from domain.ports import BookView
 from storage.book_files.files import SQLiteBookFiles
 
 LONG = 3_200_000

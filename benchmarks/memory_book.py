@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from domain.library.reading import Reading
+from domain.library.view import Reading
 from tests.domain.library.indexed import WordIndex
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from bot.app import SAMPLE, App, open_app
 from bot.settings import load_settings
 from bot.warm_up import warm_up
-from domain.agent.chat_with_book import Reader
 from domain.event import Answer
+from domain.turn.chat_with_book import Reader
 
 QUESTION = "Where does Kit Varley lift his hat, and why?"
 READER = Reader("bench", "Bench")

@@ -23,8 +23,8 @@ from typing import Any
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import percentile, print_table
 from domain.book import PhraseHit
-from domain.library.measures import is_hit
-from domain.library.words import fold, word_spans, words_of
+from domain.library.evaluation import is_hit
+from domain.library.search.words import fold, word_spans, words_of
 
 SEED = 7
 LENGTHS = ((5, 5), (8, 12), (13, 25), (26, 60))

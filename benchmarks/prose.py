@@ -10,7 +10,7 @@ from collections import Counter
 from functools import cache
 
 from bot.app import SAMPLE
-from domain.library.sentences import split_sentences
+from domain.library.search.sentences import split_sentences
 
 CHAPTER = 15_000
 """Characters of a chapter."""

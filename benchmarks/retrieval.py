@@ -23,10 +23,9 @@ from typing import Any
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
 from domain.library import query, ranking, search, windows, words
-from domain.library.evaluation import PASSAGES
-from domain.library.layout import Layout
-from domain.library.measures import LabelledQuestion, Outcome, Scores, WordAxis, measure
-from domain.library.sentences import MAX_SENTENCE
+from domain.library.evaluation import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
+from domain.library.search.layout import Layout
+from domain.library.search.sentences import MAX_SENTENCE
 
 MEASURES = ("answer@500w", "answer@1000w", "answer@2000w", "recall@1000w", "recall@5", "mrr", "median_ms")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.commands import backup, books, bot, chat, check, evaluate, health, mcp, preview, search
+from bot.cli import books, chat, mcp, preview, search
 from bot.commands.running import console, fail
 from domain.errors import MarginaliaError
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from bot.fluent import llm
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
-from domain.protocols import ChatProvider
+from domain.ports import ChatProvider
 
 _NOTHING_SAID = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.EMPTY_REPLY})
 

@@ -17,8 +17,6 @@ from bot.emphasis import Emphasis
 from bot.event_json import event_to_json
 from bot.keyboard import interrupts
 from bot.word_wrap import WordWrap
-from domain.agent.chat_with_book import ChatWithBook, Reader
-from domain.agent.leak_gate import redacted
 from domain.book import Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -32,6 +30,8 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
+from domain.spoilers.filter import redacted
+from domain.turn.chat_with_book import ChatWithBook, Reader
 
 TERMINAL_READER = Reader("terminal", "")
 _COVERED = re.compile(r"\|\|.+?\|\|", re.DOTALL)

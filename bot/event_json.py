@@ -4,8 +4,8 @@ import json
 import re
 from dataclasses import asdict
 
-from domain.agent.leak_gate import redacted
 from domain.event import ToolCallFinished, TurnEvent
+from domain.spoilers.filter import redacted
 
 _WRITTEN = ("text", "partial", "offer")
 """Fields with words of an answer."""

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from bot.tools.from_function import Tool
-from domain.agent.registry import ToolRegistry, error_output
-from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyOutcome, UsageReported
-from domain.protocols import ChatProvider, Dispatcher, ToolOutput
+from domain.ports import ChatProvider, Dispatcher, ToolOutput
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.tools.registry import ToolRegistry, error_output
 
 OnUsage = Callable[[UsageReported], Awaitable[None] | None]
 """Told the tokens of each request; it may be a coroutine function."""

@@ -18,14 +18,14 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
 from bot.tools.book import BOOK_TOOLS, book_toolbox
-from domain.agent.registry import ToolRegistry, as_result, to_json
 from domain.book import Book, ContentsEntry, numbered, page_reference
 from domain.errors import BookError, MarginaliaError
-from domain.library.bound import label_at
-from domain.library.positions import end_of_page, find_page
+from domain.library.progress import end_of_page, find_page
 from domain.library.shelf import Bookshelf
-from domain.protocols import BookFile, BookView, ReaderRepository, ToolHandler
+from domain.ports import BookFile, BookView, ReaderRepository, ToolHandler
+from domain.spoilers.bound import label_at
 from domain.tool_use import ToolDefinition
+from domain.tools.registry import ToolRegistry, as_result, to_json
 
 LIST_BOOKS = ToolDefinition(
     "list_books",

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from domain.agent.context import DEFAULT_MAX_MESSAGES
 from domain.errors import SettingsError
+from domain.turn.history import DEFAULT_MAX_MESSAGES
 
 Provider = Literal["anthropic", "openai", "extractive"]
 

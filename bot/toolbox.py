@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from bot.settings import Settings
 from bot.tools.book import book_toolbox
 from bot.tools.mcp_addresses import parse_servers
-from domain.agent.aids import NO_AIDS, Aids, MakeToolbox
-from domain.agent.cache import CachingDispatcher, ToolResultCache
-from domain.agent.registry import ToolRegistry
-from domain.protocols import BookView, Dispatcher
+from domain.ports import BookView, Dispatcher
 from domain.tool_use import ToolDefinition
+from domain.tools.cache import CachingDispatcher, ToolResultCache
+from domain.tools.context import NO_AIDS, Aids, MakeToolbox
+from domain.tools.registry import ToolRegistry
 
 WEATHER_TTL_S = 600.0
 """Open-Meteo makes its current weather anew every quarter of an hour."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from bot.llm.wire import WireChat
 from bot.prices import cost_in_microdollars
 from domain.errors import LLMError
-from domain.protocols import ChatProvider
+from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
 
 COLLECTIONS = (2_000, 3, 7_000)

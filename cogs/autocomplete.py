@@ -15,7 +15,7 @@ from cogs.translation import Speech, speech_of
 from domain.book import Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
-from domain.library.positions import title_is_read
+from domain.library.progress import title_is_read
 
 MOST_CHOICES = 25
 LONGEST_NAME = 100

@@ -8,9 +8,9 @@ from cogs.rendering.inline import inert
 from cogs.translation import Speech
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
-from domain.library.bound import label_at
-from domain.library.positions import title_is_read
+from domain.library.progress import title_is_read
 from domain.library.shelf import AddedBook
+from domain.spoilers.bound import label_at
 from domain.usage import UsageTotal
 
 PAPER = discord.Colour(0xE8D9B5)

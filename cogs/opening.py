@@ -16,9 +16,9 @@ from cogs.rendering.inline import inert
 from cogs.services import Conversing, Services
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
 from cogs.translation import Speech, speech_of
-from domain.agent.chat_with_book import Reader
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.turn.chat_with_book import Reader
 
 logger = logging.getLogger(__name__)
 

@@ -8,13 +8,11 @@ from typing import Any, Protocol
 import discord
 from discord.ext import commands
 
-from domain.agent.chat_with_book import ChatWithBook
-from domain.agent.conversations import ManageConversations
 from domain.chat import ChatMessage
 from domain.conversation import Conversation
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
-from domain.protocols import (
+from domain.ports import (
     BookRepository,
     ChatMessageRepository,
     Clock,
@@ -24,6 +22,8 @@ from domain.protocols import (
     TurnRepository,
     UsageRepository,
 )
+from domain.turn.chat_with_book import ChatWithBook
+from domain.turn.conversations import ManageConversations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

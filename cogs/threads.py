@@ -11,9 +11,9 @@ from cogs.errors import Refusal, bot_lacks
 from cogs.patience import TROUBLE, persistently
 from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
 from cogs.translation import Speech, speech_of
-from domain.agent.conversations import ManageConversations
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
+from domain.turn.conversations import ManageConversations
 
 logger = logging.getLogger(__name__)
 

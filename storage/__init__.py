@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 from domain.errors import SettingsError
 
 if TYPE_CHECKING:  # the process that indexes a book starts without them
-    from domain.protocols import (
+    from domain.ports import (
         BookRepository,
         ChatMessageRepository,
         ConversationRepository,

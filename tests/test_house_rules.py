@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bot.settings import Settings
-from domain import protocols
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
@@ -67,7 +66,7 @@ def test_every_port_can_be_imported_by_the_name_of_the_house() -> None:
     rooms = sorted((ROOT / "domain" / "protocols").glob("[a-z]*.py"))
     ports = {name for room in rooms for name in defined(room)}
     assert {"BookView", "Clock", "ToolHandler"} <= ports
-    assert sorted(protocols.__all__) == sorted(ports)
+    assert sorted(ports.__all__) == sorted(ports)
 
 
 def test_every_module_says_what_it_is() -> None:

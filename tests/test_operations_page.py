@@ -10,9 +10,9 @@ from bot.settings import Settings
 from cogs.conversation.catching_up import ASLEEP_AT_MOST
 from cogs.conversation.reception import PAGE, READ_AT_MOST
 from cogs.conversation.rounds import COME_BACK_AFTER_S
-from domain.agent.turn_log import TurnLog
 from domain.conversation import Turn, TurnState
 from domain.event import TextDelta
+from domain.turn.state import TurnLog
 from tests.storage.values import MIDNIGHT
 
 ROOT = Path(__file__).parents[1]

@@ -10,9 +10,9 @@ import typer
 
 from bot.commands.running import console, fail, opened, run_async
 from domain.book import Passage, page_reference
-from domain.library.positions import end_of_page
-from domain.library.search import MAX_RESULTS
-from domain.protocols import BookView
+from domain.library.progress import end_of_page
+from domain.library.search.query import MAX_RESULTS
+from domain.ports import BookView
 
 
 def search(

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bot.llm.rounds import with_every_call_answered
-from domain.agent.sentence_keys import render
 from domain.chat import MessageRole, PromptMessage
+from domain.citations.keys import render
 from domain.tool_use import ToolDefinition, ToolInvocation
 
 Wire = dict[str, Any]

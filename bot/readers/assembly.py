@@ -10,7 +10,7 @@ from bot.readers.paging import MOST_PAGES, PAGE_CHARACTERS, estimated_pages, pag
 from bot.readers.plain_headings import find_headings
 from bot.readers.title_page import read_title_page
 from bot.readers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
-from domain.book_text import BookText, Chapter, Page
+from domain.book import BookText, Chapter, Page
 from domain.characters import encodable
 from domain.errors import BookError, BookErrorCode
 

@@ -9,7 +9,7 @@ from bot.readers.heading_words import Rank
 from bot.readers.headings import is_not_the_book, parse_label, parse_numeral
 from bot.readers.measures import middle
 from bot.readers.titles import chapter_title, with_subtitle
-from domain.book_text import Chapter
+from domain.book import Chapter
 
 MOST_CHAPTERS = 5_000
 _FRONT_MATTER_CHARACTERS = 6_000

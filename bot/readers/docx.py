@@ -9,7 +9,7 @@ from bot.readers.docx_body import DocxBody
 from bot.readers.docx_parts import read_notes, read_properties, read_styles
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.readers.xml_parts import xml_text
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 FORMAT = "docx"

@@ -13,7 +13,7 @@ from bot.readers.epub_package import Item, Package, open_package
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.readers.markup import add_document, parse
 from bot.readers.titles import one_line, with_subtitle
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 FORMAT = "epub"

@@ -7,7 +7,7 @@ from importlib import import_module
 from bot.readers.encoding import decode_markup
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.readers.titles import last_component
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 

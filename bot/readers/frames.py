@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from bot.readers.chapters import MOST_CHAPTERS
 from bot.readers.paging import MOST_PAGES
-from domain.book_text import BookText, Chapter, Page
+from domain.book import BookText, Chapter, Page
 
 _HEADER = struct.Struct(">cQ")
 LONGEST_MESSAGE = 16 * 2**20

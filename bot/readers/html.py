@@ -7,7 +7,7 @@ from bot.readers.axis import TextAxis
 from bot.readers.encoding import decode_markup
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.readers.markup import add_document, parse
-from domain.book_text import BookText
+from domain.book import BookText
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser

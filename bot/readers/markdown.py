@@ -11,7 +11,7 @@ from bot.readers.chapters import Heading, is_label
 from bot.readers.cleaning import collapse
 from bot.readers.encoding import decode
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from domain.book_text import BookText
+from domain.book import BookText
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -7,7 +7,7 @@ As in print, a chapter begins on a new page; within it the pages are of equal le
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from domain.book_text import Page
+from domain.book import Page
 
 PAGE_CHARACTERS = 1_800
 MOST_PAGES = 20_000

@@ -12,9 +12,9 @@ from bot.readers.formats import named_format
 from bot.readers.limits import DEFAULT_LIMITS
 from bot.readers.worker_process import WorkerBounds, WorkerProcess, out_of_time
 from bot.readers.worker_start import SpareWorker
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from domain.protocols import Progress
+from domain.ports import Progress
 
 _MB = 1_000_000
 

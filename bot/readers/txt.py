@@ -3,7 +3,7 @@
 from bot.readers.assembly import Draft, assemble
 from bot.readers.encoding import decode
 from bot.readers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from domain.book_text import BookText
+from domain.book import BookText
 
 FORMAT = "txt"
 

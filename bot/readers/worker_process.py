@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from bot.readers.frames import BrokenFrameError, Kind, decode_book, read_frame
 from bot.readers.titles import last_component
 from bot.readers.worker_start import SpareWorker
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from domain.protocols import Progress
+from domain.ports import Progress
 
 _LOG = logging.getLogger(__name__)
 _BYTES_PER_CHARACTER = 3

@@ -9,12 +9,12 @@ from bot.tools.contents import MOST_LISTED, listed
 from bot.tools.position import PROPOSE_POSITION, proposer
 from bot.tools.showing import WordBudget, counted, joined, labelled, passage_of, per_chapter
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
-from domain.agent.aids import NO_AIDS, Aids
-from domain.agent.registry import ToolRegistry
 from domain.book import Mentions, Passage
-from domain.library.reading import READ_WORDS
-from domain.protocols import BookView, ToolHandler
+from domain.library.view import READ_WORDS
+from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
+from domain.tools.context import NO_AIDS, Aids
+from domain.tools.registry import ToolRegistry
 
 SPENT = "The reading budget of this answer is used up: answer from what you have."
 

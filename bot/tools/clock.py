@@ -6,9 +6,9 @@ import zoneinfo
 from datetime import UTC, datetime
 from typing import Any
 
-from domain.agent.registry import error_output, failure_output, to_json
-from domain.protocols import Clock, ToolHandler
+from domain.ports import Clock, ToolHandler
 from domain.tool_use import ToolDefinition
+from domain.tools.registry import error_output, failure_output, to_json
 
 _SUGGESTIONS = 5
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic_core import to_json
+import pydantic_core
 
 from bot.tools.signature import ToolSignatureError, definition_of, docstring_of, signature_of
-from domain.agent.registry import TOOL_NAME, failure_output
-from domain.protocols import ToolHandler, ToolOutput
+from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.registry import TOOL_NAME, failure_output
 
 RESERVED_NAMES = frozenset({"help", "exit", "quit", "print", "input"})
 """Words a person types to a program, and builtins that talk to a terminal: as tools they would be taken for those."""
@@ -125,4 +125,4 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
 
 
 def _encoded(value: Any) -> ToolOutput:
-    return value if isinstance(value, str | ToolResult) else to_json(value, inf_nan_mode="null").decode()
+    return value if isinstance(value, str | ToolResult) else pydantic_core.to_json(value, inf_nan_mode="null").decode()

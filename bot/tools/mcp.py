@@ -10,9 +10,9 @@ from mcp import MCPError, types
 
 from bot.tools.mcp_addresses import ServerAddress
 from bot.tools.mcp_link import ServerLink, ServerUnavailableError
-from domain.agent.registry import ToolRegistry, error_output, to_json
-from domain.protocols import ToolHandler, ToolOutput
+from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.registry import ToolRegistry, error_output, to_json
 
 LONGEST_RESULT = 50_000
 """Characters of a result that reach the model: about 12,000 tokens."""

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from bot.tools.arguments import define, text_argument
-from domain.agent import proposals
-from domain.protocols import ToolHandler
+from domain.ports import ToolHandler
 from domain.tool_use import ToolResult
+from domain.tools import context
 
 PROPOSE_POSITION = define(
-    proposals.PROPOSE_POSITION,
+    context.PROPOSE_POSITION,
     "Offer the reader to set how far they have read. Use it only when a reader says so themselves (“I am on page 80 "
     "now”). It changes nothing by itself: the reader confirms, and then their next message sees more.",
     {"page": {"type": "string", "description": "The last page the reader has read, as printed: 80 or xii."}},
@@ -21,7 +21,7 @@ def proposer(propose: Callable[[str], None]) -> ToolHandler:
     """The handler. Whether there is such a page is not looked up: that would tell how long the book is."""
 
     async def call(args: dict[str, Any]) -> ToolResult:
-        page = proposals.page_in(text_argument(args, "page"))
+        page = context.page_in(text_argument(args, "page"))
         if page is None:
             raise ValueError("page must be the number or label of one page, such as 80 or xii")
         propose(page)

@@ -14,7 +14,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
-from domain.agent.registry import TOOL_NAME, to_json
+from domain.tools.registry import TOOL_NAME, to_json
 
 
 class ToolSignatureError(TypeError):

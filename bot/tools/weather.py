@@ -7,9 +7,9 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from bot.tools.places import Place, choose, spellings
-from domain.agent.registry import error_output, failure_output, to_json
-from domain.protocols import ToolHandler
+from domain.ports import ToolHandler
 from domain.tool_use import ToolDefinition
+from domain.tools.registry import error_output, failure_output, to_json
 
 GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 FORECAST_URL = "https://api.open-meteo.com"

@@ -9,14 +9,14 @@ from typing import Any
 
 from bot.tools.arguments import define, text_argument, whole_argument
 from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
-from domain.agent.aids import Aids
-from domain.agent.summaries import SHORTEST, Digest, extracts
 from domain.book import Mentions, Passage, Sentence
 from domain.library.portraits import forms_of, introductions, other_names
-from domain.library.sentences import split_sentences
-from domain.library.telling import most_telling, weights_of
-from domain.protocols import BookView
+from domain.library.salience import most_telling, weights_of
+from domain.library.search.sentences import split_sentences
+from domain.library.summaries import SHORTEST, Digest, extracts
+from domain.ports import BookView
 from domain.tool_use import ToolResult
+from domain.tools.context import Aids
 
 STORY_SHARE = 0.5
 """Of the reading budget that summaries may take, so that there is room to look things up."""

@@ -10,11 +10,11 @@ from cogs.delivery.answer_message import messages_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.calls import calls_of
 from cogs.services import Services
-from domain.agent.proposals import proposals_in
-from domain.agent.unsupported import unsupported
 from domain.chat import ChatMessage, MessageRole
+from domain.citations.uncited import unsupported
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
+from domain.tools.context import proposals_in
 
 
 class Aftermath:

@@ -7,7 +7,7 @@ from cogs.conversation.reception import Reception
 from cogs.conversation.rounds import Rounds
 from cogs.conversation.screen import NOTHING, Leftover
 from cogs.services import Services
-from domain.agent.chat_with_book import Taken
+from domain.turn.chat_with_book import Taken
 
 
 class Corrections:

@@ -12,8 +12,8 @@ from cogs.conversation.addressing import is_addressed, is_from_a_person, words_o
 from cogs.patience import persistently
 from cogs.services import Services
 from cogs.threads import take_over_name
-from domain.agent.chat_with_book import Reader
 from domain.conversation import Conversation
+from domain.turn.chat_with_book import Reader
 
 PAGE = 100
 """Messages that Discord hands out in one request."""

@@ -12,10 +12,10 @@ from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.inline import inert_in_files
 from cogs.rendering.trace import call_json, call_section
 from cogs.rendering.words import Say, in_english
-from domain.agent.leak_gate import redacted
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
+from domain.spoilers.filter import redacted
 
 
 class ExportFormat(StrEnum):

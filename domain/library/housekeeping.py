@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from domain.errors import MarginaliaError
 from domain.library.shelf import Bookshelf
+from domain.ports import Clock, RetentionRepository
 from domain.privacy import Sweep
-from domain.protocols import Clock, RetentionRepository
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText
 from domain.errors import BookError, BookErrorCode
-from domain.protocols import BookFile, BookFiles, BookReader, BookRepository, Clock, Progress
+from domain.ports import BookFile, BookFiles, BookReader, BookRepository, Clock, Progress
 
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""

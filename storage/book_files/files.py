@@ -10,7 +10,7 @@ from pathlib import Path
 
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode
-from domain.protocols import BookFile, Progress
+from domain.ports import BookFile, Progress
 from storage.book_files.indexer_process import Indexers
 from storage.book_files.open_files import OpenFiles
 from storage.book_files.views import OpenedBook

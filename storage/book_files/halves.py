@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Callable
 from itertools import accumulate, islice, pairwise
 
-from domain.book_text import BookText
-from domain.library.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
-from domain.library.words import STEMS_REMEMBERED, stem_of
+from domain.book import BookText
+from domain.library.search.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
+from domain.library.search.words import STEMS_REMEMBERED, stem_of
 
 WORTH_TWO = 1_000_000
 """Characters. Copying the process and putting the halves together takes as long as indexing a tenth of them."""

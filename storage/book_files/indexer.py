@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from domain.book_text import BookText, Chapter, Page
+from domain.book import BookText, Chapter, Page
 from storage.book_files.format import decode_text, encode_text
 from storage.book_files.halves import index_in_halves
 from storage.book_files.writer import book_bytes, write_whole

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import StorageError, StorageErrorCode
 from storage.book_files.indexer import encode_task
 from storage.book_files.writer import write_failed

@@ -7,11 +7,10 @@ from pathlib import Path
 from threading import Lock
 from urllib.parse import quote
 
-from domain.book_text import Chapter, Page
+from domain.book import Chapter, Page
 from domain.errors import BookError, BookErrorCode
-from domain.library.index import WordForm
-from domain.library.layout import Layout
-from domain.library.windows import Windows
+from domain.library.search.index import WordForm
+from domain.library.search.layout import Layout, Windows
 from storage.book_files.format import (
     APPLICATION_ID,
     CHUNK,

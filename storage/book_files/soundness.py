@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Sequence
 from itertools import pairwise
 
-from domain.book_text import Chapter, Page
-from domain.library.layout import Layout
-from domain.library.sentence_words import words_of_each
+from domain.book import Chapter, Page
+from domain.library.search.layout import Layout
+from domain.library.search.words import words_of_each
 from storage.book_files.format import decode_text
 from storage.book_files.word_rows import ALL_ROWS, WordRow
 

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode, MarginaliaError
-from domain.library.layout import Layout
-from domain.library.positions import find_page, page_missing
-from domain.library.reading import Reading
-from domain.protocols import BookView
+from domain.library.progress import find_page, page_missing
+from domain.library.search.layout import Layout
+from domain.library.view import Reading
+from domain.ports import BookView
 from storage.book_files.open_files import OpenFiles
 from storage.book_files.opened import OpenedFile, missing, unreadable
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 
-from domain.library.index import MemoryIndex, WordForm
+from domain.library.search.index import MemoryIndex, WordForm
 from storage.book_files.format import decode_numbers, decode_text, encode_numbers, encode_text, little_endian
 
 STEMS_A_ROW = 16

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from domain.book_text import BookText
+from domain.book import BookText
 from domain.errors import StorageError, StorageErrorCode
-from domain.library.index import MemoryIndex, index_book
+from domain.library.search.index import MemoryIndex, index_book
 from storage.book_files.format import CHUNK, LAYOUT_COLUMNS, SCHEMA, encode_numbers, encode_text
 from storage.book_files.word_rows import encode_rows
 

@@ -6,8 +6,8 @@ from storage.sqlite.database import Database
 from storage.sqlite.rows import entity, upsert
 from storage.sqlite.serialisation import time_from_text, time_to_text
 
-_COLUMNS = ("book_id", "kind", "key", "depends_to", "text", "model", "created_at")
-_UPSERT = upsert("derived_texts", _COLUMNS, key=("book_id", "kind", "key", "depends_to"))
+_TEXT_COLUMNS = ("book_id", "kind", "key", "depends_to", "text", "model", "created_at")
+_TEXT_UPSERT = upsert("derived_texts", _TEXT_COLUMNS, key=("book_id", "kind", "key", "depends_to"))
 
 _WITHIN_BOUND = """
 SELECT * FROM derived_texts WHERE book_id = ? AND kind = ? AND key = ? AND depends_to <= ?
@@ -26,7 +26,7 @@ class SQLiteDerivedTexts:
 
     async def put(self, text: DerivedText) -> None:
         await self._database.write(
-            _UPSERT,
+            _TEXT_UPSERT,
             [
                 text.book_id,
                 text.kind,

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console
 
 from bot.console import ConsoleChat, position_fields
-from domain.agent.chat_with_book import ChatWithBook
 from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
 from domain.event import Answer, PositionProposed, TextDelta, TurnEvent, TurnStarted
+from domain.turn.chat_with_book import ChatWithBook
 
 TALK = Conversation("t", "b", "Talk", datetime(2026, 1, 1, tzinfo=UTC))
 

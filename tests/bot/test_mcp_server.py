@@ -17,7 +17,7 @@ from bot.mcp_server import OpenBooks, book_server
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import Bookshelf
-from domain.protocols import Progress
+from domain.ports import Progress
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 from tests.storage.values import MIDNIGHT

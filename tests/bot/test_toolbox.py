@@ -10,9 +10,9 @@ import pytest
 from bot.settings import Settings, load_settings
 from bot.toolbox import open_toolbox
 from bot.tools.book import BOOK_TOOLS
-from domain.agent.registry import as_result
 from domain.errors import SettingsError
-from domain.protocols import BookView
+from domain.ports import BookView
+from domain.tools.registry import as_result
 from tests.doubles.open_meteo import OpenMeteoDouble
 
 NO_BOOK = cast(BookView, None)

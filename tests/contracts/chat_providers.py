@@ -10,7 +10,7 @@ from bot.llm.anthropic import AnthropicChat
 from bot.llm.extractive import ExtractiveChat
 from bot.llm.openai import OpenAIChat
 from bot.llm.wire import WireChat
-from domain.protocols import ChatProvider
+from domain.ports import ChatProvider
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.http import ModelDouble
 from tests.doubles.openai_api import OpenAIDouble

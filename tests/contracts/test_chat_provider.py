@@ -8,7 +8,7 @@ import pytest
 from domain.book import Passage
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.protocols import ChatProvider
+from domain.ports import ChatProvider
 from domain.tool_use import StopReason, ToolInvocation
 from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, streamed_text, system, user
 from tests.contracts.chat_providers import BENCHES, PROVIDERS, Bench

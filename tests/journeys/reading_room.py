@@ -10,26 +10,24 @@ from pathlib import Path
 from bot.aside import ask_aside
 from bot.llm.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
-from domain.agent.aids import MakeToolbox
-from domain.agent.allowance import Allowance
-from domain.agent.always_retrieve import AlwaysRetrieveStrategy
-from domain.agent.answering import AnswerMaker
-from domain.agent.briefer import Briefer
-from domain.agent.chat_with_book import ChatWithBook, Reader
-from domain.agent.context import FullHistoryStrategy
-from domain.agent.conversations import ManageConversations
-from domain.agent.expenses import Expenses
-from domain.agent.fitting import FittingStrategy
-from domain.agent.leak_checks import LeakChecks
-from domain.agent.preparing import Preparation
-from domain.agent.prompts import Prompts
-from domain.agent.stand_in import StandIn
-from domain.agent.summaries import ChapterSummaries
-from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, BookText, Chapter, Page
 from domain.conversation import Conversation
 from domain.event import Answer, TurnEvent
-from domain.protocols import BookFile, ChatProvider
+from domain.library.summaries import ChapterSummaries
+from domain.ports import BookFile, ChatProvider
+from domain.spoilers.detector import LeakChecks
+from domain.strategies.adaptive import FittingStrategy
+from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.tools.context import MakeToolbox
+from domain.turn.chat_with_book import ChatWithBook, Reader
+from domain.turn.conversations import ManageConversations
+from domain.turn.fallback import StandIn
+from domain.turn.history import FullHistoryStrategy
+from domain.turn.preparer import Briefer, Preparation
+from domain.turn.prompts import Prompts
+from domain.turn.quota import Allowance, Expenses
+from domain.turn.runner import AnswerMaker
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 

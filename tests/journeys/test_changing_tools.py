@@ -5,11 +5,11 @@ from typing import Any
 
 from bot.llm.anthropic import AnthropicChat
 from bot.tools.book import book_toolbox
-from domain.agent.aids import NO_AIDS, Aids
-from domain.agent.registry import ToolRegistry
 from domain.event import Answer
-from domain.protocols import BookView
+from domain.ports import BookView
 from domain.tool_use import ToolDefinition
+from domain.tools.context import NO_AIDS, Aids
+from domain.tools.registry import ToolRegistry
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Json, Reply, Thinking

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from domain.agent.leak_gate import COVERED, HIDDEN_NOTE
-from domain.agent.sentence_keys import KEY_IN_GROUP, key_of
 from domain.book import PositionState, ReadingPosition
+from domain.citations.keys import KEY_IN_GROUP, key_of
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import BookError, ConversationError, LLMError, LLMErrorCode
 from domain.event import Answer, TextDelta, ToolCallFinished, TurnEvent, TurnFailed, TurnStarted
+from domain.spoilers.filter import COVERED, HIDDEN_NOTE
 from domain.tool_use import ChatResponse, StopReason, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room

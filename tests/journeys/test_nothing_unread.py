@@ -18,21 +18,21 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-import domain.agent.chapter_pieces as pieces_module
-import domain.agent.summaries as summaries_module
+import domain.library.summaries as pieces_module
+import domain.library.summaries as summaries_module
 from bot.app import SAMPLE
 from bot.commands.search import passage_fields
 from bot.mcp_server import OpenBooks, tools_of
-from domain.agent.registry import as_result
-from domain.agent.sentence_keys import KEY_IN_GROUP, key_of
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage
+from domain.citations.keys import KEY_IN_GROUP, key_of
 from domain.errors import MarginaliaError
 from domain.event import ToolCallFinished, TurnEvent, UsageReported
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
-from domain.protocols import BookReader
+from domain.ports import BookReader
 from domain.tool_use import ChatResponse, TokenUsage, ToolInvocation
+from domain.tools.registry import as_result
 from storage.book_files.files import SQLiteBookFiles
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.book_pairs import READ_WORDS, UNREAD_WORDS, Pair, Unread, pairs

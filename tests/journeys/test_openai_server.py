@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.llm.openai import OpenAIChat
-from domain.agent.sentence_keys import KEY_IN_GROUP
+from domain.citations.keys import KEY_IN_GROUP
 from domain.event import Answer, ToolCallFinished
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Json, Reply, say

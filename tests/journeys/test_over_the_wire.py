@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.llm.anthropic import AnthropicChat
-from domain.agent.chat_with_book import ChatWithBook
 from domain.event import Answer, TextDelta
+from domain.turn.chat_with_book import ChatWithBook
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Json, Reply, Thinking, say

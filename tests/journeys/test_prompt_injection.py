@@ -17,14 +17,14 @@ import pytest
 
 from bot.mcp_server import OpenBooks, tools_of
 from bot.tools.book import book_toolbox
-from domain.agent.aids import NO_AIDS, Aids
-from domain.agent.chat_with_book import Reader
-from domain.agent.registry import ToolRegistry, as_result
 from domain.book import PositionState, ReadingPosition
 from domain.event import Answer, PositionProposed, ToolCallFinished, TurnEvent
 from domain.library.shelf import Bookshelf
-from domain.protocols import BookReader, BookView
+from domain.ports import BookReader, BookView
 from domain.tool_use import ToolDefinition
+from domain.tools.context import NO_AIDS, Aids
+from domain.tools.registry import ToolRegistry, as_result
+from domain.turn.chat_with_book import Reader
 from storage.book_files.files import SQLiteBookFiles
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Actor, DiscordDouble, Permission

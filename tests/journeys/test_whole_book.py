@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import domain.agent.chapter_pieces as pieces_module
-import domain.agent.summaries as summaries_module
-from domain.agent.sentence_keys import KEY_IN_GROUP
+import domain.library.summaries as pieces_module
+import domain.library.summaries as summaries_module
 from domain.book import BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.chat import PromptMessage
+from domain.citations.keys import KEY_IN_GROUP
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import ToolCallFinished
 from domain.tool_use import ChatResponse, ProviderEvent, TokenUsage, ToolDefinition

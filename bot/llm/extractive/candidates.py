@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot.llm.extractive.language import Language, stems_of
-from domain.agent.quotations import fold
-from domain.agent.sentence_keys import KEY_GROUP
 from domain.book import Passage, Sentence
-from domain.library.words import words_of
+from domain.citations.keys import KEY_GROUP
+from domain.citations.quotations import fold
+from domain.library.search.words import words_of
 
 LONG = 45
 """Words of the longest sentence that is quoted whole; few readers want more at a time."""

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from enum import StrEnum
 from functools import lru_cache
 
-from domain.library.word_lists import STOP_WORDS
-from domain.library.words import fold, is_dense, stem_of, words_of
+from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
 SAMPLE_CHARACTERS = 4_000
 """Of a text whose language is to be told; a page is plenty."""

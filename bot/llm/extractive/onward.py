@@ -8,8 +8,8 @@ from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.quoting import introduce, quotations, render
 from bot.llm.extractive.transcript import Transcript
-from domain.agent.quotations import fold
 from domain.book import Passage, Sentence
+from domain.citations.quotations import fold
 
 
 @dataclass(frozen=True, slots=True)

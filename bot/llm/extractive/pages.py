@@ -7,10 +7,10 @@ from bot.llm.extractive.intents import Pages
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.transcript import Transcript
-from domain.agent.sentence_keys import key_of
 from domain.book import Passage
+from domain.citations.keys import key_of
 
-MOST_WORDS = 400
+MOST_PAGE_WORDS = 400
 """Words that are read out at once: more than a page of most books, and less than two messages of Discord."""
 
 _PARAGRAPH_GAP = 2
@@ -24,7 +24,7 @@ def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
         return ""
     phrases = PHRASES[language]
     candidates = gather([passages], language)
-    kept = list(_within(candidates, MOST_WORDS))
+    kept = list(_within(candidates, MOST_PAGE_WORDS))
     goes_on = [phrases.goes_on] if len(kept) < len(candidates) else []
     return "\n\n".join([phrases.page, *_blocks(kept, passages), *goes_on])
 

@@ -12,8 +12,8 @@ from bot.llm.extractive.quoting import introduce, quotations, render
 from bot.llm.extractive.scoring import Evidence
 from bot.llm.extractive.tally import tally_of
 from bot.llm.extractive.transcript import Transcript
-from domain.agent.quotations import fold
 from domain.book import Passage
+from domain.citations.quotations import fold
 
 MOST_PLACES = 3
 """Places of a line that are quoted."""

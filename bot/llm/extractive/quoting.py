@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from bot.llm.extractive.candidates import Candidate
 from bot.llm.extractive.language import Language
-from domain.agent.sentence_keys import key_of
 from domain.book import Sentence
+from domain.citations.keys import key_of
 
 _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
 _DOUBLE = re.compile(r"[\"“”„«»]")

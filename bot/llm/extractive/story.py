@@ -13,7 +13,7 @@ from bot.llm.extractive.phrases import PHRASES
 from bot.llm.extractive.quoting import quotations, render
 from bot.llm.extractive.transcript import Transcript
 from domain.book import Sentence
-from domain.library.telling import most_telling, weights_of
+from domain.library.salience import most_telling, weights_of
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""

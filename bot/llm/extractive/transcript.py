@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from domain.agent.talk import NUDGE
 from domain.book import Passage
 from domain.chat import PromptMessage
+from domain.strategies.transcript import NUDGE
 from domain.tool_use import ToolInvocation
 
 _MOST_CHARACTERS = 2_000

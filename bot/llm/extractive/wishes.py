@@ -8,7 +8,7 @@ from bot.llm.extractive.follow_up import in_context
 from bot.llm.extractive.intents import Count, Intent, Lookup, Remark, intent_of
 from bot.llm.extractive.question import Question
 from bot.llm.extractive.transcript import Transcript
-from domain.library.sentences import split_sentences
+from domain.library.search.sentences import split_sentences
 
 MOST_WISHES = 3
 _REMEMBERED = 6

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from bot.llm.openai_request import build_request
-from domain.agent.sentence_keys import key_of
 from domain.chat import PromptMessage
+from domain.citations.keys import key_of
 from domain.tool_use import RawReply, ToolInvocation
 from tests.bot.llm.talk import SEARCH, passage, result, system, user
 

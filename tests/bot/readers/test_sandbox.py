@@ -13,7 +13,7 @@ from bot.readers import worker_process, worker_start
 from bot.readers.sandbox import SandboxedReader
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from domain.protocols import BookReader
+from domain.ports import BookReader
 from tests.bot.readers.builders import archive, epub, pdf
 from tests.bot.readers.invariants import check, titles
 from tests.bot.readers.prose import paragraph, prose

@@ -11,11 +11,11 @@ import pytest
 from bot.readers.txt import read_plain
 from bot.tools.book import book_toolbox
 from bot.tools.showing import joined
-from domain.agent.registry import as_result
 from domain.book import Book, BookText, Chapter, Page
-from domain.library.reading import READ_WORDS
-from domain.protocols import BookView
+from domain.library.view import READ_WORDS
+from domain.ports import BookView
 from domain.tool_use import ToolResult
+from domain.tools.registry import as_result
 from storage.book_files.files import SQLiteBookFiles
 
 SHA = "7" * 64

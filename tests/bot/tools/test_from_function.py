@@ -18,8 +18,8 @@ from pydantic import BaseModel
 
 from bot.tools.from_function import RESERVED_NAMES, Tool
 from bot.tools.signature import ToolSignatureError
-from domain.agent.registry import ToolRegistry, is_error
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.registry import ToolRegistry, is_error
 
 
 def get_weather(location: str, days: int = 1) -> str:

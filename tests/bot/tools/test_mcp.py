@@ -15,8 +15,8 @@ import pytest
 from bot.tools import mcp_link
 from bot.tools.mcp import LONGEST_RESULT, McpTools, open_mcp_tools
 from bot.tools.mcp_addresses import ServerAddress
-from domain.agent.registry import ToolRegistry, as_result
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.registry import ToolRegistry, as_result
 from tests.doubles.mcp_http import McpHttpDouble
 from tests.doubles.mcp_server import TOOLS
 

@@ -9,8 +9,8 @@ from typing import Any
 import bot.tools
 from bot.tools.clock import DateTimeTool
 from bot.tools.weather import WeatherTool
-from domain.agent.registry import ToolRegistry
 from domain.tool_use import ToolDefinition
+from domain.tools.registry import ToolRegistry
 from tests.doc_examples import DOCS, python_blocks, run_block
 
 GUIDE = DOCS / "tool-development.md"

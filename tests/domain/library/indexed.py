@@ -2,9 +2,9 @@
 
 from bot.readers.txt import read_plain
 from domain.book import BookText
-from domain.library.index import WordForm, index_book
-from domain.library.layout import Layout
-from domain.library.reading import Reading
+from domain.library.search.index import WordForm, index_book
+from domain.library.search.layout import Layout
+from domain.library.view import Reading
 
 
 class WordIndex:

@@ -4,7 +4,7 @@ import pytest
 
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError
-from domain.library.reading import Reading
+from domain.library.view import Reading
 from tests.domain.library.indexed import reading_of
 
 FRONT = "A tale. "

@@ -13,12 +13,12 @@ import pytest
 from bot.app import App, open_app
 from bot.llm.anthropic import AnthropicChat
 from bot.settings import Settings
-from domain.agent.chat_with_book import Reader
 from domain.conversation import Conversation
 from domain.errors import StorageError, StorageErrorCode
 from domain.event import Answer
 from domain.library.housekeeping import Housekeeping
 from domain.privacy import Sweep
+from domain.turn.chat_with_book import Reader
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, say
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.readers.txt import read_plain
-from domain.book_text import BookText
-from domain.library.index import IndexedPart, index_book, index_part, join_parts
+from domain.book import BookText
+from domain.library.search.index import IndexedPart, index_book, index_part, join_parts
 from storage.book_files import halves
 from storage.book_files.halves import index_in_halves
 

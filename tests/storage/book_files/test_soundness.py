@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.book import Book
-from domain.book_text import BookText, Page
+from domain.book import Book, BookText, Page
 from domain.errors import BookError, BookErrorCode
 from storage.book_files.files import SQLiteBookFiles
 from storage.book_files.opened import OpenedFile

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.book_text import BookText
-from domain.library.index import index_book
+from domain.book import BookText
+from domain.library.search.index import index_book
 from storage.book_files.format import encode_numbers
 from storage.book_files.word_rows import STEMS_A_ROW, WordRow, encode_rows
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from bot.llm.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
-from domain.agent.composition import compose
-from domain.agent.tool_use import ToolUseRetrievalStrategy
 from domain.book import Book, BookText, Chapter, Citation, Page
 from domain.chat import PromptMessage
+from domain.citations.resolver import compose
 from domain.event import StrategyOutcome, ToolCallStarted
-from domain.protocols import BookView, Dispatcher
+from domain.ports import BookView, Dispatcher
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from storage.book_files.files import SQLiteBookFiles
 
 

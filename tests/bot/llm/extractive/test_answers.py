@@ -7,7 +7,7 @@ import pytest
 
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES
-from domain.agent.registry import error_output
+from domain.tools.registry import error_output
 from tests.bot.llm.extractive.reading import Talk, reading
 
 SAY = PHRASES[Language.ENGLISH]

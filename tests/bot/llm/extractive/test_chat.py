@@ -3,8 +3,8 @@
 from bot.llm.extractive import ExtractiveChat
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.phrases import PHRASES
-from domain.agent.talk import NUDGE
 from domain.chat import PromptMessage
+from domain.strategies.transcript import NUDGE
 from domain.tool_use import ToolDefinition, ToolInvocation
 from tests.bot.llm.talk import SEARCH, collected, passage, result, streamed_text, system, user
 

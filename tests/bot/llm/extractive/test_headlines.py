@@ -5,8 +5,8 @@ from importlib.resources import files
 import pytest
 
 from bot.llm.extractive import ExtractiveChat
-from domain.agent.prompts import Prompts
 from domain.chat import PromptMessage
+from domain.turn.prompts import Prompts
 
 PROMPTS = Prompts.load(files("prompts"))
 

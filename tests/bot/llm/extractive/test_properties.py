@@ -10,12 +10,12 @@ from bot.llm.extractive import ExtractiveChat
 from bot.llm.extractive.candidates import gather
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.quoting import quotations, render
-from domain.agent.citing import AnswerComposer
-from domain.agent.quotations import UNSEEN, Quotations
-from domain.agent.sentence_keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.agent.typed_pages import TypedPages
 from domain.book import Citation, Passage, Sentence
 from domain.chat import PromptMessage
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
+from domain.citations.page_numbers import TypedPages
+from domain.citations.quotations import UNSEEN, Quotations
+from domain.citations.resolver import AnswerComposer
 from domain.tool_use import TextChunk, ToolInvocation
 from tests.bot.llm.talk import SEARCH
 

@@ -5,9 +5,9 @@ import pytest
 from bot.llm.extractive.candidates import Candidate, gather
 from bot.llm.extractive.language import Language
 from bot.llm.extractive.quoting import introduce, quotations, render
-from domain.agent.quotations import Quotations
-from domain.agent.sentence_keys import key_of
 from domain.book import Passage, Sentence
+from domain.citations.keys import key_of
+from domain.citations.quotations import Quotations
 
 
 def candidates(*texts: str, gap: int = 1) -> list[Candidate]:

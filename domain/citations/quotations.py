@@ -1,0 +1,138 @@
+"""Quotation marks are a promise: what stands between them stands in the book."""
+
+import re
+import unicodedata
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from domain.citations.keys import KEY_GROUP
+from domain.library.search.words import is_dense, words_of
+
+FEWEST_WORDS = 4
+"""Shorter quotations are names and turns of phrase, which everybody may put in quotation marks."""
+
+FEWEST_DENSE = 8
+"""The same in scripts without spaces, in characters."""
+
+LONGEST = 1_200
+"""Characters held back at most while a quotation is open; a longer one cannot be checked whole and loses its mark."""
+
+_DOUBLE = (
+    r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
+    r"|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\""
+)
+_CURLY_SINGLE = r"(?<!\w)‘[^‘’\n]++(?:’(?=\w)[^‘’\n]*+)*+’(?!\w)"
+_ENGLISH_SINGLE = r"(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)[^'\n]++(?:'(?=\w)[^'\n]*+)*+'(?!\w)"
+_UNCLOSED = r"[“„«][^“”„«»\n]+(?=\n|\Z)"
+_BLOCK = r"(?:^[ \t]*>[^\n]*\n?)+"
+_QUOTED = re.compile(
+    rf"(?P<block>{_BLOCK})|(?P<closed>{_DOUBLE}|{_CURLY_SINGLE}|{_ENGLISH_SINGLE})|(?P<unclosed>{_UNCLOSED})",
+    re.MULTILINE,
+)
+_OPENING = re.compile(
+    r"[“«„‹「『\"]|»(?=\w)|(?<!\w)‘|(?<![\w'])'(?!(?:t(?:is|was|ill)|em|cause|round|bout|\d)\b)|^[ \t]*>", re.MULTILINE
+)
+_GAP = re.compile(r"\s*(?:\[[^\]\n]*\]|…|\.\.\.)\s*")
+_BLOCK_MARK = re.compile(r"^[ \t]*>+[ \t]?", re.MULTILINE)
+_ATTRIBUTION = re.compile(r"\n[ \t]*(?:[—–]|--?)[^\n]*\s*\Z")
+_TYPED_REFERENCE = re.compile(r"\((?:about )?pp?\. ?[^()\n]{1,30}\)")
+_MARKS = "“”„«»‹›‘’\"'「」『』"
+_FOLDS = str.maketrans(
+    {"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "...", "*": "", "_": ""}
+)
+UNSEEN = re.compile(
+    "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[ -~])[\u200c\u200d]"
+)
+"""Letters nobody sees, in which a page number or a quotation could be hidden from whoever checks it."""
+_EDGES = " .,;:!?'\"-_*。、！？"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a checked text; `quoted`: it is a quotation and stands in the book."""
+
+    text: str
+    quoted: bool = False
+
+
+def fold(text: str) -> str:
+    """Text for comparison: compatible characters, case, quotation marks, dashes and white space made alike."""
+    plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
+    return " ".join(plain.replace("--", "-").split())
+
+
+class Quotations:
+    """Checks quotations against what the model was given, then against all the reader may see of the book."""
+
+    def __init__(self, stands_in_book: Callable[[str], Awaitable[bool]]) -> None:
+        self._stands_in_book = stands_in_book
+        self._seen: list[str] = []
+        self._unfolded: list[str] = []
+
+    def learn(self, text: str) -> None:
+        """A text the model may quote from: a passage, a title, a reader's own words.
+
+        A history brings dozens of them; they are folded once there is a quotation to be compared with them.
+        """
+        self._unfolded.append(text)
+
+    def open_at(self, text: str, before: str = "") -> int:
+        """Where a quotation begins that has not ended yet; the length of the text if there is none.
+
+        `before` is what stands in front of the text, or the last character of it.
+        """
+        whole = _stand_in(before) + text
+        rest = _QUOTED.sub(lambda found: found[0] if _may_go_on(found, len(whole)) else "·" * len(found[0]), whole)
+        for opening in _OPENING.finditer(rest):
+            waits = opening[0].endswith(">") or "\n" not in rest[opening.start() :]
+            if waits and len(rest) - opening.start() <= LONGEST:
+                return opening.start() - 1
+        return len(text)
+
+    async def check(self, text: str, before: str = "") -> list[Piece]:
+        """The text, with the marks taken off every quotation that does not stand in the book."""
+        whole = _stand_in(before) + text
+        pieces, at = [], 1
+        for found in _QUOTED.finditer(whole):
+            pieces.append(Piece(whole[at : found.start()]))
+            inner = _inside(found)
+            if await self._is_true(inner):
+                pieces.append(Piece(found[0], quoted=True))
+            else:
+                pieces += await self.check(inner, "·")
+            at = found.end()
+        return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text]
+
+    async def _is_true(self, quoted: str) -> bool:
+        plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", quoted)))
+        if not _is_long(plain):
+            return True
+        parts = [part for line in plain.split("\n") for part in _GAP.split(line) if len(words_of(part)) > 1]
+        return all([await self._stands(part) for part in parts])
+
+    async def _stands(self, part: str) -> bool:
+        needle = fold(part).strip(_EDGES)
+        self._seen += map(fold, self._unfolded)
+        self._unfolded.clear()
+        return any(needle in text for text in self._seen) or await self._stands_in_book(part.strip(_EDGES + _MARKS))
+
+
+def _stand_in(before: str) -> str:
+    """One character that says to the patterns what stands before a text: a line's beginning, a word, or neither."""
+    last = before[-1:] or "\n"
+    return last if last == "\n" else "w" if last.isalnum() else "·"
+
+
+def _may_go_on(found: re.Match[str], end: int) -> bool:
+    """Whether what comes next can change what was found: a closing mark, another line, a letter after an apostrophe."""
+    return found.end() == end and (not found["closed"] or found[0][-1] in "'’")
+
+
+def _inside(found: re.Match[str]) -> str:
+    if found["block"]:
+        return _BLOCK_MARK.sub("", found[0])
+    return found[0][1:] if found["unclosed"] else found[0][1:-1]
+
+
+def _is_long(text: str) -> bool:
+    return len(text.split()) >= FEWEST_WORDS or sum(map(is_dense, words_of(text))) >= FEWEST_DENSE

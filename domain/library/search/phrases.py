@@ -1,0 +1,262 @@
+"""Phrases: where words stand that somebody remembers, exactly or by half.
+
+Each remembered word votes, by how rare it is, for the stretches of text where the phrase would have to begin if that
+word were right. Where many votes come together the text is laid beside the phrase, word by word (`likeness.py`). So a
+few wrong, missing or misspelt words do not matter.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import Match, SequenceMatcher
+from heapq import nlargest
+from math import log
+
+from domain.book import PhraseHit
+from domain.library.search.excerpts import Excerpts
+from domain.library.search.index import BookIndex
+from domain.library.search.layout import Layout
+from domain.library.search.words import fold, stem_of, word_spans, words_of
+
+_FORGETTING = 2
+"""How much more it matters that the phrase is there than that nothing else is: people leave out more than they add."""
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """The words `[first, last)` of a stretch, and how like the phrase they are: 0 to 0.99."""
+
+    first: int
+    last: int
+    similarity: float
+
+
+class Likeness:
+    """A remembered phrase, of folded words, that is laid beside one stretch after another."""
+
+    def __init__(self, phrase: Sequence[str]) -> None:
+        self._phrase = phrase
+        self._matcher: SequenceMatcher[str] = SequenceMatcher(None, (), phrase, autojunk=False)
+
+    def beside(self, words: Sequence[str]) -> Like | None:
+        """The run of words that is most like the phrase, or None if they have no word in common."""
+        self._matcher.set_seq1(words)
+        blocks = _best_run(self._matcher.get_matching_blocks()[:-1])
+        if not blocks:
+            return None
+        phrase, opening, closing = self._phrase, blocks[0], blocks[-1]
+        before = _belonging(words[max(opening.a - opening.b, 0) : opening.a], phrase[: opening.b])
+        rest = phrase[closing.b + closing.size :]
+        after_start = closing.a + closing.size
+        after = _belonging(words[after_start : after_start + len(rest)], rest)
+        first, last = opening.a - before, after_start + after
+        common = self._common_characters(words, blocks, first, last)
+        length = _length(words[first:last]) + _FORGETTING * _length(phrase)
+        return Like(first, last, round(min((1 + _FORGETTING) * common / length, 0.99), 3))
+
+    def _common_characters(self, words: Sequence[str], blocks: Sequence[Match], first: int, last: int) -> int:
+        """Those of the words that are the same, each with a space, and those of the words between that are alike."""
+        phrase = self._phrase
+        edges = [*blocks, Match(last, len(phrase), 0)]
+        common, a, b = 0, first, 0
+        for block in edges:
+            common += _alike(words[a : block.a], phrase[b : block.b])
+            common += _length(words[block.a : block.a + block.size])
+            a, b = block.a + block.size, block.b + block.size
+        return common
+
+
+def _best_run(blocks: Sequence[Match]) -> Sequence[Match]:
+    """The blocks that follow each other with the most words in common and the fewest between."""
+    best: tuple[float, int, int] = (0.0, 0, 0)
+    score, opening = 0.0, 0
+    for number, block in enumerate(blocks):
+        loss = _gap(blocks[number - 1], block) / 2 if number else 0.0
+        if score <= loss:
+            score, opening = 0.0, number
+        else:
+            score -= loss
+        score += block.size
+        if score > best[0]:
+            best = (score, opening, number + 1)
+    return blocks[best[1] : best[2]]
+
+
+def _gap(one: Match, other: Match) -> int:
+    return max(other.a - one.a - one.size, other.b - one.b - one.size)
+
+
+def _belonging(words: Sequence[str], missing: Sequence[str]) -> int:
+    """How many of these words beside a run belong to it: all, if they are like what the phrase has there."""
+    return len(words) if 4 * _alike(words, missing) >= _length(words) + _length(missing) else 0
+
+
+def _length(words: Sequence[str]) -> int:
+    """Characters of some words, with a space each."""
+    return sum(map(len, words)) + len(words)
+
+
+def _alike(words: Sequence[str], others: Sequence[str]) -> int:
+    """The characters that two short runs of words have in common."""
+    if not words or not others:
+        return 0
+    matcher = SequenceMatcher(None, " ".join(words), " ".join(others), autojunk=False)
+    return sum(block.size for block in matcher.get_matching_blocks())
+
+
+MAX_WORDS = 80
+"""Words of a phrase that are looked at, the first ones."""
+
+LEAST_SIMILARITY = 0.55
+"""Below it a place has some words in common with the phrase, but nobody would say that it is the phrase."""
+
+_SLACK_BITS = 3
+_SLACK = 1 << _SLACK_BITS
+"""Words by which what is remembered may have become longer or shorter at one place."""
+
+_MOST_VOTES = 6_000
+"""The rarest words vote anywhere until they have cast so many votes, the others only for the best stretches so far."""
+
+_STRETCHES = 256
+"""The best stretches so far."""
+
+_VOTERS = 3
+"""Words that vote anywhere however frequent they are: the rarest may be the wrong one."""
+
+_CANDIDATES = 24
+"""Stretches with the most votes that are looked at closely."""
+
+_LEAST_VOTES = 0.5
+"""Share of the votes of the best that a stretch must have to be looked at."""
+
+_Places = Mapping[str, Sequence[Sequence[int]]]
+"""The ordinals of the places of each folded word: rising for each form of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    start: int
+    end: int
+    similarity: float
+
+
+def find_phrase(index: BookIndex, layout: Layout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
+    """The places where a phrase stands word by word; if it stands nowhere, those that come near it, best first."""
+    phrase = [fold(word) for word in words_of(text)[:MAX_WORDS]]
+    if not phrase or limit < 1:
+        return []
+    matches = _exact(index, layout, phrase, limit) or _near(index, layout, phrase)
+    return [PhraseHit(excerpts.citation(match.start, match.end), match.similarity) for match in matches[:limit]]
+
+
+def _places_of(index: BookIndex, layout: Layout, phrase: Sequence[str], *, exact: bool) -> _Places:
+    """The places of the words of a phrase up to the bound; unless `exact`, also those of their other forms."""
+    return {
+        word: [
+            form.positions[: bisect_left(form.positions, layout.word_count)]
+            for form in index.forms(stem_of(word))
+            if not exact or fold(form.written) == word
+        ]
+        for word in dict.fromkeys(phrase)
+    }
+
+
+def _exact(index: BookIndex, layout: Layout, phrase: Sequence[str], limit: int) -> list[_Match]:
+    """Where the words follow each other, in reading order."""
+    places = _places_of(index, layout, phrase, exact=True)
+    rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, places[phrase[number]])))
+    matches: list[_Match] = []
+    for place in sorted(place for form in places[phrase[rarest]] for place in form):
+        first = place - rarest
+        if all(_stands(places[phrase[number]], first + number) for number in others):
+            matches.append(_span_of_words(index, layout, first, first + len(phrase)))
+            if len(matches) == limit:
+                break
+    return matches
+
+
+def _stands(forms: Sequence[Sequence[int]], first: int, width: int = 1) -> bool:
+    """Whether a word has a place in `[first, first + width)`."""
+    for places in forms:
+        found = bisect_left(places, first)
+        if found < len(places) and places[found] < first + width:
+            return True
+    return False
+
+
+def _span_of_words(index: BookIndex, layout: Layout, first: int, last: int) -> _Match:
+    start, _ = _span_of_word(index, layout, first)
+    _, end = _span_of_word(index, layout, last - 1)
+    return _Match(start, end, 1.0)
+
+
+def _span_of_word(index: BookIndex, layout: Layout, place: int) -> tuple[int, int]:
+    sentence = bisect_right(layout.words, place) - 1
+    offset = layout.starts[sentence]
+    start, end = word_spans(index.read(offset, layout.ends[sentence]))[place - layout.words[sentence]]
+    return offset + start, offset + end
+
+
+def _near(index: BookIndex, layout: Layout, phrase: Sequence[str]) -> list[_Match]:
+    likeness = Likeness(phrase)
+    matches: list[_Match] = []
+    for beginning in _likely_beginnings(_places_of(index, layout, phrase, exact=False), layout.word_count, phrase):
+        words = _words_between(index, layout, beginning - 2 * _SLACK, beginning + 2 * _SLACK + len(phrase) * 5 // 4)
+        like = likeness.beside([word for word, _, _ in words])
+        if like and like.similarity >= LEAST_SIMILARITY:
+            matches.append(_Match(words[like.first][1], words[like.last - 1][2], like.similarity))
+    return list(_without_overlaps(sorted(matches, key=lambda match: (-match.similarity, match.start, match.end))))
+
+
+def _likely_beginnings(places: _Places, word_count: int, phrase: Sequence[str]) -> list[int]:
+    """Ordinals of words within some sixteen words after which the phrase is likely to begin.
+
+    Stretches are two slacks long and overlap by one, so that no edge parts votes that belong together.
+    """
+    count = {word: sum(map(len, forms)) for word, forms in places.items()}
+    votes: defaultdict[int, float] = defaultdict(float)
+    cast = voters = 0
+    for number in sorted(range(len(phrase)), key=lambda number: (count[phrase[number]], number)):
+        word = phrase[number]
+        weight = log(1 + word_count / (count[word] + 1))
+        cast += count[word]
+        if voters < _VOTERS or cast <= _MOST_VOTES:
+            voters += bool(count[word])
+            stretches = {(place - number) >> _SLACK_BITS for form in places[word] for place in form}
+            for stretch in stretches | {stretch - 1 for stretch in stretches}:
+                votes[stretch] += weight
+            continue
+        if len(votes) > _STRETCHES:
+            votes = defaultdict(float, {stretch: votes[stretch] for stretch in _best(votes, _STRETCHES)})
+        for stretch in votes:
+            if _stands(places[word], (stretch << _SLACK_BITS) + number, 2 * _SLACK):
+                votes[stretch] += weight
+    best = _best(votes, _CANDIDATES)
+    return [stretch << _SLACK_BITS for stretch in best if votes[stretch] >= votes[best[0]] * _LEAST_VOTES]
+
+
+def _best(votes: Mapping[int, float], count: int) -> list[int]:
+    """The stretches with the most votes, the earlier ones of those with the same."""
+    return nlargest(count, sorted(votes), key=votes.__getitem__)
+
+
+def _words_between(index: BookIndex, layout: Layout, first: int, last: int) -> list[tuple[str, int, int]]:
+    """The words from ordinal `first` to `last`, folded, with their spans."""
+    first, last = max(first, 0), min(last, layout.word_count)
+    opening, closing = bisect_right(layout.words, first) - 1, bisect_left(layout.words, last)
+    found: list[tuple[str, int, int]] = []
+    for sentence in range(opening, closing):
+        offset = layout.starts[sentence]
+        text = index.read(offset, layout.ends[sentence])
+        found += [(fold(text[start:end]), offset + start, offset + end) for start, end in word_spans(text)]
+    skipped = first - layout.words[opening] if found else 0
+    return found[skipped : skipped + last - first]
+
+
+def _without_overlaps(matches: Sequence[_Match]) -> Iterator[_Match]:
+    taken: list[_Match] = []
+    for match in matches:
+        if all(match.end <= other.start or other.end <= match.start for other in taken):
+            taken.append(match)
+            yield match

@@ -1,0 +1,236 @@
+"""Words: what counts as one, and which forms are searched as the same word.
+
+A word is a run of letters and digits, with an English ending after an apostrophe ("don't", "Alice's") kept on it.
+Scripts that are written without spaces (Chinese, Japanese, Thai …) have no such runs: there every character is a word,
+and the search looks for neighbouring pairs of them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+
+_STOP_WORDS = """
+    a about above after again all also am an and any are as at be because been before being below between both but by
+    can can't cannot could couldn't did didn't do does doesn't doing don't down during each few for from further had
+    hadn't has hasn't have haven't having he her here hers herself him himself his how i if in into is isn't it it's its
+    itself just let's me more most mustn't my myself no nor not of off on once only or other ought our ours ourselves
+    out over own same shall shan't she should shouldn't so some such than that that's the their theirs them themselves
+    then there there's these they this those through to too under until up upon us very was wasn't we were weren't what
+    what's when where which while who who's whom whose why will with won't would wouldn't you your yours yourself
+    yourselves i'm i'd i'll i've he's he'd he'll she's she'd she'll you're you'd you'll you've we're we'd we'll we've
+    they're they'd they'll they've o s t d m ll re ve
+"""
+
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+_IRREGULAR = """
+    agree agreed; arise arose arisen; awake awoke awoken; bear bore borne; beat beaten; become became; begin began
+    begun; bend bent; bind bound; bite bit bitten; blow blew blown; break broke broken; bring brought; build built;
+    burn burnt; buy bought; catch caught; choose chose chosen; cling clung; come came; creep crept; deal dealt; dig
+    dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven; dwell dwelt; eat ate eaten; fall fell
+    fallen; feed fed; feel felt; fight fought; find found; flee fled; fly flew flown; forbid forbade forbidden;
+    forget forgot forgotten; forgive forgave forgiven; free freed; forsake forsook forsaken; freeze froze frozen;
+    get got gotten; give gave given; go went gone; grow grew grown; hang hung; hear heard; hide hid hidden; hold
+    held; keep kept; kneel knelt; know knew known; lay laid; lead led; lean leant; leap leapt; learn learnt; leave
+    left; lend lent; light lit; lose lost; make made; mean meant; meet met; mistake mistook mistaken; overcome
+    overcame; overhear overheard; pay paid; ride rode ridden; ring rang rung; rise rose risen; run ran; say said;
+    see saw seen; seek sought; sell sold; send sent; shake shook shaken; shine shone; shoot shot; show shown; shrink
+    shrank shrunk; sing sang sung; sink sank sunk; sit sat; slay slew slain; sleep slept; slide slid; sling slung;
+    smell smelt; sow sown; speak spoke spoken spake; spend spent; spill spilt; spin spun; spring sprang sprung;
+    stand stood; steal stole stolen; stick stuck; sting stung; stride strode; strike struck stricken; strive strove
+    striven; swear swore sworn; sweep swept; swell swollen; swim swam swum; swing swung; take took taken; teach
+    taught; tear tore torn; tell told; think thought; throw threw thrown; tread trod trodden; understand understood;
+    wake woke woken; wear wore worn; weave wove woven; weep wept; win won; wind wound; withdraw withdrew withdrawn;
+    wring wrung; write wrote written; child children; man men; woman women; foot feet; tooth teeth; goose geese;
+    mouse mice; ox oxen; wolf wolves; wife wives; knife knives; life lives; leaf leaves; thief thieves; elf elves;
+    shelf shelves; half halves; calf calves; loaf loaves; self selves; brother brethren; die dying died dies; lie
+    lying lain; tie tying; good better best; bad worse worst
+"""
+
+IRREGULAR_FORMS = {form: entry.split()[0] for entry in _IRREGULAR.split(";") for form in entry.split()[1:]}
+"""An irregular form and the word it is searched as."""
+
+
+_DENSE = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    "\u3005-\u3007\u3041-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"  # Chinese, Japanese
+    "\uac00-\ud7af"  # Korean: spaced, but its particles hang on the words
+    "\U00020000-\U0003ffff"
+)
+_MARKS = (  # signs that belong to the letter before them, and which \w leaves out
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200c\u200d"
+)
+CLITIC_END = r"(?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b"
+"""A pattern for what of an English ending follows its apostrophe."""
+
+_CLITIC = rf"(?:['’]{CLITIC_END})?"
+_PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
+_DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
+
+_POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
+"""Accents, and the vowel points of Hebrew and Arabic; elsewhere the signs on a letter are vowels that count."""
+
+_UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text in order, as they are written."""
+    return word_finder(text)(text)
+
+
+def word_finder(text: str) -> Callable[[str], list[str]]:
+    """What gives the words of a text, or of any part of it."""
+    return _pattern_for(text).findall
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text stand: the n-th span is that of the n-th of `words_of`."""
+    return [match.span() for match in _pattern_for(text).finditer(text)]
+
+
+def _pattern_for(text: str) -> re.Pattern[str]:
+    """Both patterns find the same words in most texts, and the plain one in half the time."""
+    return _any_word() if has_marks_or_dense_script(text) else _PLAIN_WORD
+
+
+def has_marks_or_dense_script(text: str) -> bool:
+    """Whether words of the text may be more, or less, than runs of letters and digits."""
+    return not text.isascii() and _DENSE_OR_MARK.search(text) is not None
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    """Made when it is needed, which takes some milliseconds."""
+    return re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
+
+
+def is_dense(word: str) -> bool:
+    """Whether this word is a character of a script without spaces."""
+    return len(word) == 1 and _dense_character().match(word) is not None
+
+
+@cache
+def _dense_character() -> re.Pattern[str]:
+    return re.compile(rf"[{_DENSE}]")
+
+
+def fold(word: str) -> str:
+    """The word without case and accents, so that "CAFÉ" and "cafe" are the same."""
+    if word.isascii():
+        return word.lower()
+    decomposed = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
+    return unicodedata.normalize("NFC", _POINTS.sub("", decomposed)).casefold().translate(_UNDECOMPOSED)
+
+
+def without_possessive(word: str) -> str:
+    return word[:-2] if word.endswith(("'s", "’s")) else word
+
+
+STEMS_REMEMBERED = 50_000
+"""More than the different words of a long novel."""
+
+
+@lru_cache(maxsize=STEMS_REMEMBERED)
+def stem_of(word: str) -> str:
+    """What a written word is searched as: folded, without its ending if English or Russian, irregular forms as one."""
+    folded = without_possessive(fold(word))
+    return _without_ending(IRREGULAR_FORMS.get(folded, folded))
+
+
+_VOWEL = re.compile(r"[aeiou]|(?<!^)y")
+_PLURAL = re.compile(r"(?:(?<=ss|sh|ch)|(?<=[xz]))es$|(?<![sui])s$")
+_DOUBLED = "bdfgmnprt"
+_NOT_AFTER_SHORT = "aeiouwxy"
+_SHORT = re.compile(rf"^[^aeiou]*[aeiouy][^{_NOT_AFTER_SHORT}]$")
+_SUFFIX = re.compile(r"(?:ly|ness|ful)$")
+
+
+_CYRILLIC = re.compile(
+    r"([\u0430-\u045f]{3,}?)(?:ами|ями|иями|ого|его|ому|ему|ыми|ими|иях|ах|ях|ая|яя|ую|юю|ои|еи|ою|ею|ии|ыи|ое|ее|ые|ие"
+    r"|ых|их|ым|им|ом|ем|ам|ям|ов|ев|ью|ия|ию|иям|ием|[аяоеыиуюьі])"
+)
+"""What declension adds to a word, folded (so that "й" is "и")."""
+
+
+def _without_ending(word: str) -> str:
+    """It looks at the last letters first, as most words have none of these endings."""
+    if len(word) <= 3:
+        return word
+    if not word.isascii():
+        declined = _CYRILLIC.fullmatch(word)
+        return declined[1] if declined else word
+    if word.endswith(("ies", "ied")):
+        return word[:-3] + "y"
+    if word.endswith("s"):
+        word = _PLURAL.sub("", word)
+    if word.endswith("ing"):
+        word = _without_participle(word, word[:-3])
+    elif word.endswith("ed") and not word.endswith("eed"):
+        word = _without_participle(word, word[:-2])
+    if len(word) > 5 and word.endswith(("ly", "ness", "ful")):
+        word = _SUFFIX.sub("", word)
+    if word.endswith("i"):
+        return word[:-1] + "y"
+    if word.endswith("e") and len(word) > 3 and not _is_short(word[:-1]):
+        return word[:-1]
+    return word
+
+
+def _without_participle(word: str, base: str) -> str:
+    if len(base) < 2 or not _VOWEL.search(base):
+        return word
+    if base[-1] == base[-2] and base[-1] in _DOUBLED:
+        return base[:-1]
+    return base + "e" if _is_short(base) else base
+
+
+def _is_short(word: str) -> bool:
+    """Whether it has one vowel, and one consonant after it, as "hop" of "hoping"."""
+    return word[-1] not in _NOT_AFTER_SHORT and _SHORT.match(word) is not None
+
+
+_BETWEEN = "\0"
+"""Stands between sentences while they are one text."""
+
+_APOSTROPHES = "'’"
+_APOSTROPHE = re.compile(rf"[{_APOSTROPHES}](?:(?<=[^\W_][{_APOSTROPHES}]){CLITIC_END}[{_APOSTROPHES}]?)?")
+"""It begins with a set of characters, quick to look for. No ending follows another, as "rock'd's" is two words,
+so the apostrophe after one is taken along."""
+
+_ASCII = bytes(range(128))
+_ASCII_WORDS = bytes(
+    code if code > 127 or chr(code).isalnum() or chr(code) in {_BETWEEN, "'"} else ord(" ") for code in range(256)
+)
+"""What becomes of each byte of UTF-8."""
+
+_MOST_SIGNS = 50
+"""Different signs beyond ASCII that are worth being made spaces one after the other; a novel has five or six."""
+
+_TYPICAL = 100
+"""Sentences in which a book shows its script."""
+
+
+def words_of_each(sentences: Sequence[str]) -> Iterable[list[str]]:
+    """The words of each sentence, in order."""
+    beginning = "".join(sentences[:_TYPICAL])
+    if has_marks_or_dense_script(beginning):
+        return map(word_finder(beginning), sentences)
+    text = _BETWEEN.join(sentences)
+    if text.count(_BETWEEN) != len(sentences) - 1:
+        return map(words_of, sentences)
+    encoded = _APOSTROPHE.sub(_without_quotation_mark, text).encode("utf-8", "surrogatepass").translate(_ASCII_WORDS)
+    foreign = set(encoded.translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+    signs = [character for character in foreign if not character.isalnum() and character not in _APOSTROPHES]
+    if len(signs) > _MOST_SIGNS or has_marks_or_dense_script("".join(foreign)):
+        return map(words_of, sentences)
+    for sign in signs:
+        encoded = encoded.replace(sign.encode("utf-8", "surrogatepass"), b" ")
+    return map(str.split, encoded.decode("utf-8").split(_BETWEEN))
+
+
+def _without_quotation_mark(found: re.Match[str]) -> str:
+    """An apostrophe before an ending stays; what else looks like one is a quotation mark, or stands for letters."""
+    ending = found[0].rstrip(_APOSTROPHES)
+    return f"{ending} " if ending else " "

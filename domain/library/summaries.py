@@ -1,0 +1,276 @@
+"""Summaries of chapters, written by the model on demand and kept: how questions about a whole book are answered.
+
+A summary depends on nothing behind its own chapter, so it can be shown to everybody who has read that far. It is made
+from the chapter alone, by a request that does not even name the book; what the model tells of later chapters all the
+same is taken out. Where no summary can be written, a chapter's own telling sentences stand in for it.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakValueDictionary
+
+from domain.book import DerivedText, Sentence
+from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
+from domain.errors import LLMError
+from domain.library.salience import telling_sentences
+from domain.library.search.sentences import split_sentences
+from domain.library.search.words import words_of
+from domain.ports import BookView, Clock, DerivedTextRepository
+from domain.spoilers.detector import LeakChecks
+from domain.turn.prompts import Prompts
+
+PIECE_WORDS = 6_000
+"""Words of a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
+
+FRONT_WORDS = 300
+"""Words from which on what stands before the first chapter is a prologue and no title page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a chapter. `last`: nothing that has been read of the chapter comes after it.
+
+    A piece that is not the last stays what it is, however far anybody reads on.
+    """
+
+    chapter: int
+    title: str
+    number: int
+    sentences: tuple[Sentence, ...] = field(repr=False)
+    words: int
+    last: bool
+
+    @property
+    def key(self) -> str:
+        """Names the piece among those of its book: "3", and "3.2" for a second piece."""
+        return str(self.chapter) if self.number == 1 else f"{self.chapter}.{self.number}"
+
+    @property
+    def end(self) -> int:
+        return self.sentences[-1].end
+
+    def after(self, offset: int) -> tuple[Sentence, ...]:
+        """Its sentences from an offset on."""
+        return tuple(sentence for sentence in self.sentences if sentence.start >= offset)
+
+
+async def pieces_of(view: BookView, chapter: int | None = None) -> list[Piece]:
+    """All pieces of what has been read, or of one chapter.
+
+    Raises:
+        BookError: NOT_FOUND, the chapter has not been reached.
+    """
+    titles = {entry.number: entry.title for entry in await view.contents()}
+    if chapter is not None:
+        return await _pieces(view, chapter, titles)
+    pieces = [piece for number in titles for piece in await _pieces(view, number, titles)]
+    front = await _pieces(view, 0, titles) if view.read_to else []
+    return pieces if titles and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
+
+
+async def _pieces(view: BookView, chapter: int, titles: Mapping[int, str]) -> list[Piece]:
+    passage = await view.read_chapter(chapter)
+    cuts = await asyncio.to_thread(lambda: list(_cut(passage.sentences)))
+    return [
+        Piece(chapter, titles.get(chapter, ""), number, cut, words, number == len(cuts))
+        for number, (cut, words) in enumerate(cuts, start=1)
+    ]
+
+
+def _cut(sentences: Sequence[Sentence]) -> Iterator[tuple[tuple[Sentence, ...], int]]:
+    """Pieces and their numbers of words. Where one ends depends on what comes before that place alone."""
+    piece: list[Sentence] = []
+    total = 0
+    for sentence in sentences:
+        words = len(words_of(sentence.text))
+        if piece and total + words > PIECE_WORDS:
+            yield tuple(piece), total
+            piece, total = [], 0
+        piece.append(sentence)
+        total += words
+    if piece:
+        yield tuple(piece), total
+
+
+KIND = "summary"
+AT_ONCE = 4
+"""Requests to the model at the same time."""
+
+MOST_PER_TURN = 16
+"""Summaries written for one answer: some 150,000 tokens. Longer books take more than one question, once."""
+
+SHORTEST = 120
+"""Words up to which a piece is no longer than its summary would be."""
+
+UNCOVERED = 400
+"""Words the chapter being read may grow by before its summary is written anew; they are shown as they are."""
+
+TELLING = 3
+
+Ask = Callable[[str], Awaitable[str]]
+"""Puts one question to the model, aside from the talk, and returns its answer. Raises LLMError."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a piece of a chapter comes to. `summary` is empty where none could be written.
+
+    `telling` are sentences it rests on, `uncovered` those behind what the summary covers.
+    """
+
+    piece: Piece
+    summary: str
+    telling: tuple[Sentence, ...]
+    uncovered: tuple[Sentence, ...] = ()
+
+
+class ChapterSummaries:
+    """Writes and keeps summaries. `seconds` is the time there is for writing in one call of a tool."""
+
+    def __init__(
+        self,
+        *,
+        texts: DerivedTextRepository,
+        prompts: Prompts,
+        leaks: LeakChecks,
+        clock: Clock,
+        model: str,
+        seconds: float,
+    ) -> None:
+        self._texts = texts
+        self._prompt = prompts.summary
+        self._leaks = leaks
+        self._clock = clock
+        self._model = model
+        self._seconds = seconds
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    def of(self, view: BookView, ask: Ask) -> "Chronicle":
+        """The summaries of one turn."""
+        return Chronicle(self, view, ask, self._seconds)
+
+    async def kept(self, view: BookView, piece: Piece) -> Digest | None:
+        """The summary of a piece, if one is kept that covers it, or almost, and nothing more."""
+        kept = await self._texts.get(view.book.id, KIND, piece.key, piece.end)
+        if kept is None:
+            return None
+        uncovered = piece.after(kept.depends_to)
+        if uncovered and (not piece.last or sum(len(s.text.split()) for s in uncovered) > UNCOVERED):
+            return None
+        return _digest(piece, kept.text, uncovered)
+
+    async def write(self, view: BookView, piece: Piece, ask: Ask) -> Digest | None:
+        """Have a summary written and keep it; None where the model wrote nothing that could be kept.
+
+        Raises:
+            LLMError: the model could not be asked.
+        """
+        async with self._locks.setdefault((view.book.id, piece.key), asyncio.Lock()):
+            if kept := await self.kept(view, piece):
+                return kept
+            reply = await ask(self._request(piece))
+            summary = await self._without_leaks(view, piece, " ".join(KEY_GROUP.sub("", reply).split()))
+            if not summary:
+                return None
+            given = {key_of(sentence): [sentence.start, sentence.end] for sentence in piece.sentences}
+            spans = [given[key] for key in dict.fromkeys(KEY_IN_GROUP.findall(reply)) if key in given]
+            text = json.dumps({"summary": summary, "spans": spans[:TELLING]}, ensure_ascii=False)
+            await self._texts.put(
+                DerivedText(view.book.id, KIND, piece.key, piece.end, text, self._model, self._clock())
+            )
+            return _digest(piece, text, ())
+
+    def _request(self, piece: Piece) -> str:
+        sentences = "\n".join(f"[{key_of(sentence)}] {' '.join(sentence.text.split())}" for sentence in piece.sentences)
+        return self._prompt.substitute(words=_length_for(piece.words), sentences=sentences)
+
+    async def _without_leaks(self, view: BookView, piece: Piece, summary: str) -> str:
+        """The summary without sentences that tell what stands only behind the piece."""
+        tells = self._leaks.check(view.book, piece.end)
+        sentences = [summary[start:end] for start, end in split_sentences(summary)]
+        return " ".join([each for each in sentences if tells is None or not await tells(each)])
+
+
+class Chronicle:
+    """What has been read, chapter by chapter, for one turn: no more than MOST_PER_TURN summaries are written in it."""
+
+    def __init__(self, summaries: ChapterSummaries, view: BookView, ask: Ask, seconds: float) -> None:
+        self._summaries = summaries
+        self._view = view
+        self._ask = ask
+        self._seconds = seconds
+        self._may_write = MOST_PER_TURN
+
+    async def digests(self, chapter: int | None = None) -> list[Digest]:
+        """All of what has been read, or one chapter.
+
+        Raises:
+            BookError: NOT_FOUND, the chapter has not been reached.
+        """
+        pieces = await pieces_of(self._view, chapter)
+        found: dict[str, Digest | None] = {}
+        for piece in pieces:
+            found[piece.key] = await self._summaries.kept(self._view, piece)
+        missing = [piece for piece in reversed(pieces) if found[piece.key] is None and piece.words > SHORTEST]
+        chosen, self._may_write = missing[: self._may_write], max(self._may_write - len(missing), 0)
+        found |= await self._written(chosen)
+        return [await _or_extract(found[piece.key], piece) for piece in pieces]
+
+    async def _written(self, pieces: Iterable[Piece]) -> dict[str, Digest | None]:
+        """As many as get done in time, the latest chapters first; after a failure of the model none is tried."""
+        done: dict[str, Digest | None] = {}
+        waiting = deque(pieces)
+
+        async def work() -> None:
+            while waiting:
+                piece = waiting.popleft()
+                try:
+                    done[piece.key] = await self._summaries.write(self._view, piece, self._ask)
+                except LLMError as error:
+                    logger.warning("a summary could not be written: %s", error.message)
+                    waiting.clear()
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                await asyncio.gather(*(work() for _ in range(AT_ONCE)))
+        return done
+
+
+async def extracts(view: BookView, chapter: int | None = None) -> list[Digest]:
+    """What can be told without a model: telling sentences of all that has been read, or of one chapter.
+
+    Raises:
+        BookError: NOT_FOUND, the chapter has not been reached.
+    """
+    return [await asyncio.to_thread(extract, piece) for piece in await pieces_of(view, chapter)]
+
+
+async def _or_extract(digest: Digest | None, piece: Piece) -> Digest:
+    return digest if digest else await asyncio.to_thread(extract, piece)
+
+
+def extract(piece: Piece) -> Digest:
+    """A digest without a summary: the sentences that say most, or all of a piece that is short."""
+    if piece.words <= SHORTEST:
+        return Digest(piece, "", piece.sentences)
+    return Digest(piece, "", tuple(telling_sentences(piece.sentences, TELLING)))
+
+
+def _digest(piece: Piece, text: str, uncovered: tuple[Sentence, ...]) -> Digest:
+    kept: dict[str, Any] = json.loads(text)
+    spans = {(start, end) for start, end in kept["spans"]}
+    telling = tuple(sentence for sentence in piece.sentences if (sentence.start, sentence.end) in spans)
+    return Digest(piece, kept["summary"], telling or extract(piece).telling, uncovered)
+
+
+def _length_for(words: int) -> int:
+    """How long a summary should be, in words, for a piece of so many."""
+    return min(max(words // 25 // 10 * 10, 40), 150)

@@ -1,0 +1,136 @@
+"""Reading: everything a reader may be shown of a book, given how far they have read.
+
+All of it is a function of `text[:read_to]`: the layout is clipped first, and nothing here looks beyond it.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
+from domain.errors import BookError, BookErrorCode
+from domain.library.portraits import count_mentions, sentences_with
+from domain.library.progress import find_page
+from domain.library.search.excerpts import Excerpts
+from domain.library.search.index import BookIndex
+from domain.library.search.layout import Layout
+from domain.library.search.phrases import find_phrase
+from domain.library.search.query import PASSAGE_WORDS, search
+
+READ_WORDS = 3_000
+"""Words after which reading stops; some ten printed pages."""
+
+MAX_NEIGHBOURS = 5
+"""Passages that a passage can be widened by on each side."""
+
+_SOURCE = re.compile(r"passage-(\d{1,12})-(\d{1,12})")
+
+
+class Reading:
+    """A book as one reader may see it. Blocking; safe to use from several threads."""
+
+    def __init__(self, index: BookIndex, layout: Layout, *, estimated: bool = False) -> None:
+        """`layout` is that of the index, clipped to what has been read."""
+        self._index = index
+        self._layout = layout
+        self._excerpts = Excerpts(index, layout, estimated=estimated)
+
+    def search(self, queries: Sequence[str], top_k: int) -> list[Passage]:
+        found = search(self._index, self._layout, queries, top_k)
+        return [self._excerpts.passage(hit.sentences, hit.score) for hit in found]
+
+    def read_pages(self, first: str, last: str) -> list[Passage]:
+        opening, closing = sorted((self._reached(first), self._reached(last, clamp=True)))
+        passages: list[Passage] = []
+        words = 0
+        for page in self._layout.pages[opening : closing + 1]:
+            stop = self._within_budget(page, READ_WORDS - words)
+            passages.append(self._excerpts.span(page.start, stop))
+            words += len(passages[-1].text.split())
+            if words >= READ_WORDS or stop < page.end:
+                break
+        return passages
+
+    def read_around(self, source: str, before: int, after: int) -> Passage:
+        layout, seen = self._layout, self._sentences_of(source)
+        chapter = layout.run_of(seen.start)
+        opening = layout.words[seen.start] - PASSAGE_WORDS * min(max(before, 0), MAX_NEIGHBOURS)
+        closing = layout.words[seen.stop] + PASSAGE_WORDS * min(max(after, 0), MAX_NEIGHBOURS)
+        first = bisect_left(layout.words, opening, chapter.start, seen.start)
+        last = max(bisect_right(layout.words, closing, seen.stop, max(chapter.stop, seen.stop) + 1) - 1, seen.stop)
+        return self._excerpts.passage(range(first, last))
+
+    def contents(self) -> list[ContentsEntry]:
+        layout = self._layout
+        entries = []
+        for chapter in layout.chapters:
+            sentences = layout.sentences_between(chapter.start, chapter.end)
+            entries.append(
+                ContentsEntry(
+                    number=chapter.number,
+                    title=chapter.title,
+                    level=chapter.level,
+                    page=layout.page_at(chapter.start).label,
+                    last_page=layout.page_at(chapter.end - 1).label,
+                    words=layout.words[sentences.stop] - layout.words[sentences.start],
+                    finished=chapter.end < layout.length or layout.length == self._index.layout.length,
+                )
+            )
+        return entries
+
+    def read_chapter(self, number: int) -> Passage:
+        layout = self._layout
+        if number == 0 and layout.pages:
+            return self._excerpts.span(0, layout.chapters[0].start if layout.chapters else layout.length)
+        for chapter in layout.chapters:
+            if chapter.number == number:
+                return self._excerpts.span(chapter.start, chapter.end)
+        raise BookError(BookErrorCode.NOT_FOUND, f"There is no chapter {number} in the part that has been read.")
+
+    def find_phrase(self, text: str, limit: int) -> list[PhraseHit]:
+        return find_phrase(self._index, self._layout, self._excerpts, text, limit)
+
+    def count_mentions(self, term: str) -> Mentions:
+        return count_mentions(self._index, self._layout, self._excerpts, term)
+
+    def mentions(self, term: str, limit: int) -> list[Sentence]:
+        numbers = sentences_with(self._index, self._layout, term)[: max(limit, 0)]
+        return [self._excerpts.passage(range(number, number + 1)).sentences[0] for number in numbers]
+
+    def cite(self, start: int, end: int) -> Citation:
+        return self._excerpts.citation(start, end)
+
+    def _reached(self, label: str, *, clamp: bool = False) -> int:
+        """The index of a page among those reached; with `clamp` a number beyond them is the last."""
+        pages = self._layout.pages
+        page = find_page(pages, label)
+        if page is not None:
+            return pages.index(page)
+        if clamp and pages and label.strip().isdecimal():
+            return len(pages) - 1
+        raise BookError(BookErrorCode.NOT_FOUND, _no_page(label, pages))
+
+    def _within_budget(self, page: Page, words: int) -> int:
+        """Where to stop on a page so that no more than about `words` words of it are read."""
+        layout = self._layout
+        first = layout.sentences_between(page.start, page.end).start
+        allowed = bisect_right(layout.words, layout.words[first] + max(words, 1)) - 1
+        return min(page.end, layout.ends[max(allowed, first + 1) - 1]) if first < len(layout.ends) else page.end
+
+    def _sentences_of(self, source: str) -> range:
+        """The sentences of a passage seen before. One seen with another bound may end in another sentence now."""
+        layout, match = self._layout, _SOURCE.fullmatch(source.strip())
+        start, end = (int(match[1]), int(match[2])) if match else (0, 0)
+        sentences = layout.sentences_between(start, end)
+        if not sentences or start >= end or end > layout.length:
+            message = f"There is no passage {source!r} in the part that has been read; search the book again."
+            raise BookError(BookErrorCode.NOT_FOUND, message)
+        most = bisect_right(layout.words, layout.words[sentences.start] + READ_WORDS) - 1
+        return range(sentences.start, min(sentences.stop, max(most, sentences.start + 1)))
+
+
+def _no_page(label: str, pages: Sequence[Page]) -> str:
+    if not pages:
+        return "Nothing of this book has been read yet, so there are no pages to show."
+    reached = f"pages {pages[0].label} to {pages[-1].label}"
+    return f"Page {label.strip()!r} is not among the pages that have been read: those are {reached}."

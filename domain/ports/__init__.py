@@ -1,0 +1,50 @@
+"""The ports: what the brain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
+
+from domain.ports.books import (
+    BookFile,
+    BookFiles,
+    BookReader,
+    BookRepository,
+    BookView,
+    DerivedTextRepository,
+    Progress,
+)
+from domain.ports.conversations import ChatMessageRepository, ConversationRepository, TurnRepository
+from domain.ports.models import (
+    AskAside,
+    ChatProvider,
+    Clock,
+    ConversationContextStrategy,
+    Dispatcher,
+    RetrievalStrategy,
+    Toolbox,
+    ToolHandler,
+    ToolOutput,
+)
+from domain.ports.people import PrivacyRepository, ReaderRepository, RetentionRepository, UsageRepository
+
+__all__ = [
+    "AskAside",
+    "BookFile",
+    "BookFiles",
+    "BookReader",
+    "BookRepository",
+    "BookView",
+    "ChatMessageRepository",
+    "ChatProvider",
+    "Clock",
+    "ConversationContextStrategy",
+    "ConversationRepository",
+    "DerivedTextRepository",
+    "Dispatcher",
+    "PrivacyRepository",
+    "Progress",
+    "ReaderRepository",
+    "RetentionRepository",
+    "RetrievalStrategy",
+    "ToolHandler",
+    "ToolOutput",
+    "Toolbox",
+    "TurnRepository",
+    "UsageRepository",
+]

@@ -1,0 +1,205 @@
+"""The ports to a book: its file read, indexed, opened, and seen as far as a reader has come."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import Protocol
+
+from domain.book import (
+    Book,
+    BookText,
+    Chapter,
+    Citation,
+    ContentsEntry,
+    DerivedText,
+    Mentions,
+    Page,
+    Passage,
+    PhraseHit,
+    Sentence,
+)
+from domain.errors import BookError
+
+Progress = Callable[[str, float], None]
+"""Told the stage of long work ("reading", "indexing") and its done share 0..1; called from any thread."""
+
+
+class BookView(Protocol):
+    """What a reader who has read up to `read_to` may see of one book.
+
+    Every answer is a function of `text[:read_to]` and nothing else: change the rest, and no byte of any result does.
+    """
+
+    @property
+    def book(self) -> Book: ...
+
+    @property
+    def read_to(self) -> int: ...
+
+    async def search(self, queries: Sequence[str], top_k: int = 5) -> list[Passage]:
+        """The passages that fit best, best first; several phrasings of one question are fused."""
+        ...
+
+    async def read_pages(self, first: str, last: str) -> list[Passage]:
+        """The text of pages (by label), one passage a page.
+
+        Raises:
+            BookError: NOT_FOUND, no such page has been reached.
+        """
+        ...
+
+    async def read_around(self, source: str, before: int = 1, after: int = 1) -> Passage:
+        """A passage seen before, widened by whole neighbours.
+
+        Raises:
+            BookError: NOT_FOUND, `source` names no passage that has been reached.
+        """
+        ...
+
+    async def contents(self) -> list[ContentsEntry]:
+        """Chapters that the reader has reached."""
+        ...
+
+    async def read_chapter(self, number: int) -> Passage:
+        """A chapter as far as it has been read; 0 is what stands before the first, or a book without chapters.
+
+        Raises:
+            BookError: NOT_FOUND, no such chapter has been reached.
+        """
+        ...
+
+    async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
+        """Where a phrase stands, exactly or as half remembered, best first."""
+        ...
+
+    async def count_mentions(self, term: str) -> Mentions:
+        """Exact counts of a word or name."""
+        ...
+
+    async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
+        """The sentences that mention a word or name, in order; of more than `limit` the first."""
+        ...
+
+    async def cite(self, start: int, end: int) -> Citation:
+        """The citation of a span.
+
+        Raises:
+            BookError: NOT_FOUND, the span is empty or reaches beyond the bound.
+        """
+        ...
+
+
+class BookFile(Protocol):
+    """An indexed book, opened for reading."""
+
+    @property
+    def damage(self) -> BookError | None:
+        """INVALID_STATE, if the file was found damaged or gone since it was opened, by whichever view of it."""
+        ...
+
+    async def verify(self) -> None:
+        """Read all of the file.
+
+        Raises:
+            BookError: INVALID_STATE, something in it cannot be read, or does not fit the rest.
+        """
+        ...
+
+    async def text(self, page: str | None = None) -> str:
+        """The text that was indexed, all of it or one page by its label.
+
+        Raises:
+            BookError: NOT_FOUND, no such page.
+        """
+        ...
+
+    async def pages(self) -> tuple[Page, ...]: ...
+
+    async def chapters(self) -> tuple[Chapter, ...]: ...
+
+    def view(self, read_to: int) -> BookView: ...
+
+
+class BookFiles(Protocol):
+    """The folder of indexed books, each named after the file it was made from, written once, read only ever after."""
+
+    def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
+        """Be ready for a book in the block; it is being read, from a file of so many bytes, and may never come."""
+        ...
+
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
+        """Index a book, and say how many words it has; a book that is there already, and sound, is left alone.
+
+        Nothing is left behind on failure or kill.
+        """
+        ...
+
+    async def open(self, book: Book) -> BookFile:
+        """Open the indexed book.
+
+        Raises:
+            BookError: INVALID_STATE, its file is missing or unreadable.
+        """
+        ...
+
+    async def remove(self, sha256: str) -> None:
+        """Unlink the file; a missing one is fine."""
+        ...
+
+    async def written_before(self, moment: datetime) -> Sequence[str]:
+        """The hashes of books whose files are older than that."""
+        ...
+
+
+class BookReader(Protocol):
+    """Turns the bytes of a file into a book's text."""
+
+    async def expect(self, filename: str) -> None:
+        """Get ready for a file of this name, which is on its way and may never come."""
+        ...
+
+    async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
+        """Read a file of any supported format, without blocking, within limits of time, memory and size.
+
+        Raises:
+            BookError: the file cannot become a book; the sentence says why and what to do.
+        """
+        ...
+
+
+class BookRepository(Protocol):
+    """Books on shelves."""
+
+    async def save(self, book: Book) -> None:
+        """Insert or update.
+
+        Raises:
+            BookError: ALREADY_EXISTS, its shelf holds the same file under another id.
+        """
+        ...
+
+    async def get(self, book_id: str) -> Book | None: ...
+    async def get_by_hash(self, shelf: str, sha256: str) -> Book | None: ...
+    async def list(self, shelf: str | None = None) -> Sequence[Book]:
+        """Newest first; all shelves when none is named."""
+        ...
+
+    async def count_by_hash(self, sha256: str) -> int:
+        """How many shelves hold this file."""
+        ...
+
+    async def delete(self, book_id: str) -> None:
+        """With its conversations, messages and positions. Unknown ids are fine."""
+        ...
+
+
+class DerivedTextRepository(Protocol):
+    """Texts a model wrote about books; they go with their book."""
+
+    async def get(self, book_id: str, kind: str, key: str, read_to: int) -> DerivedText | None:
+        """The text of that kind and key that depends on most of the book, yet on nothing beyond `read_to`."""
+        ...
+
+    async def put(self, text: DerivedText) -> None:
+        """Insert, or replace the one of the same kind, key and `depends_to`."""
+        ...

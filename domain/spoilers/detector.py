@@ -1,0 +1,215 @@
+"""Finding what a text gives away: names and runs of words that stand in the book only beyond the bound.
+
+A model may know a famous book by heart, so that it tells what no tool has shown it. What it tells in the book's own
+words or names can be found without a model: the unread text is here, only nobody is shown it. What it tells in words of
+its own cannot be found this way.
+"""
+
+import asyncio
+import re
+from array import array
+from bisect import bisect_right
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import log10
+
+from domain.book import Book
+from domain.library.names import NameCensus, names_in
+from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
+from domain.ports import BookFiles
+from domain.spoilers.filter import Tells
+
+RUN = 4
+"""Words in a row that tell something if they are telling words. Of three-word runs every page has some that recur."""
+
+LONG_RUN = 6
+"""Words in a row that are the book's own and no accident, whatever words they are."""
+
+DENSE_RUN = 8
+"""The same in scripts without spaces, in characters."""
+
+CHANCE = 4.5
+"""How improbable a short run must be: minus the decimal logarithm of how often it would stand in the book if its words
+fell at random. "at the end of the" is expected, "put the lamp out" is not."""
+
+TELLING_WORDS = 2
+"""Words of a short run that must carry meaning: "did not know what" is improbable, and yet anybody's. These numbers
+were chosen with benchmarks/leaks.py; docs/spoilers.md has what others bring."""
+
+SLICE = 50_000
+"""Characters taken in at once: a few milliseconds, in which no other thread can run."""
+
+_ENDINGS = ("", "s", "'s", "'d", "'ll")
+_REFERENCE = re.compile(r"\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
+_MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
+_NUMBER = re.compile(r"\d{3,}")
+"""Years and amounts; smaller numbers are counts, dates and lists, and stand in every book."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """Where the words, names and numbers of one book first stand.
+
+    `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and ends
+    at `_ends[i]` of the book. Making one takes about half a second per million characters, so do it in a thread: it
+    goes slice by slice, to let others run in between.
+    """
+
+    _folded: str
+    _places: "array[int]"
+    _ends: "array[int]"
+    _shares: dict[str, float]
+    _names: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> "Leaks":
+        words: list[str] = []
+        ends, counts, names = array("I"), Counter[str](), NameCensus()
+        for start, end in _slices(text):
+            piece = text[start:end]
+            folded = [_fold(word) for word in words_of(piece)]
+            words += folded
+            counts.update(folded)
+            ends.extend(start + last for _, last in word_spans(piece))
+            names.add(piece)
+        places = array("I", accumulate((len(word) + 1 for word in words), initial=1))
+        shares = {word: log10(len(words) / count) for word, count in counts.items()}
+        return cls(f" {' '.join(words)} ", places, ends, shares, names.names())
+
+    def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
+        """Whether a sentence tells what stands only beyond `read_to`, a run of words begun in what stands `before` it
+        included.
+
+        What is in `known` (the reader's own words, the title) tells nothing.
+        """
+        said, before = _plain(sentence), _plain(before)
+        bound = self._bound(read_to)
+        return (
+            self._tells_name(said, bound, known)
+            or self._tells_run(said, bound, known, before)
+            or self._tells_number(said, bound, known)
+        )
+
+    def names_beyond(self, read_to: int) -> list[str]:
+        """The names that stand only beyond `read_to`."""
+        bound = self._bound(read_to)
+        return [name for name in self._names if self._is_name_beyond(name, bound)]
+
+    def _tells_name(self, said: str, bound: int, known: str) -> bool:
+        known_words = set(_words(known))
+        return any(
+            name in self._names and not known_words.issuperset(_words(name)) and self._is_name_beyond(name, bound)
+            for name in names_in(said)
+        )
+
+    def _is_name_beyond(self, name: str, bound: int) -> bool:
+        """As `_is_beyond`; who has read of Hobb has read of Hobb's and of the Hobbs."""
+        words = " ".join(_words(name))
+        forms = (words.removesuffix("s"), *(f"{words}{ending}" for ending in _ENDINGS))
+        return bound < min(self._first(f" {form} ") for form in forms) < len(self._folded)
+
+    def _tells_run(self, said: str, bound: int, known: str, before: str) -> bool:
+        known_words = f" {' '.join(_words(known))} "
+        return any(
+            run not in known_words and self._is_beyond(run, bound) and self._is_telling(run)
+            for run in _runs(_words(said), _words(before))
+        )
+
+    def _tells_number(self, said: str, bound: int, known: str) -> bool:
+        return any(self._is_beyond(f" {number} ", bound) and number not in known for number in _NUMBER.findall(said))
+
+    def _is_beyond(self, run: str, bound: int) -> bool:
+        """Whether the words stand in the book, but not before the bound."""
+        return bound < self._first(run) < len(self._folded)
+
+    def _first(self, run: str) -> int:
+        """Where the words first end in the folded text; its length where they do not stand in it."""
+        at = self._folded.find(run)
+        return at + len(run) - 1 if at >= 0 else len(self._folded)
+
+    def _bound(self, read_to: int) -> int:
+        """Where the words that have been read end in the folded text."""
+        return self._places[bisect_right(self._ends, read_to)] - 1
+
+    def _is_telling(self, run: str) -> bool:
+        words = run.split()
+        if len(words) > RUN:
+            return True
+        rarity = sum(self._shares[word] for word in words) - log10(len(self._places))
+        return rarity >= CHANCE and sum(word not in STOP_WORDS for word in words) >= TELLING_WORDS
+
+
+def _slices(text: str) -> Iterator[tuple[int, int]]:
+    """The text in slices of about SLICE characters, cut at white space."""
+    start = 0
+    while start < len(text):
+        stop = min(start + SLICE, len(text))
+        cut = max(text.rfind(" ", start, stop), text.rfind("\n", start, stop)) if stop < len(text) else stop
+        yield start, cut if cut > start else stop
+        start = cut if cut > start else stop
+
+
+def _fold(word: str) -> str:
+    return word.replace("’", "'").casefold()
+
+
+def _words(text: str) -> list[str]:
+    return [_fold(word) for word in words_of(text)]
+
+
+def _plain(text: str) -> str:
+    """The text without page references and without the marks of Markdown, which hang on words."""
+    return _MARKS.sub("", _REFERENCE.sub("", text))
+
+
+def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[str]:
+    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces; each ends in `said`,
+    and may begin in what stands `before` it."""
+    words = [*before, *said]
+    for length, dense in ((RUN, False), (LONG_RUN, False), (DENSE_RUN, True)):
+        for at in range(max(len(before) - length + 1, 0), len(words) - length + 1):
+            run = words[at : at + length]
+            if all(is_dense(word) == dense for word in run):
+                yield f" {' '.join(run)} "
+
+
+KEPT = 16
+"""Books kept ready. A novel takes about three megabytes."""
+
+
+class LeakChecks:
+    """Makes the check of a turn. A book is made ready once, off the event loop, from the first check on."""
+
+    def __init__(self, files: BookFiles) -> None:
+        self._files = files
+        self._ready: OrderedDict[str, asyncio.Task[Leaks]] = OrderedDict()
+
+    def check(self, book: Book, read_to: int, known: str = "") -> Tells | None:
+        """The check of what is said to people who have read to `read_to`; what is in `known` is no secret to them.
+
+        None where the whole book is open and there is nothing to give away.
+        """
+        if read_to >= book.length:
+            return None
+        self._prepare(book)
+
+        async def tells(sentence: str, /, before: str = "") -> bool:
+            leaks = await asyncio.shield(self._prepare(book))
+            return await asyncio.to_thread(leaks.found_in, sentence, read_to, known, before)
+
+        return tells
+
+    def _prepare(self, book: Book) -> "asyncio.Task[Leaks]":
+        task = self._ready.get(book.sha256)
+        if task is None or (task.done() and (task.cancelled() or task.exception())):
+            task = self._ready[book.sha256] = asyncio.create_task(self._leaks(book))
+        self._ready.move_to_end(book.sha256)
+        while len(self._ready) > KEPT:
+            self._ready.popitem(last=False)
+        return task
+
+    async def _leaks(self, book: Book) -> Leaks:
+        text = await (await self._files.open(book)).text()
+        return await asyncio.to_thread(Leaks.of, text)

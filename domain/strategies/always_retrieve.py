@@ -1,0 +1,103 @@
+"""For models without tool use: search first, hand over what was found, then ask."""
+
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from domain.chat import MessageRole, PromptMessage
+from domain.citations.keys import render
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
+from domain.ports import AskAside, ChatProvider, Dispatcher
+from domain.strategies.tool_use import run_calls
+from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation
+from domain.turn.prompts import Prompts
+
+SEARCH_TOOL = "search_book"
+PASSAGES = 8
+"""More than a model with tools asks for at once: there is no second look."""
+
+
+class AlwaysRetrieveStrategy:
+    """Reformulates the message into a query, searches, and asks with the passages in the prompt.
+
+    The search is kept as a call and its result, so it can be looked at like any other; requests never contain it.
+    """
+
+    def __init__(self, prompts: Prompts, ask_aside: AskAside) -> None:
+        self._prompts = prompts
+        self._ask_aside = ask_aside
+
+    async def execute(
+        self,
+        chat_provider: ChatProvider,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition],
+        dispatch: Dispatcher,
+    ) -> AsyncGenerator[StrategyEvent, None]:
+        """As RetrievalStrategy says."""
+        system, past, asked = _parted(messages)
+        spent: list[UsageReported] = []
+        query = await self._query(chat_provider, past, asked, spent)
+        for usage in spent:
+            yield usage
+        call = ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
+        yield ToolCallStarted(call.tool_use_id, 1, call.tool_name, call.arguments)
+        async with aclosing(run_calls([call], dispatch, lambda _: 1)) as results:
+            finished, result = await anext(results)
+        yield finished
+        found = render(result.passages) if result.passages else "(nothing was found)"
+        stuffed = self._prompts.retrieved_passages.substitute(query=query, passages=found, message=asked)
+        response: ChatResponse | None = None
+        async with aclosing(chat_provider.stream([*system, *past, PromptMessage("user", stuffed)])) as stream:
+            async for event in stream:
+                if isinstance(event, ChatResponse):
+                    response = event
+                else:
+                    yield event
+        if response is None or not (response.text or "").strip() or response.stop_reason is StopReason.REFUSAL:
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+        if response.usage:
+            yield UsageReported(response.usage, chat_provider.model_name)
+        yield StrategyOutcome(
+            messages=(
+                PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=[call]),
+                PromptMessage(
+                    MessageRole.TOOL_RESULT,
+                    result.content,
+                    tool_use_id=call.tool_use_id,
+                    is_error=result.is_error,
+                    passages=result.passages,
+                    note=result.note,
+                ),
+                PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage),
+            ),
+            calls={call.tool_use_id: finished},
+            depends_to=result.depends_to,
+            cut=response.stop_reason is StopReason.MAX_TOKENS,
+        )
+
+    async def _query(
+        self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
+    ) -> str:
+        """A query that stands on its own; a conversation's first message does so already."""
+        if not past:
+            return asked
+        history = "\n".join(f"{message.role}: {message.content}" for message in past)
+        prompt = self._prompts.reformulation.substitute(history=history, message=asked)
+
+        async def note(usage: UsageReported) -> None:
+            spent.append(usage)
+
+        reply = await self._ask_aside(chat_provider, note, prompt)
+        return " ".join(reply.split()) or asked
+
+
+def _parted(messages: Sequence[PromptMessage]) -> tuple[list[PromptMessage], list[PromptMessage], str]:
+    """System messages; past talk without calls and results; and what the readers ask now, as one text."""
+    system = [m for m in messages if m.role == "system"]
+    talk = [m for m in messages if m.role in ("user", "assistant") and not m.tool_invocations]
+    first = len(talk)
+    while first and talk[first - 1].role == "user":
+        first -= 1
+    return system, talk[:first], "\n\n".join(m.content for m in talk[first:])

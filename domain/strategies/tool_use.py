@@ -1,0 +1,125 @@
+"""The loop: ask the model, carry out the calls it makes, hand back the results, until it answers."""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted, UsageReported
+from domain.ports import ChatProvider, Dispatcher
+from domain.strategies.transcript import Talk
+from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation, ToolResult
+from domain.tools.registry import as_result
+
+logger = logging.getLogger(__name__)
+
+
+async def run_calls(
+    calls: Sequence[ToolInvocation], dispatch: Dispatcher, number_of: Callable[[ToolInvocation], int]
+) -> AsyncGenerator[tuple[ToolCallFinished, ToolResult], None]:
+    """Run all calls concurrently and yield each as it ends. Closing the iterator cancels those still running."""
+
+    async def run(call: ToolInvocation) -> tuple[ToolCallFinished, ToolResult]:
+        started = time.perf_counter()
+        result = await _dispatched(call, dispatch)
+        milliseconds = round((time.perf_counter() - started) * 1000)
+        finished = ToolCallFinished(
+            call_id=call.tool_use_id,
+            number=number_of(call),
+            tool_name=call.tool_name,
+            summary=result.summary or ("failed" if result.is_error else "done"),
+            content=result.content,
+            is_error=result.is_error,
+            milliseconds=milliseconds,
+            passages=result.passages,
+        )
+        return finished, result
+
+    tasks = [asyncio.ensure_future(run(call)) for call in calls]
+    try:
+        for task in asyncio.as_completed(tasks):
+            yield await task
+    finally:
+        for pending in tasks:
+            pending.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _dispatched(call: ToolInvocation, dispatch: Dispatcher) -> ToolResult:
+    """The call's result; a dispatcher that breaks its promise not to raise costs the call, not the turn."""
+    try:
+        return as_result(await dispatch(call.tool_name, call.arguments))
+    except Exception as error:
+        logger.exception("dispatcher raised for tool %s", call.tool_name)
+        return ToolResult(json.dumps({"error": f"Tool error: {error or type(error).__name__}"}), is_error=True)
+
+
+SPARE_REQUESTS = 3
+"""Requests after the last round of calls: the forced answer, one after a nudge, one after a pause."""
+
+
+class ToolUseRetrievalStrategy:
+    """Lets the model decide when to look into the book.
+
+    After `max_rounds` rounds of calls it has to answer from what it has: further requests allow no calls.
+    """
+
+    def __init__(self, *, max_rounds: int = 6) -> None:
+        self._max_rounds = max_rounds
+
+    async def execute(
+        self,
+        chat_provider: ChatProvider,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition],
+        dispatch: Dispatcher,
+    ) -> AsyncGenerator[StrategyEvent, None]:
+        """As RetrievalStrategy says."""
+        talk = Talk(messages)
+        for round_number in range(self._max_rounds + SPARE_REQUESTS):
+            may_call = bool(tools) and round_number < self._max_rounds
+            async with aclosing(chat_provider.stream(talk.messages, tools, call_tools=may_call)) as stream:
+                async for event in stream:
+                    if isinstance(event, ChatResponse):
+                        response = event
+                    else:
+                        yield event
+            if response.usage:
+                yield UsageReported(response.usage, chat_provider.model_name)
+            _refuse_dead_ends(response)
+            if response.tool_invocations and may_call:
+                if response.preamble:
+                    yield DraftDiscarded(response.preamble)
+                calls = talk.add_calls(response)
+                for call in calls:
+                    yield ToolCallStarted(call.tool_use_id, talk.number_of(call), call.tool_name, call.arguments)
+                async with aclosing(run_calls(calls, dispatch, talk.number_of)) as results:
+                    async for finished, result in results:
+                        talk.add_result(finished, result)
+                        yield finished
+                talk.close_round(calls)
+            elif response.stop_reason is StopReason.PAUSE:
+                talk.add_answer(response)
+            elif response.text and response.text.strip():
+                talk.add_answer(response)
+                yield talk.outcome(cut=response.stop_reason is StopReason.MAX_TOKENS)
+                return
+            else:
+                talk.nudge()
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model did not come to an answer. Please ask again.")
+
+
+def _refuse_dead_ends(response: ChatResponse) -> None:
+    if response.stop_reason is StopReason.REFUSAL:
+        raise LLMError(
+            LLMErrorCode.REFUSED, "The model declined to answer this. Please put the question in another way."
+        )
+    if response.stop_reason is StopReason.CONTEXT_EXCEEDED:
+        raise LLMError(
+            LLMErrorCode.CONTEXT_EXCEEDED,
+            "This conversation has become too long for the model. Please start a new one on the same book.",
+        )

@@ -1,0 +1,137 @@
+"""Results of tools kept for a while: for tools that are slow, metered, and the same for everybody who asks."""
+
+import asyncio
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from domain.ports import Dispatcher, ToolOutput
+from domain.tools.registry import is_error
+
+_Key = tuple[str, str]
+
+
+class ToolResultCache:
+    """Results by tool and arguments; when full, the one not used for longest goes.
+
+    Times to live are in seconds and counted from `put`; `tool_ttls` overrides the default by tool name.
+
+    Raises:
+        ValueError: `max_size` is negative.
+    """
+
+    def __init__(
+        self,
+        default_ttl: float = 300.0,
+        tool_ttls: Mapping[str, float] | None = None,
+        max_size: int = 256,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if max_size < 0:
+            raise ValueError("max_size must not be negative")
+        self._default_ttl = default_ttl
+        self._tool_ttls = dict(tool_ttls or {})
+        self._max_size = max_size
+        self._clock = clock
+        self._entries: OrderedDict[_Key, tuple[float, ToolOutput]] = OrderedDict()
+        self.generation = 0
+        """Goes up whenever something is to be forgotten: what was begun before that is not to be kept."""
+
+    def get(self, tool: str, args: Mapping[str, Any]) -> ToolOutput | None:
+        key = cache_key(tool, args)
+        if key is None or key not in self._entries:
+            return None
+        expires, output = self._entries[key]
+        if self._clock() >= expires:
+            del self._entries[key]
+            return None
+        self._entries.move_to_end(key)
+        return output
+
+    def put(self, tool: str, args: Mapping[str, Any], output: ToolOutput) -> None:
+        """Keep a result; arguments that have no JSON form are not kept."""
+        key = cache_key(tool, args)
+        if key is None:
+            return
+        self._entries[key] = (self._clock() + self._tool_ttls.get(tool, self._default_ttl), output)
+        self._entries.move_to_end(key)
+        while len(self._entries) > self._max_size:
+            self._entries.popitem(last=False)
+
+    def invalidate(self, tool: str, args: Mapping[str, Any]) -> None:
+        """Forget one result; one that is not there is fine."""
+        self.generation += 1
+        if key := cache_key(tool, args):
+            self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        self.generation += 1
+        self._entries.clear()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def cache_key(tool: str, args: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The tool and its arguments in one spelling; None where they cannot be told apart by their JSON."""
+    try:
+        text = json.dumps(args, sort_keys=True, separators=(",", ":"))
+        return (tool, text) if json.loads(text) == args else None
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+@dataclass(slots=True)
+class _Flight:
+    task: asyncio.Task[ToolOutput]
+    generation: int
+    waiting: int = 0
+
+
+class CachingDispatcher:
+    """A dispatcher that answers the calls of `cached_tools` from a cache where it can.
+
+    Calls that are the same while one of them runs share that one. Failures reach all who wait and are never kept.
+    """
+
+    def __init__(self, inner: Dispatcher, cache: ToolResultCache, cached_tools: Collection[str]) -> None:
+        self._inner = inner
+        self._cache = cache
+        self._cached_tools = frozenset(cached_tools)
+        self._flights: dict[_Key, _Flight] = {}
+
+    async def __call__(self, name: str, args: dict[str, Any]) -> ToolOutput:
+        key = cache_key(name, args) if name in self._cached_tools else None
+        if key is None:
+            return await self._inner(name, args)
+        kept = self._cache.get(name, args)
+        return kept if kept is not None else await self._join(key, name, args)
+
+    async def _join(self, key: _Key, name: str, args: dict[str, Any]) -> ToolOutput:
+        flight = self._flights.get(key)
+        generation = self._cache.generation
+        if flight is None or flight.generation != generation:
+            work = asyncio.create_task(self._fly(name, args, generation))
+            flight = self._flights[key] = _Flight(work, generation)
+        flight.waiting += 1
+        try:
+            # Shielded: one who stops waiting must not take the result from the others.
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiting -= 1
+            if not flight.waiting:
+                self._land(key, flight)
+
+    def _land(self, key: _Key, flight: _Flight) -> None:
+        flight.task.cancel()  # does nothing to one that has ended
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+
+    async def _fly(self, name: str, args: dict[str, Any], generation: int) -> ToolOutput:
+        output = await self._inner(name, args)
+        if not is_error(output) and generation == self._cache.generation:
+            self._cache.put(name, args, output)
+        return output

@@ -1,0 +1,207 @@
+"""The tools a model may call: kept by name, dispatched so that a call can fail but never break a turn."""
+
+import asyncio
+import copy
+import json
+import logging
+import re
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from domain.characters import encodable
+from domain.errors import MarginaliaError
+from domain.ports import Dispatcher, ToolHandler, ToolOutput
+from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
+
+TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+"""What every provider accepts as a name; the match must be a full one."""
+
+_CLEANUP_S = 1.0
+"""How long a cancelled handler may tidy up before it is left behind."""
+
+_log = logging.getLogger(__name__)
+
+
+class ToolRegistry:
+    """Tools by name, in the order they were registered."""
+
+    def __init__(self) -> None:
+        self._tools: dict[str, tuple[ToolDefinition, ToolHandler]] = {}
+
+    def register(self, definition: ToolDefinition, handler: ToolHandler) -> None:
+        """Add a tool.
+
+        Raises:
+            ValueError: the name is taken, or no provider would accept it.
+        """
+        if definition.name in self._tools:
+            raise ValueError(f"a tool named {definition.name!r} is registered already")
+        if not TOOL_NAME.fullmatch(definition.name):
+            raise ValueError(f"{definition.name!r} is no tool name: use 1 to 64 letters, digits, '_' and '-'")
+        self._tools[definition.name] = (definition, handler)
+
+    def deregister(self, name: str) -> None:
+        """Remove a tool.
+
+        Raises:
+            KeyError: there is none of that name.
+        """
+        del self._tools[name]
+
+    def get_definitions(self) -> list[ToolDefinition]:
+        return [definition for definition, _ in self._tools.values()]
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def build_dispatcher(self, timeout: float | None = 30.0, max_retries: int = 0) -> Dispatcher:
+        """A dispatcher over the tools registered by now; later changes do not reach it.
+
+        `timeout` is in seconds, for each attempt (None: no limit); `max_retries` counts the attempts after a timeout.
+
+        Raises:
+            ValueError: `timeout` is not positive, or `max_retries` is negative.
+        """
+        if timeout is not None and timeout <= 0:
+            raise ValueError("timeout must be more than 0 seconds, or None for no limit")
+        if max_retries < 0:
+            raise ValueError("max_retries must not be negative")
+        return _RegistryDispatcher(dict(self._tools), timeout, attempts=max_retries + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _RegistryDispatcher:
+    tools: Mapping[str, tuple[ToolDefinition, ToolHandler]]
+    timeout: float | None
+    attempts: int
+    left_behind: set[asyncio.Task[ToolOutput]] = field(default_factory=set)
+
+    async def __call__(self, name: str, args: dict[str, Any]) -> ToolOutput:
+        if name not in self.tools:
+            return error_output(f"Unknown tool: {name!r}. Known: {', '.join(self.tools) or 'none'}")
+        definition, handler = self.tools[name]
+        if complaint := _complaint(definition, args):
+            return error_output(complaint)
+        for _ in range(self.attempts):
+            try:
+                return _checked(await self._bounded(_run(handler, args)))
+            except TimeoutError as error:
+                failure = self._timed_out(name, error)
+            except Exception as error:  # noqa: BLE001 - whatever a tool does wrong is a result, never the turn's end
+                return failure_output(name, error)
+        return failure
+
+    async def _bounded(self, call: Coroutine[Any, Any, ToolOutput]) -> ToolOutput:
+        """The result of `call`, or TimeoutError when its time is up, even if it ignores its cancellation."""
+        task = asyncio.create_task(call)
+        try:
+            done, _ = await asyncio.wait({task}, timeout=self.timeout)
+        except asyncio.CancelledError:
+            await self._abandon(task)
+            raise
+        if not done:
+            await self._abandon(task)
+            raise TimeoutError(f"after {self.timeout:g} s")
+        if task.cancelled():
+            raise RuntimeError("the tool cancelled itself")
+        failure = task.exception()
+        if failure is not None and not isinstance(failure, Exception):  # a panic of a library in another language
+            raise RuntimeError(f"{type(failure).__name__}: {failure}") from failure
+        return task.result()
+
+    async def _abandon(self, task: asyncio.Task[ToolOutput]) -> None:
+        task.cancel()
+        self.left_behind.add(task)  # the event loop itself keeps only a weak reference
+        task.add_done_callback(self._bury)
+        await asyncio.wait({task}, timeout=_CLEANUP_S)
+
+    def _bury(self, task: asyncio.Task[ToolOutput]) -> None:
+        self.left_behind.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            _log.warning("a tool failed while it was being cancelled", exc_info=error)
+
+    def _timed_out(self, name: str, error: TimeoutError) -> str:
+        tries = f" ({self.attempts} attempts)" if self.attempts > 1 else ""
+        sentence = " ".join(f"{name} timed out {error}".split()) + tries
+        _log.warning("tool %s", sentence)
+        return error_output(sentence)
+
+
+async def _run(handler: ToolHandler, args: dict[str, Any]) -> ToolOutput:
+    try:
+        # A copy: the arguments are part of the history, and a retry must see them as the model gave them.
+        return await handler(copy.deepcopy(args))
+    except SystemExit as error:
+        raise RuntimeError(f"the tool tried to end the program (exit {error.code!r})") from error
+
+
+def _complaint(definition: ToolDefinition, args: object) -> str | None:
+    """What is wrong with arguments at first sight; the tool itself knows the rest."""
+    if not isinstance(args, dict):
+        return f"The arguments of {definition.name} must be a JSON object, not {type(args).__name__}"
+    if UNREADABLE_ARGUMENTS in args:
+        return f"The arguments of {definition.name} were not readable as a JSON object. Please make the call again."
+    for required in definition.parameters.get("required", ()):
+        if required not in args:
+            return f"Missing required argument: {required}"
+    return None
+
+
+def _checked(output: object) -> ToolOutput:
+    if isinstance(output, ToolResult):
+        content = encodable(output.content)
+        return output if content == output.content else replace(output, content=content)
+    return encodable(output) if isinstance(output, str) else to_json(output)
+
+
+def failure_output(name: str, error: BaseException) -> str:
+    """The result that tells the model how a tool failed.
+
+    A MarginaliaError or ValueError speaks for itself; anything else is a fault and logged with its traceback.
+    """
+    own_words = str(error)
+    if isinstance(error, ValueError | MarginaliaError) and own_words:
+        _log.info("tool %s refused: %s", name, type(error).__name__)
+        _log.debug("it said: %s", own_words, exc_info=error)  # it may repeat what it was asked
+        return error_output(own_words)
+    _log.error("tool %s failed", name, exc_info=error)
+    return error_output(f"Tool error: {own_words or type(error).__name__}")
+
+
+def error_output(sentence: str) -> str:
+    """A result that is a failure: `{"error": sentence}`."""
+    return to_json({"error": sentence})
+
+
+def to_json(value: object) -> str:
+    """JSON as models read it: no escapes but the needed ones, and always encodable as UTF-8.
+
+    Raises:
+        TypeError, ValueError: the value has no JSON form.
+    """
+    return encodable(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def as_result(output: ToolOutput) -> ToolResult:
+    """What a tool returned, as a ToolResult; a string that is a JSON object with an "error" key is a failure."""
+    if isinstance(output, ToolResult):
+        return output
+    return ToolResult(output, is_error=_is_error_json(output))
+
+
+def is_error(output: ToolOutput) -> bool:
+    return as_result(output).is_error
+
+
+def _is_error_json(output: str) -> bool:
+    if '"error"' not in output:
+        return False
+    try:
+        value = json.loads(output)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "error" in value

@@ -1,0 +1,279 @@
+"""The use case: a reader writes, the book answers."""
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from weakref import WeakValueDictionary
+
+from domain.chat import ChatMessage, MessageRole
+from domain.conversation import UNTITLED, Turn, TurnState
+from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
+from domain.event import Answer, TurnEvent, TurnFailed
+from domain.ports import ChatMessageRepository, Clock, TurnRepository
+from domain.turn.conversations import ManageConversations
+from domain.turn.preparer import Preparation
+from domain.turn.runner import AnswerMaker
+from domain.turn.state import Ending, RunningTurn
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A person who writes. `id` is unique among all readers (a Discord user's id; "terminal")."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A reader's message that no turn holds any more. `undone` is the failed turn it was taken from, if it was."""
+
+    message: ChatMessage
+    undone: Turn | None = None
+
+
+class ChatWithBook:
+    """Keeps what readers write, answers it from the book, and keeps the answer.
+
+    One turn at a time runs in a conversation; messages that arrive meanwhile join the next one.
+    """
+
+    def __init__(
+        self,
+        *,
+        preparation: Preparation,
+        answers: AnswerMaker,
+        manage: ManageConversations,
+        messages: ChatMessageRepository,
+        turns: TurnRepository,
+        clock: Clock,
+    ) -> None:
+        self._preparation = preparation
+        self._answers = answers
+        self._manage = manage
+        self._messages = messages
+        self._turns = turns
+        self._clock = clock
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._running: dict[str, RunningTurn] = {}
+        self._called_back: Counter[str] = Counter()
+
+    async def execute(self, conversation_id: str, user_message: str, reader: Reader | None = None) -> str:
+        """Answer one message and return the answer's text: the stream of `answer`, drained.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+            LLMError: no answer came of it.
+        """
+        await self.receive(conversation_id, user_message, reader or Reader("terminal", ""))
+        async for event in self.answer(conversation_id):
+            match event:
+                case Answer(text=text):
+                    return text
+                case TurnFailed(code=code, message=message):
+                    known = code in LLMErrorCode.__members__.values()
+                    raise LLMError(LLMErrorCode(code) if known else LLMErrorCode.API_CALL_FAILED, message)
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "Somebody took the question back before it was answered.")
+
+    async def receive(
+        self, conversation_id: str, text: str, reader: Reader, *, external_id: str | None = None
+    ) -> ChatMessage | None:
+        """Keep a reader's message, before anything else is done with it. None: it was received before.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        conversation = await self._manage.get(conversation_id)
+        message = ChatMessage(
+            id=uuid.uuid4().hex,
+            conversation_id=conversation_id,
+            role=MessageRole.USER,
+            content=text.strip(),
+            created_at=self._clock(),
+            author_id=reader.id,
+            author_name=reader.name,
+            external_id=external_id,
+        )
+        if not await self._messages.add_incoming(message):
+            return None
+        if conversation.title == UNTITLED:
+            await self._manage.title_after(conversation_id, message.content)
+        return message
+
+    async def answer(self, conversation_id: str) -> AsyncGenerator[TurnEvent, None]:
+        """Answer all messages that wait in the conversation, in one turn. Yields nothing if none waits.
+
+        Waits for a turn that runs there already. Closing the iterator takes the turn back: its messages wait again.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        async with self._lock(conversation_id):
+            conversation = await self._manage.get(conversation_id)
+            history = await self._messages.get_recent(conversation_id, self._preparation.reach)
+            people = await self._messages.list_people(conversation_id)
+            # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
+            waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
+            waiting = [m for m in waiting if not self._called_back[m.id]]
+            if not waiting:
+                return
+            answered = [m for m in history if m.turn_id is not None]
+            running = self._running[conversation_id] = RunningTurn(waiting)
+            try:
+                play = partial(self._answers.play, conversation, people, answered, waiting, running)
+                async with aclosing(running.events(play)) as events:
+                    async for event in events:
+                        yield event
+            finally:
+                del self._running[conversation_id]
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any turn runs now."""
+        return bool(self._running)
+
+    def running(self, conversation_id: str) -> RunningTurn | None:
+        """The turn that runs in the conversation now."""
+        return self._running.get(conversation_id)
+
+    def stop(self, conversation_id: str) -> bool:
+        """Stop the running answer and keep what was written. False: none is running."""
+        return self._end(conversation_id, Ending.STOPPED)
+
+    def withdraw(self, conversation_id: str) -> bool:
+        """Stop the running answer and forget it: its messages wait again. False: none is running."""
+        return self._end(conversation_id, Ending.WITHDRAWN)
+
+    async def settle(self, conversation_id: str) -> None:
+        """Return once no turn runs in the conversation."""
+        async with self._lock(conversation_id):
+            return
+
+    async def revise(self, external_id: str, text: str) -> Taken | None:
+        """Take in that a reader has changed a message: it waits with its new words, even if it was being answered.
+
+        None, and nothing is changed: it has its answer, is not known, or says the same.
+        """
+        known = await self._messages.get_by_external_id(external_id)
+        if known is None or not text.strip() or known.content == text.strip():
+            return None
+        async with self._call_back(known) as message:
+            if message is None:
+                return None
+            await self._messages.save(replace(message.message, content=text.strip()))
+            return message
+
+    async def take_back(self, external_id: str) -> Taken | None:
+        """Forget a message that its reader has deleted, even if it was being answered; others of its turn wait again.
+
+        None, and nothing is changed: it has its answer, or is not known.
+        """
+        known = await self._messages.get_by_external_id(external_id)
+        if known is None:
+            return None
+        async with self._call_back(known) as message:
+            if message is not None:
+                await self._messages.delete(message.message.id)
+            return message
+
+    async def recover(self, conversation_id: str) -> Sequence[Turn]:
+        """After a crash: let the messages of turns that came to no end there, or to one nobody was told of, wait again.
+
+        Returns these turns, which are gone now; what they have shown of themselves still stands where they say.
+        """
+        async with self._lock(conversation_id):
+            turns = await self._turns.get_by_conversation(conversation_id)
+            interrupted = [turn for turn in turns if _came_to_nothing(turn)]
+            for turn in interrupted:
+                await self._turns.reopen(turn.id)
+            return interrupted
+
+    async def withhold(self, conversation_id: str) -> None:
+        """Take back answers nobody has been shown that rest on more of the book than its readers may be told now, as
+        when one of them has moved back: `recover` lets their questions wait again.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+            BookError: NOT_FOUND, its book is not on the shelf any more.
+        """
+        turns = await self._turns.get_by_conversation(conversation_id)
+        answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
+        if not answered:
+            return
+        conversation = await self._manage.get(conversation_id)
+        bound = await self._preparation.bound(conversation, await self._messages.list_people(conversation_id))
+        history = await self._messages.get_by_conversation(conversation_id)
+        beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
+        for turn in answered:
+            if turn.id in beyond:
+                await self._turns.finish(replace(turn, state=TurnState.FAILED, error="withheld"))
+
+    async def waiting(self, conversation_id: str) -> Sequence[ChatMessage]:
+        """The readers' messages that wait for an answer."""
+        messages = await self._messages.get_recent(conversation_id, 0)
+        return [message for message in messages if message.role is MessageRole.USER]
+
+    async def unheard(self, conversation_id: str) -> Sequence[Answer]:
+        """The answers that are kept, and that nobody may have been shown."""
+        turns = await self._turns.get_by_conversation(conversation_id)
+        answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
+        history = await self._messages.get_by_conversation(conversation_id) if answered else ()
+        last = {message.turn_id: message for message in history if message.role is MessageRole.ASSISTANT}
+        return [
+            Answer(turn.id, last[turn.id].content, last[turn.id].citations, stopped=turn.stopped) for turn in answered
+        ]
+
+    async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
+        """Note that the readers have the answer, or know that there is none, and in which messages."""
+        turn = await self._turns.get(turn_id)
+        if turn is None or turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
+            return
+        noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
+        is_answered = turn.state is TurnState.ANSWERED
+        noted = replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
+        try:
+            await self._turns.finish(noted)
+        except ConversationError as error:
+            if error.code is not ConversationErrorCode.NOT_FOUND:  # asked again, or taken back, while it was shown
+                raise
+
+    @asynccontextmanager
+    async def _call_back(self, known: ChatMessage) -> AsyncIterator[Taken | None]:
+        """Hold a message so that no turn takes it, and give it; None if it has its answer meanwhile or is gone."""
+        self._called_back[known.id] += 1
+        running = self._running.get(known.conversation_id)
+        if running is not None and known.id in running.asked:
+            running.end(Ending.WITHDRAWN)
+        try:
+            async with self._lock(known.conversation_id):
+                yield await self._taken(known)
+        finally:
+            self._called_back[known.id] -= 1
+            self._called_back += Counter()  # drops those nobody calls back any more
+
+    async def _taken(self, known: ChatMessage) -> Taken | None:
+        message = await self._messages.get_by_external_id(known.external_id or "")
+        if message is None or message.turn_id is None:
+            return None if message is None else Taken(message)
+        turn = await self._turns.get(message.turn_id)
+        if turn is None or turn.state is not TurnState.FAILED:
+            return None
+        await self._turns.reopen(turn.id)
+        return Taken(replace(message, turn_id=None), undone=turn)
+
+    def _lock(self, conversation_id: str) -> asyncio.Lock:
+        return self._locks.setdefault(conversation_id, asyncio.Lock())
+
+    def _end(self, conversation_id: str, ending: Ending) -> bool:
+        running = self._running.get(conversation_id)
+        if running is not None:
+            running.end(ending)
+        return running is not None
+
+
+def _came_to_nothing(turn: Turn) -> bool:
+    return turn.state is TurnState.RUNNING or (turn.state is TurnState.FAILED and not turn.told)

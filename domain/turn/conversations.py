@@ -1,0 +1,145 @@
+"""Creating, listing, binding, renaming and deleting conversations."""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from domain.conversation import UNTITLED, Conversation, TitleSource, title_from
+from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode
+from domain.ports import BookRepository, Clock, ConversationRepository
+
+
+class ManageConversations:
+    """The life of a conversation outside its turns."""
+
+    def __init__(self, *, books: BookRepository, conversations: ConversationRepository, clock: Clock) -> None:
+        self._books = books
+        self._conversations = conversations
+        self._clock = clock
+
+    async def create(
+        self, book_id: str, title: str | None = None, *, first_message: str = "", owner_id: str = ""
+    ) -> Conversation:
+        """Open a conversation on a book. Without a title it is named after its first message, once there is one.
+
+        Raises:
+            BookError: NOT_FOUND.
+            ConversationError: INVALID_STATE, the title is blank.
+        """
+        if await self._books.get(book_id) is None:
+            raise BookError(BookErrorCode.NOT_FOUND, "That book is not on the shelf (any more).")
+        conversation = Conversation(
+            id=uuid.uuid4().hex,
+            book_id=book_id,
+            title=(title_from(first_message) if first_message else UNTITLED) if title is None else title,
+            created_at=self._clock(),
+            title_source=TitleSource.AUTOMATIC if title is None else TitleSource.PERSON,
+            owner_id=owner_id,
+        )
+        await self._conversations.save(conversation)
+        return conversation
+
+    async def get(self, conversation_id: str) -> Conversation:
+        """The conversation.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        conversation = await self._conversations.get(conversation_id)
+        if conversation is None:
+            raise ConversationError(
+                ConversationErrorCode.NOT_FOUND,
+                "There is no such conversation (any more). List those there are, or start a new one.",
+            )
+        return conversation
+
+    async def list_by_book(self, book_id: str) -> Sequence[Conversation]:
+        """All conversations on a book, newest first."""
+        return await self._conversations.get_by_book(book_id)
+
+    async def rename(self, conversation_id: str, title: str) -> Conversation:
+        """Give a conversation a title of a person's own choice.
+
+        Raises:
+            ConversationError: NOT_FOUND, or INVALID_STATE for a blank title.
+        """
+        renamed = replace((await self.get(conversation_id)).renamed(title), updated_at=self._clock())
+        await self._conversations.save(renamed)
+        return renamed
+
+    async def rename_with_thread(self, conversation_id: str, name: str, when: datetime) -> Conversation:
+        """Give a conversation the name that a person gave its thread at that time, unless a title was chosen since.
+
+        Raises:
+            ConversationError: NOT_FOUND, or INVALID_STATE for a blank name.
+        """
+        conversation = await self.get(conversation_id)
+        if when <= (conversation.updated_at or conversation.created_at):
+            return conversation
+        return await self.rename(conversation_id, name)
+
+    async def title_after(self, conversation_id: str, message: str) -> Conversation:
+        """Name a conversation that has no title yet after its first message."""
+        conversation = await self.get(conversation_id)
+        if conversation.title != UNTITLED or conversation.title_source is not TitleSource.AUTOMATIC:
+            return conversation
+        titled = replace(conversation, title=title_from(message))
+        await self._conversations.save(titled)
+        return titled
+
+    async def bind(
+        self, conversation_id: str, *, guild_id: str, channel_id: str, thread_id: str, private: bool
+    ) -> Conversation:
+        """Show a conversation in this thread from now on.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        bound = replace(
+            await self.get(conversation_id),
+            guild_id=guild_id,
+            channel_id=channel_id,
+            thread_id=thread_id,
+            private=private,
+        )
+        await self._conversations.save(bound)
+        return bound
+
+    async def unbind(self, thread_id: str) -> Conversation | None:
+        """Keep a conversation whose thread is gone, so that it can be taken up in another. None: there is none."""
+        conversation = await self._conversations.get_by_thread(thread_id)
+        if conversation is None:
+            return None
+        unbound = replace(conversation, thread_id=None)
+        await self._conversations.save(unbound)
+        return unbound
+
+    async def show_calls(self, conversation_id: str, verbose: bool) -> Conversation:
+        """Choose for a conversation whether tool calls are shown in it, whatever its readers' own defaults.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        chosen = replace(await self.get(conversation_id), verbose=verbose)
+        await self._conversations.save(chosen)
+        return chosen
+
+    async def share(self, conversation_id: str) -> Conversation:
+        """Note that several people write in its thread, so that not all they say is for the bot.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        shared = replace(await self.get(conversation_id), shared=True)
+        await self._conversations.save(shared)
+        return shared
+
+    async def delete(self, conversation_id: str) -> None:
+        """Delete a conversation with its messages.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        await self.get(conversation_id)
+        await self._conversations.delete(conversation_id)

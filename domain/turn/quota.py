@@ -1,0 +1,70 @@
+"""How much a person may use in a day."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from domain.conversation import Conversation
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import UsageReported
+from domain.ports import Clock, UsageRepository
+from domain.tool_use import TokenUsage
+from domain.turn.state import Draft
+from domain.usage import UsageRecord
+
+
+class Allowance:
+    """A limit of tokens per person and day (midnight to midnight UTC); 0 means none."""
+
+    def __init__(self, usage: UsageRepository, daily_tokens: int = 0) -> None:
+        self._usage = usage
+        self._daily_tokens = daily_tokens
+
+    async def check(self, reader_id: str, now: datetime) -> None:
+        """Let the reader pass.
+
+        Raises:
+            LLMError: DAILY_LIMIT, the day's tokens are used up.
+        """
+        if not self._daily_tokens:
+            return
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        used = (await self._usage.total_for_reader(reader_id, midnight)).tokens
+        if used >= self._daily_tokens:
+            hours = 24 - now.hour
+            raise LLMError(
+                LLMErrorCode.DAILY_LIMIT,
+                f"You have read a lot with me today: your {self._daily_tokens:,} tokens for the day are used up. "
+                f"There will be new ones in about {hours} {'hour' if hours == 1 else 'hours'}; "
+                "your question is kept until then.",
+            )
+
+
+Price = Callable[[str, str, TokenUsage], int | None]
+"""Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
+
+
+class Expenses:
+    """Keeps what was used at once: it is spent even if no answer comes of it."""
+
+    def __init__(self, *, usage: UsageRepository, price: Price, clock: Clock, provider: str) -> None:
+        self._usage = usage
+        self._price = price
+        self._clock = clock
+        self._provider = provider
+
+    async def record(self, event: UsageReported, conversation: Conversation, draft: Draft) -> None:
+        """Book the tokens of a request on the reader who wrote last."""
+        draft.usage += event.usage
+        cost = self._price(self._provider, event.model, event.usage)
+        draft.log.add_cost(cost)
+        await self._usage.record(
+            UsageRecord(
+                at=self._clock(),
+                model=event.model,
+                usage=event.usage,
+                reader_id=draft.asked[-1].author_id,
+                guild_id=conversation.guild_id,
+                conversation_id=conversation.id,
+                cost_microdollars=cost,
+            )
+        )

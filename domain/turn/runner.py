@@ -1,0 +1,198 @@
+"""Playing one turn: from the readers' messages to the answer that is kept."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import partial
+
+from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.citations.resolver import Composition
+from domain.citations.uncited import unsupported
+from domain.conversation import Conversation, TurnState
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError
+from domain.event import (
+    Answer,
+    StrategyEvent,
+    StrategyOutcome,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnFailed,
+    TurnStarted,
+    UsageReported,
+)
+from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
+from domain.turn.fallback import LONGEST_S, StandIn, stayed_away
+from domain.turn.preparer import Preparation
+from domain.turn.quota import Expenses
+from domain.turn.state import Draft, Emit, Ending, RunningTurn, heed_cancellation, to_the_end
+
+logger = logging.getLogger(__name__)
+
+
+class AnswerMaker:
+    """Makes answers: has them prepared, runs the strategy, composes, keeps."""
+
+    def __init__(
+        self,
+        *,
+        preparation: Preparation,
+        provider: ChatProvider,
+        strategy: RetrievalStrategy,
+        turns: TurnRepository,
+        expenses: Expenses,
+        stand_in: StandIn | None,
+        clock: Clock,
+        turn_timeout: float,
+    ) -> None:
+        self._preparation = preparation
+        self._provider = provider
+        self._strategy = strategy
+        self._turns = turns
+        self._expenses = expenses
+        self._stand_in = stand_in
+        self._clock = clock
+        self._turn_timeout = turn_timeout
+
+    async def play(
+        self,
+        conversation: Conversation,
+        people: Sequence[str],
+        history: Sequence[ChatMessage],
+        waiting: Sequence[ChatMessage],
+        running: RunningTurn,
+        emit: Emit,
+    ) -> None:
+        """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
+
+        `people` are the ids of all who have ever written in the thread, `history` its newest turns.
+        Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
+        """
+        turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
+        turn = replace(turn, model=self._provider.model_name)
+        draft = Draft(turn, [replace(message, turn_id=turn.id) for message in waiting])
+        log = draft.log
+
+        def tell(event: TurnEvent) -> None:
+            log.follow(event)
+            emit(event)
+
+        tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
+        try:
+            heed_cancellation()
+            outcome = await self._in_time(self._work(conversation, people, history, draft, tell), draft)
+            await to_the_end(self._keep(draft, outcome, tell))
+        except TimeoutError:
+            message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
+            await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, tell)
+        except MarginaliaError as error:
+            await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
+        except asyncio.CancelledError:
+            if running.ending is Ending.STOPPED:
+                await self._keep_stopped(draft, running, tell)
+            else:
+                await self._turns.reopen(turn.id)
+                raise
+        except Exception:
+            logger.exception("turn %s failed unexpectedly", turn.id)
+            message = "Something went wrong on my side; it has been logged. Please try again."
+            await self._fail(draft, running, "internal", message, tell)
+        finally:
+            log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
+
+    async def _in_time(self, work: Awaitable[StrategyOutcome], draft: Draft) -> StrategyOutcome:
+        """Work for as long as a turn may take; where the model stays away, see what the book itself says."""
+        kept_back = min(LONGEST_S, self._turn_timeout / 10) if self._stand_in else 0.0
+        try:
+            async with asyncio.timeout(self._turn_timeout - kept_back):
+                return await work
+        except (TimeoutError, LLMError) as error:
+            if draft.stand_in and stayed_away(error):
+                draft.offer = await draft.stand_in(kept_back)
+            raise
+
+    async def _work(
+        self,
+        conversation: Conversation,
+        people: Sequence[str],
+        history: Sequence[ChatMessage],
+        draft: Draft,
+        emit: Emit,
+    ) -> StrategyOutcome:
+        prepared = await self._preparation.prepare(conversation, people, history, draft, emit)
+        answer = draft.answer = prepared.compose()
+        if self._stand_in:
+            draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
+        draft.log.reach("prepared_ms")
+        strategy = self._strategy.execute(self._provider, prepared.messages, prepared.tools, prepared.dispatch)
+        async with aclosing(strategy) as events:
+            async for event in events:
+                if isinstance(event, StrategyOutcome):
+                    outcome = event
+                    continue
+                if isinstance(event, UsageReported):
+                    await self._expenses.record(event, conversation, draft)
+                if isinstance(event, ToolCallFinished) and prepared.file.damage:
+                    raise prepared.file.damage  # a model that cannot look anything up would answer from memory
+                await _show(event, answer, draft, emit)
+        _emit_text(await answer.finish(), emit)
+        return outcome
+
+    async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
+        text = draft.text
+        if not text:  # keys and page numbers that nothing stands behind are no words
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+        *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
+        last = replace(last, content=text, citations=draft.citations)
+        await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
+        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut, uncited=unsupported(text)))
+
+    async def _keep_stopped(self, draft: Draft, running: RunningTurn, emit: Emit) -> None:
+        if draft.answer:
+            await draft.answer.finish()
+        text = draft.text or "(stopped before anything was written)"
+        calls = draft.kept_calls(running, self._clock())
+        [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
+        draft.turn = replace(draft.turn, stopped=True)
+        await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
+        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=unsupported(text)))
+
+    async def _fail(
+        self,
+        draft: Draft,
+        running: RunningTurn,
+        code: str,
+        message: str,
+        emit: Emit,
+        retry_after: float | None = None,
+    ) -> None:
+        draft.turn = replace(draft.turn, error=code)
+        try:
+            await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
+        except MarginaliaError as error:  # the disk, mostly: the next start finds the turn running and takes it back
+            message = error.message
+        offer = draft.offer
+        emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after, offer.text, offer.citations))
+
+    async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
+        draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
+        await self._turns.finish(draft.turn, [*draft.asked, *messages])
+
+
+async def _show(event: StrategyEvent, answer: Composition, draft: Draft, emit: Emit) -> None:
+    """Show what has happened, covered where it tells too much; of the model's words those that may be shown by now."""
+    shown = await answer.presentable(event)
+    if isinstance(shown, ToolCallStarted) and shown != event:
+        draft.covered_arguments[shown.call_id] = shown.arguments
+    _emit_text(await answer.follow(event), emit)
+    if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
+        emit(shown)
+
+
+def _emit_text(text: str, emit: Emit) -> None:
+    if text:
+        emit(TextDelta(text))

@@ -1,0 +1,235 @@
+"""What a turn has brought forth so far: enough to keep, however it ends."""
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from domain.book import Citation
+from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.citations.resolver import Composition
+from domain.conversation import Turn
+from domain.event import TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent
+from domain.tool_use import TokenUsage, ToolInvocation
+from domain.turn.fallback import NO_OFFER, Offer
+
+Emit = Callable[[TurnEvent], None]
+
+
+class Ending(StrEnum):
+    """How a person ends a turn: keep what was written, or take the question back."""
+
+    STOPPED = "stopped"
+    WITHDRAWN = "withdrawn"
+
+
+class RunningTurn:
+    """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow.
+
+    `asked` are the ids of the messages it answers, `askers` those of the readers who wrote them, in order.
+    """
+
+    def __init__(self, messages: Sequence[ChatMessage] = ()) -> None:
+        self.asked = frozenset(message.id for message in messages)
+        self.askers = tuple(dict.fromkeys(message.author_id for message in messages))
+        self.ending: Ending | None = None
+        self.started: dict[str, ToolCallStarted] = {}
+        self.finished: dict[str, ToolCallFinished] = {}
+        self._queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
+
+    async def events(self, play: Callable[[Emit], Awaitable[None]]) -> AsyncGenerator[TurnEvent, None]:
+        """Start the turn and yield what it emits. Closing the iterator early cancels the turn."""
+
+        async def run() -> None:
+            await play(self._emit)
+
+        if self.ending is not None:
+            return
+        self._task = asyncio.create_task(run())
+        self._task.add_done_callback(lambda _: self._queue.put_nowait(None))  # even if it never came to run
+        try:
+            while (event := await self._queue.get()) is not None:
+                yield event
+            await asyncio.wait({self._task})
+            if not self._task.cancelled():  # a turn that was withdrawn ends without a last event
+                self._task.result()
+        finally:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    def end(self, ending: Ending) -> None:
+        """End the turn now; it still emits its last event. One that has not begun never does."""
+        if self.ending is None and (self._task is None or not self._task.done()):
+            self.ending = ending
+            if self._task is not None:
+                self._task.cancel()
+
+    def _emit(self, event: TurnEvent) -> None:
+        match event:
+            case ToolCallStarted():
+                self.started[event.call_id] = event
+            case ToolCallFinished():
+                self.finished[event.call_id] = event
+        self._queue.put_nowait(event)
+
+
+logger = logging.getLogger("marginalia.turns")
+
+
+class TurnLog:
+    """Times the stages of a turn, in milliseconds since it began."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self._stages: dict[str, int] = {}
+        self._cost = 0
+        self._tools_ms = 0
+        self._calls = 0
+
+    def reach(self, stage: str) -> None:
+        """Note the first time that a stage is reached."""
+        self._stages.setdefault(stage, self._elapsed())
+
+    def follow(self, event: TurnEvent) -> None:
+        """Learn from an event what it tells of the course of the turn."""
+        match event:
+            case TextDelta():
+                self.reach("first_text_ms")
+            case ToolCallFinished(milliseconds=milliseconds):
+                self._calls += 1
+                self._tools_ms += milliseconds
+
+    def add_cost(self, microdollars: int | None) -> None:
+        self._cost += microdollars or 0
+
+    def write(self, turn: Turn, reader_id: str, guild_id: str | None) -> None:
+        """Write the line, at INFO."""
+        fields = {
+            "turn": turn.id,
+            "conversation": turn.conversation_id,
+            "reader": reader_id,
+            "guild": guild_id,
+            "state": turn.state.value,
+            "error": turn.error,
+            "model": turn.model,
+            "tokens_in": turn.usage.input_tokens,
+            "tokens_cached": turn.usage.cache_read_tokens,
+            "tokens_out": turn.usage.output_tokens,
+            "cost_microdollars": self._cost,
+            "calls": self._calls,
+            "tools_ms": self._tools_ms,
+            **self._stages,
+            "total_ms": self._elapsed(),
+        }
+        told = " ".join(f"{name}={value}" for name, value in fields.items() if value not in ("", None))
+        logger.info("turn %s", told, extra={"fields": fields})
+
+    def _elapsed(self) -> int:
+        return round((time.perf_counter() - self._began) * 1000)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A turn in the making.
+
+    `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
+    to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
+    told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk.
+    """
+
+    turn: Turn
+    asked: list[ChatMessage]
+    answer: Composition | None = None
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    depends_to: int | None = None
+    covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
+    log: TurnLog = field(default_factory=TurnLog)
+    stand_in: Callable[[float], Awaitable[Offer]] | None = None
+    offer: Offer = NO_OFFER
+
+    @property
+    def text(self) -> str:
+        """The answer as far as it has been composed."""
+        return self.answer.text.strip() if self.answer else ""
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        return tuple(self.answer.citations) if self.answer else ()
+
+    def kept(
+        self, messages: Sequence[PromptMessage], calls: Mapping[str, ToolCallFinished], now: datetime
+    ) -> list[ChatMessage]:
+        """Messages of the model and its tools, in the form in which they are kept."""
+        return [self._kept(message, calls.get(message.tool_use_id or ""), now) for message in messages]
+
+    def kept_calls(self, running: RunningTurn, now: datetime) -> list[ChatMessage]:
+        """The calls that finished in a turn that did not: as one round, so that the history stays valid."""
+        finished = running.finished
+        if not finished:
+            return []
+        started = [running.started[call_id] for call_id in finished]
+        calls = [ToolInvocation(call.tool_name, call.arguments, call.call_id) for call in started]
+        asked = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=calls)
+        return self.kept([asked, *map(_as_result, finished.values())], finished, now)
+
+    def _kept(self, message: PromptMessage, call: ToolCallFinished | None, now: datetime) -> ChatMessage:
+        return ChatMessage(
+            id=uuid.uuid4().hex,
+            conversation_id=self.turn.conversation_id,
+            role=MessageRole(message.role),
+            content=message.content,
+            created_at=now,
+            turn_id=self.turn.id,
+            tool_use_id=message.tool_use_id,
+            tool_invocations=tuple(
+                replace(call, covered=self.covered_arguments.get(call.tool_use_id))
+                for call in message.tool_invocations or ()
+            ),
+            is_error=message.is_error,
+            passages=message.passages,
+            usage=message.usage,
+            raw=message.raw,
+            note=message.note,
+            depends_to=self.depends_to,
+            duration_ms=call.milliseconds if call else 0,
+            summary=call.summary if call else "",
+        )
+
+
+def _as_result(call: ToolCallFinished) -> PromptMessage:
+    return PromptMessage(
+        MessageRole.TOOL_RESULT,
+        call.content,
+        tool_use_id=call.call_id,
+        is_error=call.is_error,
+        passages=call.passages,
+    )
+
+
+Result = TypeVar("Result")
+
+
+async def to_the_end(work: Awaitable[Result]) -> Result:
+    """Await work to its end. A cancellation meanwhile comes too late; `heed_cancellation` raises it afterwards."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait({task})
+    return task.result()
+
+
+def heed_cancellation() -> None:
+    """
+    Raises:
+        asyncio.CancelledError: somebody has asked for this task's end.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError

@@ -1,0 +1,115 @@
+"""What stands in quotation marks stands in the book."""
+
+import pytest
+
+from domain.citations.quotations import LONGEST, Quotations, fold
+from tests.domain.turn.passages import TEXT, stands_in_book
+
+
+async def checked(text: str, made: Quotations | None = None) -> str:
+    return "".join(piece.text for piece in await (made or quotations()).check(text))
+
+
+def quotations() -> Quotations:
+    made = Quotations(stands_in_book)
+    made.learn(TEXT)
+    return made
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "“Ann kept the light for forty years”",
+        '"ann kept the LIGHT for forty years."',
+        "«In 1911 the Perpetua struck the rocks»",
+        "“Ann kept the light … Nobody knew why the lamp”",
+        "“a so-called lamp”",
+        "‘Ann kept the light for forty years’",
+        "'Ann kept the light for forty years,' it says",
+        "»In 1911 the Perpetua struck the rocks«",
+        "„In 1911 the Perpetua struck the rocks“",
+        "“In 1911 the *Perpetua* [a ship] struck the rocks”",
+        "‘Ann kept the light for forty years. “I never let it go out,” she said.’",
+        "> In 1911 the Perpetua struck the rocks below.\n> — p. 13\n",
+        "“Ann kept the light for forty years.\n\n“In 1911 the Perpetua struck the rocks below.”",
+        "the sailors' boats and the keepers' house don't count, 'tis all one",
+        "no quotation at all",
+    ],
+)
+async def test_true_and_short_quotations_are_left_alone(text: str) -> None:
+    assert await checked(text) == text
+
+
+async def test_a_false_quotation_keeps_its_words_and_loses_its_marks() -> None:
+    assert (
+        await checked("He wrote “the lamp was never dark at all” there.")
+        == "He wrote the lamp was never dark at all there."
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("‘It was never dark at all’ it says", "It was never dark at all it says"),
+        ("'It was never dark at all' it says", "It was never dark at all it says"),
+        ("„Es war niemals ganz dunkel“ steht da", "Es war niemals ganz dunkel steht da"),
+        ("»It was never dark at all«", "It was never dark at all"),
+        ("> It was never dark at all.\nSo it says.", "It was never dark at all.\nSo it says."),
+        ("“It was never dark at all.\nSo", "It was never dark at all.\nSo"),
+        ("“He said “Ann kept the light” to me”", "He said “Ann kept the light” to me"),
+        ("“Ann kept the light … for a hundred years”", "Ann kept the light … for a hundred years"),
+        ("「灯台の明かりはその夜消えていた」", "灯台の明かりはその夜消えていた"),
+    ],
+)
+async def test_other_marks_are_a_promise_too(typed: str, shown: str) -> None:
+    assert await checked(typed) == shown
+
+
+async def test_a_quotation_that_is_true_is_known_as_one() -> None:
+    pieces = await quotations().check("So “Ann kept the light for forty years” and “never at all in my life”.")
+    assert [piece.text for piece in pieces if piece.quoted] == ["“Ann kept the light for forty years”"]
+
+
+async def test_a_reader_may_be_quoted() -> None:
+    made = quotations()
+    made.learn("Does the lamp go out in the end?")
+    assert await checked("You asked: “Does the lamp go out”?", made) == "You asked: “Does the lamp go out”?"
+
+
+async def test_keys_and_references_within_a_quotation_do_not_make_it_false() -> None:
+    text = "“Ann kept the light [s-0a1b2c3] for forty years (p. 12)”"
+    assert await checked(text) == text
+
+
+async def test_a_quotation_the_model_was_not_given_is_looked_up_in_the_book() -> None:
+    made = Quotations(stands_in_book)
+    assert await checked("“struck the rocks below. Nobody”", made) == "“struck the rocks below. Nobody”"
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("all closed “here”", 17),
+        ("and “open", 4),
+        ("an “old\nparagraph", 17),
+        ('odd "quote', 4),
+        ("", 0),
+        ("it’s ‘open", 5),
+        ("the sailors' 'open", 13),
+        ("'tis late", 9),
+        ("yes\n> a line\n> more", 4),
+        ("> a line\nmore", 13),
+        ("1 > 0 and", 9),
+    ],
+)
+def test_an_open_quotation_is_held_back_from_its_mark_on(text: str, at: int) -> None:
+    assert quotations().open_at(text) == at
+
+
+def test_a_quotation_that_never_ends_is_not_held_back_for_ever() -> None:
+    text = "“" + "word " * LONGEST
+    assert quotations().open_at(text) == len(text)
+
+
+def test_folding_makes_typography_alike() -> None:
+    assert fold("“It’s  so—ﬁne…”") == '"it\'s so-fine..."'

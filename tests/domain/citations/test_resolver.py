@@ -1,0 +1,222 @@
+"""Page references are made by code, from sentences that were given, or not at all."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.citations.keys import key_of
+from domain.citations.page_numbers import TypedPages
+from domain.citations.quotations import Quotations
+from domain.citations.resolver import AnswerComposer
+from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
+from tests.domain.turn.passages import TEXT, cite, passage, sentences, stands_in_book
+
+SOURCE = passage().source
+KEYS = [key_of(sentence) for sentence in sentences()]
+
+
+def composer() -> AnswerComposer:
+    return AnswerComposer(cite, Quotations(stands_in_book), TypedPages(), [passage()])
+
+
+async def compose(*events: TextChunk | CitationMark | TextBlockEnd | str) -> tuple[str, AnswerComposer]:
+    """Everything shown along the way, and the composer that showed it."""
+    made = composer()
+    shown = [await made.feed(TextChunk(e) if isinstance(e, str) else e) for e in events]
+    return "".join([*shown, await made.finish()]), made
+
+
+async def test_what_is_shown_is_what_is_kept() -> None:
+    shown, made = await compose("Ann kept ", "the light.")
+    assert shown == made.text == "Ann kept the light."
+
+
+async def test_a_providers_own_citation_becomes_a_page_at_the_end_of_its_block() -> None:
+    mark = CitationMark(SOURCE, 0, 1, sentences()[0].text)
+    shown, made = await compose("Ann kept the light", mark, TextBlockEnd(), " for long.", TextBlockEnd())
+    assert shown == "Ann kept the light (p. 12) for long."
+    assert [c.quote for c in made.citations] == [sentences()[0].text]
+
+
+async def test_several_citations_of_one_block_stand_together_and_a_page_only_once() -> None:
+    marks = [CitationMark(SOURCE, at, at + 1) for at in (0, 1, 2)]
+    shown, made = await compose("Ann kept the light.", *marks, TextBlockEnd())
+    assert shown == "Ann kept the light. (p. 12, p. 13)"
+    assert len(made.citations) == 3
+
+
+async def test_a_citation_over_two_pages_names_both() -> None:
+    shown, _ = await compose("So it was.", CitationMark(SOURCE, 1, 3), TextBlockEnd())
+    assert shown == "So it was. (pp. 12-13)"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        CitationMark("passage-9-99", 0, 1),
+        CitationMark(SOURCE, 7, 9),
+        CitationMark(SOURCE, 0, 1, "Ann never kept anything."),
+    ],
+)
+async def test_a_citation_that_does_not_check_out_is_left_out(mark: CitationMark) -> None:
+    shown, made = await compose("Ann kept the light.", mark, TextBlockEnd())
+    assert shown == "Ann kept the light."
+    assert made.citations == []
+
+
+async def test_white_space_at_the_end_of_a_block_comes_after_the_reference() -> None:
+    shown, _ = await compose("Ann kept it.\n\n", CitationMark(SOURCE, 0, 1), TextBlockEnd(), "More.")
+    assert shown == "Ann kept it. (p. 12)\n\nMore."
+
+
+async def test_keys_become_pages() -> None:
+    shown, made = await compose(f"Ann kept the light [{KEYS[0]}]. It was dark [{KEYS[3]}].")
+    assert shown == "Ann kept the light (p. 12). It was dark (p. 13)."
+    assert [c.quote for c in made.citations] == [sentences()[0].text, sentences()[3].text]
+
+
+async def test_neighbouring_keys_become_one_reference() -> None:
+    shown, _ = await compose(f"Both [{KEYS[0]}] [{KEYS[2]}], and [{KEYS[0]}, {KEYS[1]}].")
+    assert shown == "Both (p. 12, p. 13), and (p. 12)."
+
+
+async def test_a_key_that_was_never_given_is_dropped() -> None:
+    shown, made = await compose("Ann left [s-00000].")
+    assert shown == "Ann left."
+    assert made.citations == []
+
+
+async def test_a_page_the_model_types_stays_only_if_it_was_given_that_page() -> None:
+    shown, _ = await compose("Ann stays (p. 12) and leaves (p. 99) and (pp. 12-13).")
+    assert shown == "Ann stays (p. 12) and leaves and."
+
+
+async def test_a_page_within_a_true_quotation_is_the_books_own() -> None:
+    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
+    made.learn_words("He said that page 42 of the log was gone.")
+    await made.feed(TextChunk("“page 42 of the log was gone” but not page 43."))
+    await made.finish()
+    assert made.text == "“page 42 of the log was gone” but not a page."
+
+
+async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
+    shown, _ = await compose("She said “I always let it go out” and “I never let it go out,” twice.")
+    assert shown == "She said I always let it go out and “I never let it go out,” twice."
+
+
+async def test_discarded_text_leaves_nothing_behind() -> None:
+    made = composer()
+    await made.feed(TextChunk(f"Let me look [{KEYS[0]}]. "))
+    made.discard()
+    await made.feed(TextChunk("Ann."))
+    assert await made.finish() is not None
+    assert (made.text, made.citations) == ("Ann.", [])
+
+
+async def test_passages_learnt_on_the_way_can_be_cited() -> None:
+    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
+    made.learn([passage()])
+    await made.feed(TextChunk(f"Ann [{KEYS[0]}]."))
+    await made.finish()
+    assert made.text == "Ann (p. 12)."
+
+
+def pieces_of(text: str, cuts: Sequence[int]) -> list[str]:
+    ends = sorted({min(cut, len(text)) for cut in cuts} | {len(text)})
+    return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "Ann ",
+                "“I never let it go out,” ",
+                f"[{KEYS[0]}] ",
+                f"[{KEYS[3]}]",
+                "(p. 12)",
+                "(p. 99) ",
+                "“a",
+                "” ",
+                "[",
+                "]",
+                "(",
+                ")",
+                "\n\n",
+                '"',
+                "x [1] ",
+                "on page 12 ",
+                "On page 99, ",
+                "about ",
+                "pages 12",
+                "–13 and ",
+                "p. 99 ",
+                "S. 9",
+                "7 ",
+                "‘In 1911 the Perpetua struck’ ",
+                "‘it was never dark at all’",
+                "the sailors' ",
+                "'a b c d' ",
+                "> In 1911 the Perpetua struck\n",
+                "> it was never dark at all\n",
+                "«",
+                "„In 1911 the Perpetua struck“ ",
+                "“He said “yes” to it” ",
+                TEXT[:20],
+            ]
+        ),
+        max_size=14,
+    ),
+    st.lists(st.integers(0, 300), max_size=20),
+)
+async def test_an_answer_is_the_same_however_its_stream_is_cut(parts: list[str], cuts: list[int]) -> None:
+    text = "".join(parts)
+    whole, _ = await compose(text)
+    cut, made = await compose(*pieces_of(text, cuts))
+    assert cut == made.text
+    assert cut.rstrip() == whole.rstrip()
+
+
+@pytest.mark.parametrize("piece", ["[", "( ", "[(", "p. 1", "1", "p. ii ", "'a ", "“a", "[a](", "on page "])
+async def test_a_model_gone_wild_keeps_nobody_waiting(piece: str) -> None:
+    """Text that is matched in ever more ways, the longer it gets, would never come to an end here."""
+    wild = (piece * 2_000)[:2_000] + "x" * 200 + "."
+    streamed, _ = await compose(*[wild[at : at + 100] for at in range(0, len(wild), 100)])
+    at_once, _ = await compose(wild)
+    assert streamed.endswith(f"{'x' * 200}.")
+    assert at_once.endswith(f"{'x' * 200}.")
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5, 50])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            "on pa\u00adge 99",
+            "on pa\u200dge 99",
+            "on page\u200b 99",
+            "on p.\u2060 9\u200b9",
+            "on page **99**",
+            "on p.  99",
+        ),
+        *(
+            "on page <b>99</b>",
+            "on page&nbsp;99",
+            "on p. &#57;9",
+            "on page\u00a0\u200e99",
+            "on \u202epage 99",
+        ),
+    ],
+)
+async def test_no_disguise_of_a_page_gets_through_in_pieces(typed: str, step: int) -> None:
+    answer = f"What Ann does {typed} is known."
+    shown, _ = await compose(*(answer[at : at + step] for at in range(0, len(answer), step)))
+    assert shown == "What Ann does in the book is known."
+
+
+async def test_a_quotation_is_the_books_whatever_invisible_letters_are_in_it() -> None:
+    words = sentences()[0].text.strip()
+    shown, _ = await compose(f"“{words[:6]}\u00ad{words[6:]}”, she says; “Ann ne\u200bver kept anything at all.”")
+    assert shown == f"“{words}”, she says; Ann never kept anything at all."

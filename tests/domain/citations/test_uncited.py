@@ -1,0 +1,58 @@
+"""Sentences that say something of the book and name no page for it."""
+
+import pytest
+
+from domain.citations.uncited import unsupported
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ann kept the light for forty years (p. 12).",
+        "Ann kept the light for forty years. (pp. 12-13)",
+        "Ann kept the light for forty years, (about p. 12). It was dark that night (p. 13, p. 14).",
+        "- Ann kept the light for forty years (p. 12)\n- The lamp had been dark that night (p. 13)",
+        "I could not find who put the lamp out.",
+        "Nothing of that stands in what has been read so far.",
+        "Did Ann keep the light for forty years?",
+        "These are the keepers of the light in order:",
+        "# The keepers of the old light house",
+        "**4. A Gap of Two Long Inches**",
+        "Good morning!",
+        "Ich kann aus dem Buch nur zitieren, nicht deuten.",
+        "||It was Lucian who put out the lamp.||",
+        "He came (p. 3). ||It was Lucian who put out the lamp.||",
+        "“Ann kept the light for forty years. She never let it go out.” (p. 12)",
+        "> “Ann kept the light for forty years,” said Hobb at the door. She never let it go out. (p. 12, p. 13)",
+        "“The Perpetua” occurs 11 times in what can be read.",
+        "“Varley” occurs 9 times in what can be read: first in *1. Sixty-Two Posts*, last in *12. Where? And Who?*.",
+        "„Varley“ kommt in dem, was zu lesen ist, 9-mal vor: zuerst in *1. Sixty-Two Old Posts*.",
+        "before the first chapter: 1; 1. The Arrival at the Light: 2; 2. The Key under the Stairs: 1",
+        "-# A part of this answer is hidden, as it seems to tell something.",
+        "",
+    ],
+)
+def test_what_is_cited_or_claims_nothing_is_not_named(answer: str) -> None:
+    assert unsupported(answer) == ()
+
+
+def test_claims_without_a_reference_are_named_in_order() -> None:
+    answer = (
+        "Ann kept the light for forty years. She never let it go out (p. 12). In 1911 the Perpetua was lost.\n\n"
+        "1. Nobody knew why the lamp was dark."
+    )
+    assert unsupported(answer) == (
+        "Ann kept the light for forty years.",
+        "In 1911 the Perpetua was lost.",
+        "Nobody knew why the lamp was dark.",
+    )
+
+
+def test_a_claim_in_bold_is_no_heading() -> None:
+    assert unsupported("**Ann kept the light for forty years.**")
+
+
+def test_a_reference_belongs_to_the_sentence_before_it_alone() -> None:
+    assert unsupported("Ann kept the light for years. (p. 12) The lamp was dark that night.") == (
+        "The lamp was dark that night.",
+    )

@@ -1,0 +1,72 @@
+"""What a search returns: whole sentences, none twice, best first, the same whatever stands beyond the bound."""
+
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.library.search.query import MAX_RESULTS, PASSAGE_WORDS
+from domain.library.search.words import words_of
+from domain.library.view import Reading
+from tests.domain.library.indexed import reading_of
+
+NOVEL = (files("bot.sample") / "return-on-the-ebb.md").read_text(encoding="utf-8")
+BEGINNING = NOVEL[:15_000]
+QUERIES = st.text(max_size=60) | st.lists(st.sampled_from(words_of(NOVEL)), max_size=12).map(" ".join)
+
+
+@cache
+def novel() -> Reading:
+    return reading_of(NOVEL)
+
+
+@given(st.lists(QUERIES, max_size=5), st.integers(-2, 80))
+def test_passages_are_runs_of_the_book_best_first_and_none_overlaps(queries: list[str], top_k: int) -> None:
+    passages = novel().search(queries, top_k)
+    assert len(passages) <= max(0, min(top_k, MAX_RESULTS))
+    scores = [passage.score for passage in passages]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= max(len(queries), 1) for score in scores)
+    assert all(one.end <= other.start or other.end <= one.start for one, other in combinations(passages, 2))
+    for passage in passages:
+        assert [NOVEL[sentence.start : sentence.end] for sentence in passage.sentences] == [
+            sentence.text for sentence in passage.sentences
+        ]
+        assert len(passage.sentences) == 1 or len(words_of(passage.text)) <= PASSAGE_WORDS
+
+
+@given(QUERIES)
+def test_a_query_searched_twice_is_searched_once(query: str) -> None:
+    assert novel().search([query, query], 5) == novel().search([query], 5)
+
+
+def test_a_second_phrasing_finds_what_the_first_has_no_words_for() -> None:
+    text = "The heron stood on the gate. " + "Rain fell on the marsh. " * 100 + "Ines rowed home by lamplight."
+    both = reading_of(text).search(["heron", "lamplight"], 2)
+    assert {"heron" in passage.text for passage in both} == {True, False}
+    assert any("lamplight" in passage.text for passage in both)
+
+
+def test_of_two_places_the_one_both_phrasings_mean_goes_first() -> None:
+    filling = "Rain fell on the marsh all day long and into the night. " * 200
+    text = f"A heron was sold. {filling}A heron stood on the sluice. {filling}The sluice was shut."
+    assert "stood on the sluice" in reading_of(text).search(["heron", "sluice"], 1)[0].text
+
+
+@pytest.mark.parametrize("query", ['"', "NEAR(lamp", "lamp AND", "^lamp*", "title:lamp", "lamp OR", "-lamp", "(lamp)"])
+def test_nothing_in_a_query_is_a_command(query: str) -> None:
+    plain = novel().search([" ".join(words_of(query))], 3)
+    assert novel().search([query], 3) == plain
+
+
+@given(st.integers(0, len(BEGINNING)), QUERIES)
+def test_what_has_not_been_read_changes_nothing(read_to: int, query: str) -> None:
+    other = BEGINNING[:read_to] + "The lamp and the keeper drowned. " * 3
+    bounded = reading_of(BEGINNING, read_to).search([query], 5)
+    assert all(passage.end <= read_to for passage in bounded)
+    assert [(p.start, p.end, p.score) for p in bounded] == [
+        (p.start, p.end, p.score) for p in reading_of(other, read_to).search([query], 5)
+    ]

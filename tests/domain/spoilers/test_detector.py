@@ -1,0 +1,226 @@
+"""What a model knows by heart is found before it is shown."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import domain.spoilers.detector as leaks_module
+from domain.spoilers.detector import Leaks
+from domain.spoilers.filter import HIDDEN_NOTE, LeakGate, uncovered
+
+READ = (
+    "Marta came to the island on a Tuesday. The ferryman Hobb would not take her money, and Hobb was a poor man. "
+    "It was a long way up to the light. There was nobody else to be seen, for the sun had gone behind the hill, and "
+    "what there was of the road went on without a bend between two walls until she thought that it would never end. "
+)
+UNREAD = (
+    "She learned that Lucian Orchard had put the lamp out for his drowned brother. The Light was dark. "
+    "It was a long way home."
+)
+LEAKS, BOUND = Leaks.of(READ + UNREAD), len(READ)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was Lucian.",
+        "Perhaps ORCHARD did it?",
+        "Somebody “put the lamp out” for money.",
+        "He put the lamp out.",
+        "That is Orchard’s doing.",
+    ],
+)
+def test_names_and_runs_of_unread_text_are_found(sentence: str) -> None:
+    assert LEAKS.found_in(sentence, BOUND)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Hobb would not take her money.",
+        "It was a long way, and Marta came on a Tuesday.",
+        "She came by the ferry; nothing more is known so far.",
+        "The light is up there.",
+        "",
+        "!?",
+    ],
+)
+def test_what_was_read_or_is_anybodys_gives_nothing_away(sentence: str) -> None:
+    assert not LEAKS.found_in(sentence, BOUND)
+
+
+def test_names_inside_a_word_with_an_ending_are_found_on_both_sides() -> None:
+    text = "Then Mr. Gant’ll come. It rained on the O’Hara farm. They said that Gant had seen Ann and the Aldous boys."
+    leaks, bound = Leaks.of(text), text.index("It rained")
+    assert leaks.found_in("The O’Haras did it.", bound)
+    assert leaks.found_in("Aldous’s boys did it.", bound)
+    assert not leaks.found_in("Gant’s coming.", bound)
+    assert not leaks.found_in("O’Hara’s farm.", text.index("They"))
+
+
+def test_two_known_names_side_by_side_can_be_news() -> None:
+    text = (
+        "They saw that Jane Nunn and old Mr. Orchard had gone. In the end she was called Jane Orchard by all of them."
+    )
+    leaks, bound = Leaks.of(text), text.index("In the end")
+    assert leaks.found_in("So she is Jane Orchard now.", bound)
+    assert not leaks.found_in("There are Jane and Orchard, Nunn and Jane.", bound)
+    assert not leaks.found_in("Is she Jane Orchard?", bound, known="Will Jane marry Orchard?")
+
+
+def test_a_year_that_comes_later_gives_it_away_and_a_page_number_does_not() -> None:
+    text = "They met in 1890 by the sea. It was in 1912 that the ship was lost, and 14 men were drowned."
+    leaks, bound = Leaks.of(text), text.index("It was")
+    assert leaks.found_in("That was in 1912.", bound)
+    assert not leaks.found_in("They met in 1890, 14 times (pp. 1912-1913).", bound)
+
+
+def test_where_nouns_have_capitals_only_names_are_names() -> None:
+    read = "Es war einmal ein Müller, der hieß Hobb, und Hobb wohnte in der Mühle am Bach. Da sagte Hobb kein Wort. "
+    unread = (
+        "Später kam Lucian mit dem Brot, und Lucian lachte, und der Bruder von Lucian aß, was ihm Lucian brachte. "
+        "Das Korn war reif, und mit Korn füllte man die Säcke. Niemand wußte, was aus dem Korn und aus der Mühle wurde."
+    )
+    leaks = Leaks.of(read + unread)
+    assert leaks.found_in("Es war Lucian.", len(read))
+    assert not leaks.found_in("Hobb mahlt wohl Korn für Brot.", len(read))
+
+
+def test_scripts_without_spaces_are_compared_by_characters() -> None:
+    read = "昔々あるところに爺さんと婆さんが住んでいました。ある日マリーさんが来ました。"
+    unread = "桃が川を流れて来て婆さんは桃を拾いました。そしてルシアンさんが鬼を退治しました。"
+    leaks = Leaks.of(read + unread)
+    assert leaks.found_in("婆さんは桃を拾いました。", len(read))
+    assert leaks.found_in("ルシアンが犯人です。", len(read))
+    assert not leaks.found_in("爺さんは山へ行き、マリーが来ました。", len(read))
+
+
+@given(st.text(alphabet="ab AB.\n’", max_size=30), st.text(alphabet="ab AB.\n’", max_size=30))
+def test_what_has_been_read_word_for_word_is_never_a_leak(read: str, unread: str) -> None:
+    assert not Leaks.of(f"{read} {unread}").found_in(read, len(read))
+
+
+def test_a_book_in_slices_is_the_same_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Leaks.of(READ + UNREAD)
+    monkeypatch.setattr(leaks_module, "SLICE", 40)
+    assert Leaks.of(READ + UNREAD) == whole
+
+
+def test_what_the_reader_brought_up_is_no_secret() -> None:
+    assert not LEAKS.found_in("I find nothing about Lucian Orchard.", BOUND, known="Who is Lucian Orchard?")
+
+
+async def tells(sentence: str, /, before: str = "") -> bool:
+    return LEAKS.found_in(sentence, BOUND, before=before)
+
+
+async def gated(*pieces: str) -> str:
+    gate = LeakGate(tells)
+    shown = [await gate.feed(piece) for piece in pieces]
+    shown.append(await gate.finish())
+    assert gate.text == "".join(shown)
+    return gate.text
+
+
+async def test_a_sentence_that_tells_too_much_is_hidden_and_the_others_are_not() -> None:
+    shown = await gated("Marta came (p. 1). It wa", "s Lucian (p. 9). She", " paid.")
+    assert shown == "Marta came (p. 1). ||It was Lucian (p. 9).|| She paid." + HIDDEN_NOTE
+
+
+async def test_a_reference_behind_a_full_stop_stays_with_its_sentence() -> None:
+    shown = await gated("Marta came. (about p. 1) It was Lucian. (p. 2) She paid.")
+    assert shown == "Marta came. (about p. 1) ||It was Lucian.|| (p. 2) She paid." + HIDDEN_NOTE
+
+
+async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> None:
+    gate = LeakGate(tells)
+    assert await gate.feed("It was Luc") == ""
+    assert await gate.feed("ian.") == ""
+    assert "||It was Lucian.||" in await gate.finish()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("She put the lamp. Out for his drowned brother.", "She put the lamp. ||Out for his drowned brother.||"),
+        ("He would put!\nThe lamp out, he said.", "He would put!\n||The lamp out, he said.||"),
+        ("For his. Drowned. Brother.", "For his. Drowned. ||Brother.||"),
+    ],
+)
+async def test_a_run_of_words_is_found_across_the_end_of_a_sentence(text: str, shown: str) -> None:
+    assert await gated(text) == shown + HIDDEN_NOTE
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["_Lucian_ came.", "**Lucian** came.", "*Lucian Orchard* came.", "Then “Lucian” came.", "It is `Lucian`."],
+)
+async def test_a_name_in_any_dress_is_found(said: str) -> None:
+    assert f"||{said}||" in await gated(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nIt was Lucian.\n```\nShe paid.",
+        "~~~text\nMarta.\nIt was Lucian. Yes.\n~~~",
+        "It says `He came. It was Lucian. Yes.` there.",
+        "| Who | What |\n|---|---|\n| Dr. Lucian | the lamp |\n",
+        "> | Lucian. He did. | x |",
+        "```It was Lucian.```",
+    ],
+)
+async def test_in_code_and_tables_the_words_themselves_are_taken_out(text: str) -> None:
+    shown = await gated(text)
+    assert "Lucian" not in shown
+    assert "(hidden)" in shown
+    assert shown.endswith(HIDDEN_NOTE)
+
+
+async def test_after_a_block_of_code_covers_are_used_again() -> None:
+    assert "\n||It was Lucian.||" in await gated("```\nShe paid.\n```\nIt was Lucian.")
+
+
+@pytest.mark.parametrize("text", ["So || it is. It was Lucian. Well.", "It was Lucian\\", "a|| It was Lucian. ||b"])
+async def test_nothing_the_model_writes_around_it_lifts_a_cover(text: str) -> None:
+    shown = await gated(text)
+    assert "Lucian" not in re.sub(r"\|\|[^|]+\|\|", "", shown)
+    assert shown.count("||") == 2
+    assert "\\||" not in shown
+
+
+async def test_without_a_bound_all_passes_at_once() -> None:
+    gate = LeakGate(None)
+    assert await gate.feed("It was Luc") == "It was Luc"
+
+
+async def test_a_spoiler_mark_inside_cannot_open_what_is_hidden() -> None:
+    assert "||It was // Lucian.||" in await gated("It was || Lucian.")
+
+
+async def test_the_model_is_not_told_what_was_hidden() -> None:
+    text = "Marta came. It was Lucian. It rained."
+    assert uncovered(await gated(text)) == text
+    assert uncovered("a || b || c") == "a || b || c"
+
+
+async def test_a_title_or_an_initial_does_not_end_a_sentence() -> None:
+    assert (
+        await gated("It was Mr. Orchard, J. Orchard. Well.")
+        == "||It was Mr. Orchard, J. Orchard.|| Well." + HIDDEN_NOTE
+    )
+
+
+async def test_an_item_stays_an_item() -> None:
+    assert await gated("- It was Lucian.\n1. She paid.\n") == "- ||It was Lucian.||\n1. She paid.\n" + HIDDEN_NOTE
+
+
+@given(
+    st.lists(
+        st.sampled_from(["It was ", "Lucian", ". ", "Mr. ", "\n", "- ", "She paid", "!”", " ", "1. "]), max_size=12
+    )
+)
+async def test_a_gate_shows_the_same_however_the_text_arrives(pieces: list[str]) -> None:
+    assert await gated(*pieces) == await gated("".join(pieces))

@@ -1,0 +1,59 @@
+"""A model that turns out to know no tools is handed passages in the very same turn."""
+
+from collections.abc import AsyncGenerator, Sequence
+
+import pytest
+
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import StrategyEvent, StrategyOutcome
+from domain.ports import ChatProvider, Dispatcher, ToolOutput
+from domain.strategies.adaptive import FittingStrategy
+from domain.tool_use import ToolDefinition
+from tests.doubles.scripted_chat import ScriptedChat
+
+
+class Strategy:
+    """Says who it is, or fails."""
+
+    def __init__(self, name: str, failure: LLMErrorCode | None = None) -> None:
+        self.name = name
+        self.failure = failure
+
+    async def execute(
+        self,
+        chat_provider: ChatProvider,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition],
+        dispatch: Dispatcher,
+    ) -> AsyncGenerator[StrategyEvent, None]:
+        if self.failure:
+            raise LLMError(self.failure, "No.")
+        yield StrategyOutcome(messages=(PromptMessage("assistant", self.name),), calls={}, depends_to=None, cut=False)
+
+
+async def no_tools(name: str, args: dict[str, object]) -> ToolOutput:
+    raise AssertionError(name)
+
+
+async def chosen(failure: LLMErrorCode | None = None, *, supports_tools: bool = True) -> str:
+    strategy = FittingStrategy(Strategy("with tools", failure), Strategy("without"))
+    provider = ScriptedChat("x", supports_tools=supports_tools)
+    outcomes = [e async for e in strategy.execute(provider, [], [], no_tools) if isinstance(e, StrategyOutcome)]
+    [outcome] = outcomes
+    return outcome.text
+
+
+async def test_by_what_the_model_is_known_to_do() -> None:
+    assert await chosen() == "with tools"
+    assert await chosen(LLMErrorCode.API_CALL_FAILED, supports_tools=False) == "without"
+
+
+async def test_by_what_the_model_turns_out_to_do() -> None:
+    assert await chosen(LLMErrorCode.UNSUPPORTED_FEATURE) == "without"
+
+
+async def test_any_other_failure_is_one() -> None:
+    with pytest.raises(LLMError) as caught:
+        await chosen(LLMErrorCode.OVERLOADED)
+    assert caught.value.code is LLMErrorCode.OVERLOADED

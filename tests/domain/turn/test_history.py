@@ -1,0 +1,76 @@
+"""What of a history goes into a prompt."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.chat import ChatMessage, MessageRole
+from domain.turn.history import FullHistoryStrategy, within_bound
+
+USER, ASSISTANT, RESULT = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL_RESULT
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def turn(number: int, *roles: MessageRole, depends_to: int | None = None) -> list[ChatMessage]:
+    return [
+        ChatMessage(
+            id=f"{number}.{at}",
+            conversation_id="c",
+            role=role,
+            content=f"{role} {number}.{at}",
+            created_at=NOW,
+            turn_id=f"t{number}",
+            depends_to=depends_to if role is not USER else None,
+        )
+        for at, role in enumerate(roles)
+    ]
+
+
+def searching(number: int, depends_to: int | None = None) -> list[ChatMessage]:
+    return turn(number, USER, ASSISTANT, RESULT, ASSISTANT, depends_to=depends_to)
+
+
+def test_a_short_history_goes_in_whole() -> None:
+    history = searching(1) + searching(2)
+    assert FullHistoryStrategy(20).build_context(history) == history
+
+
+def test_the_cut_falls_only_before_a_readers_message() -> None:
+    history = searching(1) + searching(2) + searching(3)
+    kept = FullHistoryStrategy(10).build_context(history)
+    assert [m.id for m in kept] == [m.id for m in searching(2) + searching(3)]
+
+
+def test_the_newest_turn_is_kept_even_if_it_is_too_long_alone() -> None:
+    long = turn(2, USER, *[ASSISTANT, RESULT] * 8, ASSISTANT)
+    assert len(FullHistoryStrategy(4).build_context(searching(1) + long)) == len(long)
+
+
+def test_no_history_is_no_context() -> None:
+    assert FullHistoryStrategy().build_context([]) == []
+
+
+@given(
+    st.lists(st.sampled_from([(USER, ASSISTANT), (USER, USER, ASSISTANT, RESULT, RESULT, ASSISTANT)])),
+    st.integers(1, 30),
+)
+def test_a_context_starts_with_a_reader_and_never_parts_a_call_from_its_result(
+    shapes: list[tuple[MessageRole, ...]], most: int
+) -> None:
+    history = [m for number, roles in enumerate(shapes) for m in turn(number, *roles)]
+    kept = FullHistoryStrategy(most).build_context(history)
+    assert len(kept) <= most or len({m.turn_id for m in kept}) == 1
+    assert not kept or kept[0].role is USER
+    assert [m.id for m in kept] == [m.id for m in history][len(history) - len(kept) :]
+
+
+def test_a_turn_that_depends_on_unread_text_is_left_out_whole() -> None:
+    history = searching(1, depends_to=100) + searching(2, depends_to=500) + searching(3, depends_to=100)
+    kept = within_bound(history, 200)
+    assert {m.turn_id for m in kept} == {"t1", "t3"}
+
+
+def test_within_the_bound_nothing_changes() -> None:
+    history = searching(1, depends_to=100)
+    assert within_bound(history, 100) == history
