@@ -11,9 +11,8 @@ from pathlib import Path
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode
 from domain.ports import BookFile, Progress
-from storage.book_files.indexer_process import Indexers
-from storage.book_files.open_files import OpenFiles
-from storage.book_files.views import OpenedBook
+from storage.book_files.indexing import Indexers
+from storage.book_files.opened import OpenedBook, OpenFiles
 from storage.book_files.writer import sweep, write_book, write_failed
 
 WORTH_A_PROCESS = 100_000

@@ -5,14 +5,17 @@ from collections.abc import Sequence
 from domain.conversation import Conversation, TitleSource, checked_title
 from storage.sqlite.connection import Row
 from storage.sqlite.database import Database
-from storage.sqlite.rows import entities, entity, marks, upsert
-from storage.sqlite.serialisation import (
+from storage.sqlite.rows import (
     briefing_from_text,
     briefing_to_text,
+    entities,
+    entity,
+    marks,
     optional_time_from_text,
     optional_time_to_text,
     time_from_text,
     time_to_text,
+    upsert,
 )
 
 _COLUMNS = (

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sqlite.claim import claimed
 from storage.sqlite.connection import Connection, Row, Value, to_the_end
-from storage.sqlite.files import make_folder_for, replacing, same_file
+from storage.sqlite.files import claimed, make_folder_for, replacing, same_file
 from storage.sqlite.schema import Migration, migrate, shipped_migrations
 
 MEMORY = ":memory:"

@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from domain.chat import ChatMessage, MessageRole
 from storage.sqlite.connection import Connection, Row
 from storage.sqlite.database import Database
-from storage.sqlite.rows import entities, entity, upsert
-from storage.sqlite.serialisation import (
+from storage.sqlite.rows import (
     citations_from_text,
     citations_to_text,
+    entities,
+    entity,
     invocations_from_text,
     invocations_to_text,
     passages_from_text,
@@ -17,6 +18,7 @@ from storage.sqlite.serialisation import (
     raw_to_text,
     time_from_text,
     time_to_text,
+    upsert,
     usage_from_text,
     usage_to_text,
 )

@@ -1,16 +1,13 @@
 """All repositories over one SQLite database."""
 
 from storage import Storage
-from storage.sqlite.books import SQLiteBooks
+from storage.sqlite.books import SQLiteBooks, SQLiteDerivedTexts
 from storage.sqlite.conversations import SQLiteConversations
 from storage.sqlite.database import Database
-from storage.sqlite.derived_texts import SQLiteDerivedTexts
 from storage.sqlite.messages import SQLiteMessages
-from storage.sqlite.privacy import SQLitePrivacy
-from storage.sqlite.readers import SQLiteReaders
-from storage.sqlite.retention import SQLiteRetention
+from storage.sqlite.people import SQLiteReaders, SQLiteUsage
+from storage.sqlite.privacy import SQLitePrivacy, SQLiteRetention
 from storage.sqlite.turns import SQLiteTurns
-from storage.sqlite.usage import SQLiteUsage
 
 
 async def open_sqlite(path: str) -> Storage:

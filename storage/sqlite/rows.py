@@ -1,11 +1,151 @@
-"""From rows to values of the domain, and the statement that writes a row."""
+"""Values of the domain as JSON text and back.
+
+What an older or newer version wrote is read as well as it can be: keys that are not known are passed over, keys that
+are missing take the default of the value.
+"""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any, TypeVar
 
+from domain.book import Citation, Passage, Sentence
+from domain.conversation import Briefing
 from domain.errors import ConversationError, StorageError, StorageErrorCode
+from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
 from storage.sqlite.connection import Row
+
+Value = TypeVar("Value", Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
+
+_NAMES: dict[type, tuple[str, ...]] = {
+    kind: tuple(field.name for field in fields(kind))
+    for kind in (Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
+}
+"""The names of the fields of each value: asked for thousands of times with every history."""
+
+
+def time_to_text(moment: datetime) -> str:
+    """A moment as UTC text that sorts in the order of time.
+
+    Raises:
+        ValueError: the moment has no time zone.
+    """
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment} has no time zone")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def time_from_text(text: str) -> datetime:
+    """The moment, in UTC."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def optional_time_to_text(moment: datetime | None) -> str | None:
+    return None if moment is None else time_to_text(moment)
+
+
+def optional_time_from_text(text: str | None) -> datetime | None:
+    return None if text is None else time_from_text(text)
+
+
+def strings_to_text(strings: Iterable[str]) -> str:
+    return _dumped(list(strings))
+
+
+def strings_from_text(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
+def usage_to_text(usage: TokenUsage) -> str:
+    return _dumped(_plain(usage))
+
+
+def usage_from_text(text: str) -> TokenUsage:
+    return _value(TokenUsage, json.loads(text))
+
+
+def invocations_to_text(invocations: Iterable[ToolInvocation]) -> str:
+    return _dumped([_plain(invocation) for invocation in invocations])
+
+
+def invocations_from_text(text: str) -> tuple[ToolInvocation, ...]:
+    return tuple(_value(ToolInvocation, values) for values in _loaded(text))
+
+
+def citations_to_text(citations: Iterable[Citation]) -> str:
+    return _dumped([_plain(citation) for citation in citations])
+
+
+def citations_from_text(text: str) -> tuple[Citation, ...]:
+    return tuple(_value(Citation, values) for values in _loaded(text))
+
+
+def raw_to_text(raw: RawReply) -> str:
+    return _dumped(_plain(raw))
+
+
+def raw_from_text(text: str) -> RawReply:
+    return _value(RawReply, json.loads(text))
+
+
+def passages_to_text(passages: Iterable[Passage]) -> str:
+    """Passages with the span and text of each sentence, as `[start, end, text]`."""
+    return _dumped(
+        [
+            _plain(passage) | {"sentences": [[each.start, each.end, each.text] for each in passage.sentences]}
+            for passage in passages
+        ]
+    )
+
+
+@lru_cache(maxsize=256)
+def passages_from_text(text: str) -> tuple[Passage, ...]:
+    """A conversation's newest turns are read again with each of its next ones, and most of that are their passages."""
+    return tuple(_passage(values) for values in _loaded(text))
+
+
+def briefing_to_text(briefing: Briefing) -> str:
+    return _dumped({"system": briefing.system, "tools": [_plain(tool) for tool in briefing.tools]})
+
+
+@lru_cache(maxsize=64)
+def briefing_from_text(text: str) -> Briefing:
+    """Conversations about one book have the same briefing, and a list of them reads it for each."""
+    values = json.loads(text)
+    return Briefing(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
+
+
+def _loaded(text: str) -> Iterable[Any]:
+    """What a JSON list holds; most messages have empty ones."""
+    loaded: list[Any] = [] if text == "[]" else json.loads(text)
+    return loaded
+
+
+def _passage(values: Mapping[str, Any]) -> Passage:
+    sentences = tuple(Sentence(start, end, text) for start, end, text in values["sentences"])
+    return _value(Passage, {**values, "sentences": sentences})
+
+
+def _value(kind: type[Value], values: Mapping[str, Any]) -> Value:
+    return kind(**{name: values[name] for name in _NAMES[kind] if name in values})
+
+
+def _plain(value: Value) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in _NAMES[type(value)]}
+
+
+def _dumped(value: object) -> str:
+    """JSON as it stands, but escaped where it holds half a surrogate pair, which UTF-8 cannot: nothing may change."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
 
 Entity = TypeVar("Entity")
 

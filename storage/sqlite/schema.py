@@ -12,7 +12,7 @@ from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
 from storage.sqlite.connection import Connection
-from storage.sqlite.serialisation import time_to_text
+from storage.sqlite.rows import time_to_text
 
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>\w+)\.sql")
 

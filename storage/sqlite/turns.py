@@ -11,8 +11,10 @@ from domain.errors import ConversationError, ConversationErrorCode
 from storage.sqlite.connection import Connection, Row
 from storage.sqlite.database import Database
 from storage.sqlite.messages import write_messages
-from storage.sqlite.rows import entities, entity, marks
-from storage.sqlite.serialisation import (
+from storage.sqlite.rows import (
+    entities,
+    entity,
+    marks,
     optional_time_from_text,
     optional_time_to_text,
     strings_from_text,

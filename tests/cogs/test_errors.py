@@ -10,7 +10,7 @@ from discord import app_commands
 from cogs.errors import Refusal, sentence_for
 from cogs.translation import speech_for
 from domain.errors import BookError, BookErrorCode
-from storage.sqlite.errors import storage_error
+from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of
 
 SAY = speech_for(discord.Locale.american_english)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from bot.readers.txt import read_plain
 from domain.book import BookText
 from domain.library.search.index import IndexedPart, index_book, index_part, join_parts
-from storage.book_files import halves
-from storage.book_files.halves import index_in_halves
+from storage.book_files import indexer
+from storage.book_files.indexer import index_in_halves
 
 PIECES = [
     "Mr",
@@ -63,14 +63,14 @@ def test_a_half_that_fails_is_an_error_and_no_half_a_book(
     def broken(*_: object) -> bytes:
         raise MemoryError
 
-    monkeypatch.setattr(halves, "_encode", broken)
+    monkeypatch.setattr(indexer, "_encode", broken)
     with pytest.raises(OSError, match="not enough memory"):
         index_in_halves(long_book, lambda share: None)()
 
 
 @pytest.fixture
 def long_book(monkeypatch: pytest.MonkeyPatch) -> BookText:
-    monkeypatch.setattr(halves, "WORTH_TWO", 10_000)
+    monkeypatch.setattr(indexer, "WORTH_TWO", 10_000)
     tale = "CHAPTER {}\n\nHobb, the lamp-keeper's son, was not at home. “Who — who is it?” he asked.\n\nNobody.\n\n"
     return read_plain("".join(tale.format(number) for number in range(1, 200)))
 
@@ -78,6 +78,6 @@ def long_book(monkeypatch: pytest.MonkeyPatch) -> BookText:
 def test_a_copy_does_not_outlive_the_process_it_is_a_copy_of() -> None:
     """It holds the standard output as long as it lives, and nothing is heard of that process's end before."""
     begin_and_die = "_in_a_copy(lambda: bytes(10_000_000)); os._exit(7)"
-    script = f"import os; from storage.book_files.halves import _in_a_copy; {begin_and_die}"
+    script = f"import os; from storage.book_files.indexer import _in_a_copy; {begin_and_die}"
     ended = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, check=False, timeout=30)
     assert ended.returncode == 7

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from domain.book import BookText
 from domain.library.search.index import index_book
-from storage.book_files.format import encode_numbers
-from storage.book_files.word_rows import STEMS_A_ROW, WordRow, encode_rows
+from storage.book_files.format import STEMS_A_ROW, WordRow, encode_numbers, encode_rows
 
 WORDS = st.lists(
     st.sampled_from(["was", "were", "lamp", "lamps", "Lamp", "灯", "é"]) | st.text(max_size=8), max_size=80
