@@ -170,7 +170,7 @@ def open_provider(settings: Settings) -> ChatProvider:
     """
     match settings.provider:
         case "anthropic":
-            from bot.llm.anthropic import AnthropicChat
+            from bot.providers.anthropic.client import AnthropicChat
 
             return AnthropicChat(
                 api_key=settings.anthropic_api_key,
@@ -178,7 +178,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 base_url=settings.anthropic_base_url or None,
             )
         case "openai":
-            from bot.llm.openai import OpenAIChat
+            from bot.providers.openai.client import OpenAIChat
 
             return OpenAIChat(
                 api_key=settings.openai_api_key,
@@ -187,13 +187,13 @@ def open_provider(settings: Settings) -> ChatProvider:
                 supports_tools={"auto": None, "on": True, "off": False}[settings.llm_tools],
             )
         case "extractive":
-            from bot.llm.extractive import ExtractiveChat
+            from bot.providers.extractive import ExtractiveChat
 
             return ExtractiveChat()
 
 
 def _stand_in() -> StandIn:
-    from bot.llm.extractive import ExtractiveChat
+    from bot.providers.extractive import ExtractiveChat
 
     return StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
 

@@ -5,8 +5,8 @@ import gc
 from collections.abc import Callable
 from contextlib import suppress
 
-from bot.llm.wire import WireChat
 from bot.prices import cost_in_microdollars
+from bot.providers.base import WireChat
 from domain.errors import LLMError
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage

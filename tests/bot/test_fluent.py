@@ -17,7 +17,7 @@ from bot.fluent import (
     UserMessage,
     llm,
 )
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from bot.tools.from_function import Tool
 from bot.tools.signature import ToolSignatureError
 from domain.chat import MessageRole

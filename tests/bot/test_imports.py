@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_program_is_loaded_without_the_sdks() -> None:
-    modules = "bot.app, bot.toolbox, bot.fluent, bot.llm.anthropic, bot.llm.openai"
+    modules = "bot.app, bot.toolbox, bot.fluent, bot.providers.anthropic.client, bot.providers.openai.client"
     code = f"import sys, {modules}; print(*(name for name in {HEAVY} if name in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
@@ -20,8 +20,8 @@ def test_the_program_is_loaded_without_the_sdks() -> None:
 @pytest.mark.parametrize(
     ("opening", "sdk"),
     [
-        ("from bot.llm.anthropic import AnthropicChat as Chat; chat = Chat(api_key='k')", "anthropic"),
-        ("from bot.llm.openai import OpenAIChat as Chat; chat = Chat(api_key='k', model='m')", "openai"),
+        ("from bot.providers.anthropic.client import AnthropicChat as Chat; chat = Chat(api_key='k')", "anthropic"),
+        ("from bot.providers.openai.client import OpenAIChat as Chat; chat = Chat(api_key='k', model='m')", "openai"),
     ],
 )
 def test_a_provider_loads_its_own_sdk_when_it_is_used(opening: str, sdk: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from bot.warm_up import collect_when_idle, warm_up
 from tests.doubles.scripted_chat import ScriptedChat
 

@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
-from bot.llm.anthropic import AnthropicChat
-from bot.llm.extractive import ExtractiveChat
-from bot.llm.openai import OpenAIChat
-from bot.llm.wire import WireChat
+from bot.providers.anthropic.client import AnthropicChat
+from bot.providers.base import WireChat
+from bot.providers.extractive import ExtractiveChat
+from bot.providers.openai.client import OpenAIChat
 from domain.ports import ChatProvider
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.http import ModelDouble

@@ -10,7 +10,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.ports import ChatProvider
 from domain.tool_use import StopReason, ToolInvocation
-from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, streamed_text, system, user
+from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, streamed_text, system, user
 from tests.contracts.chat_providers import BENCHES, PROVIDERS, Bench
 from tests.contracts.provider_cases import case
 from tests.doubles.script import Call, Failure, Fault, Stop, say

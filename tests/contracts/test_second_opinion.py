@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.llm.anthropic import AnthropicChat
-from bot.llm.openai import OpenAIChat
+from bot.providers.anthropic.client import AnthropicChat
+from bot.providers.openai.client import OpenAIChat
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import StopReason, ToolInvocation
-from tests.bot.llm.talk import SEARCH, collected, passage, reply, result, streamed_text, user
+from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, streamed_text, user
 
 BIN = Path(__file__).parents[2] / ".venv" / "node_modules" / ".bin"
 LLMOCK = shutil.which("llmock", path=str(BIN)) or shutil.which("llmock")

@@ -14,7 +14,7 @@ from tests.journeys.terminal import Terminal
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
-    ["bot.__main__", "bot.app", "bot.llm.anthropic", "anthropic.resources.messages", "genai_prices.data"]
+    ["bot.__main__", "bot.app", "bot.providers.anthropic.client", "anthropic.resources.messages", "genai_prices.data"]
 )
 _LOOK_S = 0.005
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from bot.aside import ask_aside
-from bot.llm.extractive import ExtractiveChat
+from bot.providers.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Page
 from domain.conversation import Conversation

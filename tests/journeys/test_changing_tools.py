@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from bot.tools.book import book_toolbox
 from domain.event import Answer
 from domain.ports import BookView

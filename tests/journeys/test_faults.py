@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from domain.book import PositionState, ReadingPosition
 from domain.event import Answer, ToolCallFinished, TurnFailed
 from tests.doubles.anthropic_api import AnthropicDouble

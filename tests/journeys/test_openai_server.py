@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.llm.openai import OpenAIChat
+from bot.providers.openai.client import OpenAIChat
 from domain.citations.keys import KEY_IN_GROUP
 from domain.event import Answer, ToolCallFinished
 from tests.doubles.openai_api import OpenAIDouble

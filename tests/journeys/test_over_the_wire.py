@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from domain.event import Answer, TextDelta
 from domain.turn.chat_with_book import ChatWithBook
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import App, open_app
-from bot.llm.anthropic import AnthropicChat
+from bot.providers.anthropic.client import AnthropicChat
 from bot.settings import Settings
 from domain.conversation import Conversation
 from domain.errors import StorageError, StorageErrorCode

@@ -1,5 +1,0 @@
-"""The built-in answerer, which needs no model: it finds the sentences that answer, and quotes them."""
-
-from bot.llm.extractive.chat import ExtractiveChat
-
-__all__ = ["ExtractiveChat"]

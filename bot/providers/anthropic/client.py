@@ -1,0 +1,213 @@
+"""Claude over Anthropic's Messages API."""
+
+import logging
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import anthropic
+import httpx2
+
+from bot.providers.anthropic.request import PROVIDER, Request
+from bot.providers.anthropic.stream import ReplyReader
+from bot.providers.base import (
+    CONNECT_TIMEOUT,
+    STATUS_CODES,
+    LateClient,
+    Service,
+    WireChat,
+    never_connected,
+    refuse_long_waits,
+    retry_after,
+)
+from bot.providers.wire_format import encoded
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic, AsyncStream
+    from anthropic.types import RawMessageStreamEvent
+
+DEFAULT_MODEL: Final = "claude-sonnet-5-5"
+
+logger = logging.getLogger(__name__)
+
+
+class AnthropicChat(WireChat["AsyncAnthropic"]):
+    """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
+
+    Raises:
+        LLMError: API_KEY_MISSING, the key is blank.
+    """
+
+    provider = PROVIDER
+
+    def __init__(
+        self,
+        *,
+        api_key: str,
+        model: str = DEFAULT_MODEL,
+        base_url: str | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        max_tokens: int = 4096,
+        **options: Any,
+    ) -> None:
+        url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
+        service = Service("Anthropic", model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
+        key = service.demand_key(api_key)
+        # The SDK adds the version itself; people who know other services write it too.
+        url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
+        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
+        self._max_tokens = max_tokens
+
+    @property
+    def supports_tools(self) -> bool:
+        return True
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        with self._errors_translated():
+            request, events = await self._send(messages, tools, call_tools=call_tools)
+            reader = ReplyReader(self.model_name, request.prefix(), call_tools=call_tools)
+            async with events:
+                async for event in events:
+                    await self._turnstile()  # many replies may come in one moment, too
+                    for piece in reader.read(event):
+                        yield piece
+            if not reader.whole:
+                raise self._service.error(LLMErrorCode.CONNECTION_LOST)
+            response = reader.response()
+            _log(events, response)
+            yield response
+
+    async def check(self) -> str:
+        """Ask the API about the model and tell the operator in a sentence what it says.
+
+        Raises:
+            LLMError: the key is refused, the model unknown or retired, or the API out of reach.
+        """
+        with self._errors_translated():
+            model = await (await self._client.get()).models.retrieve(self.model_name)
+        if model.lifecycle == "retired":
+            raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+        if model.lifecycle == "deprecated":
+            end = f"on {model.retires_at:%Y-%m-%d}" if model.retires_at else "before long"
+            return f"{model.id} answers, but it will be retired {end}: please choose another with LLM_MODEL."
+        return f"{model.id} ({model.display_name}) is available."
+
+    async def _send(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
+    ) -> tuple[Request, "AsyncStream[RawMessageStreamEvent]"]:
+        client = await self._client.get()
+        await self._turnstile()
+        from anthropic import BadRequestError
+
+        from bot.providers.anthropic.client import is_about_thinking
+
+        request = Request(self.model_name, messages, tools)
+        try:
+            return request, await self._send_once(client, request, call_tools=call_tools)
+        except BadRequestError as error:
+            if not (request.holds_thinking and is_about_thinking(error)):
+                raise
+            logger.info("thinking in the history was refused, asking again without it")
+            logger.debug("%s", error.api_message)
+        request = Request(self.model_name, messages, tools, keep_thinking=False)
+        return request, await self._send_once(client, request, call_tools=call_tools)
+
+    async def _send_once(
+        self, client: "AsyncAnthropic", request: Request, *, call_tools: bool
+    ) -> "AsyncStream[RawMessageStreamEvent]":
+        """By the SDK's general `post`: `messages.create` copies every block of a long history first, for some ms."""
+        from anthropic import AsyncStream
+        from anthropic.types import Message, RawMessageStreamEvent
+
+        body = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
+        return await client.post(
+            "/v1/messages",
+            content=encoded({**body, "stream": True, **self._options}),
+            cast_to=Message,
+            stream=True,
+            stream_cls=AsyncStream[RawMessageStreamEvent],
+        )
+
+    def _failure(self, error: Exception) -> LLMError:
+        from anthropic import APIStatusError
+
+        from bot.providers.anthropic.client import error_code
+
+        wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
+        return self._service.error(error_code(error), wait)
+
+
+def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":
+    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
+    import httpx2
+    from anthropic import AsyncAnthropic, DefaultAioHttpClient
+
+    client = AsyncAnthropic(
+        api_key=api_key,
+        base_url=base_url,
+        timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
+        max_retries=max_retries,
+        open_telemetry=False,
+        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),
+    )
+    _ = client.messages  # the SDK imports the resource at its first use, which takes a while
+    return client
+
+
+def _log(events: "AsyncStream[RawMessageStreamEvent]", response: ChatResponse) -> None:
+    request_id = events.response.headers.get("request-id")
+    logger.info("request %s: %s, %s", request_id, response.stop_reason, response.usage)
+
+
+_TYPES: Final = {
+    "authentication_error": LLMErrorCode.API_KEY_MISSING,
+    "permission_error": LLMErrorCode.API_KEY_MISSING,
+    "billing_error": LLMErrorCode.OUT_OF_CREDIT,
+    "not_found_error": LLMErrorCode.UNKNOWN_MODEL,
+    "rate_limit_error": LLMErrorCode.RATE_LIMITED,
+    "overloaded_error": LLMErrorCode.OVERLOADED,
+    "timeout_error": LLMErrorCode.TIMEOUT,
+    "request_too_large": LLMErrorCode.CONTEXT_EXCEEDED,
+}
+
+
+_TOO_LONG: Final = ("prompt is too long", "exceed context limit")
+"""The prompt alone, and the prompt with the room that the answer may take."""
+
+
+def error_code(error: Exception) -> LLMErrorCode:
+    """A line lost in mid-stream comes as an exception of httpx2, not of the SDK."""
+    if never_connected(error):
+        return LLMErrorCode.CONNECTION_LOST
+    match error:
+        case anthropic.APIStatusError():
+            return _status_code(error)
+        case anthropic.APITimeoutError() | httpx2.TimeoutException():
+            return LLMErrorCode.TIMEOUT
+        case anthropic.APIConnectionError() | httpx2.TransportError():
+            return LLMErrorCode.CONNECTION_LOST
+        case _:
+            return LLMErrorCode.API_CALL_FAILED
+
+
+def is_about_thinking(error: anthropic.APIStatusError) -> bool:
+    """Whether signed thinking in the history no longer fits what stands before it."""
+    message = error.api_message or ""
+    return "thinking" in message and ("signature" in message or "different conversation" in message)
+
+
+def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
+    """By type first: an error that comes in mid-stream has status 200."""
+    message = error.api_message or ""
+    if error.type == "invalid_request_error" and any(words in message for words in _TOO_LONG):
+        return LLMErrorCode.CONTEXT_EXCEEDED
+    if error.type == "invalid_request_error" and "credit balance is too low" in message:
+        return LLMErrorCode.OUT_OF_CREDIT
+    by_status = STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
+    return _TYPES.get(error.type or "", by_status)

@@ -1,0 +1,174 @@
+"""Messages of the domain as a request of Anthropic's Messages API."""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from bot.providers.wire_format import encoded, plain_id, with_every_call_answered
+from domain.book import Passage
+from domain.chat import MessageRole, PromptMessage
+from domain.tool_use import RawReply, ToolDefinition, ToolInvocation
+
+PROVIDER: Final = "anthropic"
+
+Block = dict[str, Any]
+
+_CACHED: Final[Block] = {"type": "ephemeral"}
+
+_THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+
+_SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    # Sonnet would think before every reply; between tools it helps, and what it writes there comes back as text.
+    "claude-sonnet-5-5": {"thinking": {"type": "between_tools"}, "output_config": {"effort": "medium"}},
+    # Without thinking Haiku signs nothing, so its history may be cut at will.
+    "claude-haiku-5-5": {"thinking": {"type": "disabled"}},
+}
+"""What is known to suit a model; to models not listed nothing is said about thinking or effort."""
+
+
+class Request:
+    """A request in the making, and the digest that tells whether an earlier reply's prefix is still in place."""
+
+    def __init__(
+        self,
+        model: str,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolDefinition] = (),
+        *,
+        keep_thinking: bool = True,
+    ) -> None:
+        self._model = model
+        self._keep_thinking = keep_thinking
+        self._system = [_text(message.content) for message in messages if _is_system(message) and _says(message)]
+        self._tools = [_tool(tool) for tool in tools]
+        self._messages: list[Block] = []
+        self._round: list[Block] = []
+        self._hash = hashlib.sha256(encoded([self._system, self._tools]))
+        self._hashed = 0
+        for message in with_every_call_answered(messages):
+            self._add(message)
+
+    @property
+    def holds_thinking(self) -> bool:
+        return any(block["type"] in _THINKING for message in self._messages for block in message["content"])
+
+    def prefix(self) -> str:
+        """The digest of all that has been said so far: system, tools and messages, without settings and cache marks."""
+        for message in self._messages[self._hashed :]:
+            self._hash.update(encoded(message))
+        self._hashed = len(self._messages)
+        return self._hash.hexdigest()
+
+    def body(self, *, max_tokens: int, call_tools: bool = True) -> dict[str, Any]:
+        """The request's fields. Cache breakpoints: the last tool, the system text, and (by itself) the last block."""
+        body: dict[str, Any] = {
+            "model": self._model,
+            "max_tokens": max_tokens,
+            "messages": self._messages,
+            "cache_control": _CACHED,
+            **_SETTINGS.get(self._model, {}),
+        }
+        if self._system:
+            body["system"] = _last_cached(self._system)
+        if self._tools:
+            body["tools"] = _last_cached(self._tools)
+            if not call_tools:
+                body["tool_choice"] = {"type": "none"}
+        return body
+
+    def _add(self, message: PromptMessage) -> None:
+        if message.role == MessageRole.TOOL_RESULT:
+            self._add_result(_tool_result(message))
+            return
+        self._round = []
+        if message.role == MessageRole.USER and _says(message):
+            self._messages.append({"role": "user", "content": [_text(message.text)]})
+        elif message.role == MessageRole.ASSISTANT:
+            self._add_reply(message)
+
+    def _add_reply(self, message: PromptMessage) -> None:
+        raw = message.raw
+        own = raw is not None and (raw.provider, raw.model) == (PROVIDER, self._model)
+        if content := self._echo(raw) if raw and own else _neutral(message):
+            self._messages.append({"role": "assistant", "content": content})
+
+    def _add_result(self, block: Block) -> None:
+        """All results of a round go into one message, or the model unlearns to call several tools at once."""
+        if not self._round:
+            self._messages.append({"role": "user", "content": self._round})
+        self._round.append(block)
+
+    def _echo(self, raw: RawReply) -> list[Block]:
+        """The reply byte for byte, if all before it is as it was; else without what only held there."""
+        moved = raw.prefix not in ("", self.prefix())
+        blocks: Iterable[Block] = raw.blocks
+        if moved or not self._keep_thinking:
+            blocks = [block for block in blocks if block["type"] not in _THINKING]
+        if moved:
+            # Citations count the search results of the whole request.
+            blocks = [{key: value for key, value in block.items() if key != "citations"} for block in blocks]
+        return list(blocks)
+
+
+def _is_system(message: PromptMessage) -> bool:
+    return message.role == "system"
+
+
+def _says(message: PromptMessage) -> bool:
+    """Blank text is refused by the API wherever it stands."""
+    return bool(message.content.strip())
+
+
+def _text(text: str) -> Block:
+    return {"type": "text", "text": text}
+
+
+def _tool(tool: ToolDefinition) -> Block:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
+
+
+def _neutral(message: PromptMessage) -> list[Block]:
+    """A reply of another model, or one whose wire form was not kept."""
+    said = [_text(message.content)] if _says(message) else []
+    return [*said, *(_tool_use(call) for call in message.tool_invocations or ())]
+
+
+def _tool_use(call: ToolInvocation) -> Block:
+    return {"type": "tool_use", "id": plain_id(call.tool_use_id), "name": call.tool_name, "input": call.arguments}
+
+
+def _tool_result(message: PromptMessage) -> Block:
+    block: Block = {"type": "tool_result", "tool_use_id": plain_id(message.tool_use_id or "")}
+    if message.passages and not message.is_error:
+        block["content"] = [*_note(message), *map(_search_result, message.passages)]
+    elif _says(message):
+        block["content"] = message.content
+    if message.is_error:
+        block["is_error"] = True
+    return block
+
+
+def _note(message: PromptMessage) -> list[Block]:
+    """The note on a result, as a search result too: the API takes no other kind of block beside them."""
+    return [_citable("note", "About this result", [message.note])] if message.note else []
+
+
+def _search_result(passage: Passage) -> Block:
+    """One text block a sentence: a block is the smallest thing the model can cite."""
+    pages = f"p. {passage.page}" if passage.page == passage.last_page else f"pp. {passage.page}-{passage.last_page}"
+    title = f"{passage.chapter} · {pages}" if passage.chapter else pages
+    return _citable(passage.source, title, [sentence.text for sentence in passage.sentences])
+
+
+def _citable(source: str, title: str, texts: Sequence[str]) -> Block:
+    return {
+        "type": "search_result",
+        "source": source,
+        "title": title,
+        "content": [_text(text) for text in texts],
+        "citations": {"enabled": True},
+    }
+
+
+def _last_cached(blocks: Sequence[Block]) -> list[Block]:
+    return [*blocks[:-1], {**blocks[-1], "cache_control": _CACHED}]

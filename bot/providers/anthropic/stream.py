@@ -1,0 +1,162 @@
+"""A streamed reply of Anthropic's Messages API as events of the domain."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from bot.providers.anthropic.request import PROVIDER, Block
+from bot.providers.wire_format import plain_id, read_arguments, tool_name
+from domain.characters import WholeCharacters
+from domain.tool_use import (
+    ChatResponse,
+    CitationMark,
+    ProviderEvent,
+    RawReply,
+    StopReason,
+    TextBlockEnd,
+    TextChunk,
+    TokenUsage,
+    ToolInvocation,
+)
+
+if TYPE_CHECKING:
+    from anthropic.types import ContentBlock, RawContentBlockDelta, RawMessageStreamEvent
+
+_STOP_REASONS: Final = {
+    "end_turn": StopReason.END_TURN,
+    "stop_sequence": StopReason.END_TURN,
+    "tool_use": StopReason.TOOL_USE,
+    "max_tokens": StopReason.MAX_TOKENS,
+    "pause_turn": StopReason.PAUSE,
+    "refusal": StopReason.REFUSAL,
+    "model_context_window_exceeded": StopReason.CONTEXT_EXCEEDED,
+}
+
+_SILENT: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+class ReplyReader:
+    """Puts a reply together from the events of its stream.
+
+    The SDK's own accumulator is not used: it fails on calls whose JSON the model got wrong, and shows a call that was
+    cut off as one without arguments.
+    """
+
+    def __init__(self, model: str, prefix: str, *, call_tools: bool = True) -> None:
+        self._model = model
+        self._prefix = prefix
+        self._call_tools = call_tools
+        self._blocks: dict[int, Block] = {}
+        self._written: dict[int, str] = {}
+        self._characters = WholeCharacters()
+        self._usage: dict[str, int] = {}
+        self._stop: str | None = None
+        self._ended = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether the reply came to its end: a line can also break off without an error."""
+        return self._ended and self._stop is not None
+
+    def read(self, event: "RawMessageStreamEvent") -> Iterator[ProviderEvent]:
+        """Take in one event; kinds that are not known are passed over."""
+        if event.type == "message_start":
+            self._count(event.message.usage)
+        elif event.type == "content_block_start":
+            yield from self._start(event.index, event.content_block)
+        elif event.type == "content_block_delta":
+            yield from self._extend(event.index, event.delta)
+        elif event.type == "content_block_stop":
+            yield from self._finish(event.index)
+        elif event.type == "message_delta":
+            self._stop = event.delta.stop_reason
+            self._count(event.usage)
+        elif event.type == "message_stop":
+            self._ended = True
+
+    def response(self) -> ChatResponse:
+        """The whole reply. Calls count only where the model stopped to have them carried out, all of them complete."""
+        text = "".join(block["text"] for block in self._blocks.values() if block["type"] == "text")
+        calls = [_invocation(block) for block in self._blocks.values() if block["type"] == "tool_use"]
+        reason = _STOP_REASONS.get(self._stop or "", StopReason.OTHER)
+        if reason is StopReason.TOOL_USE and calls and self._call_tools:
+            return ChatResponse(
+                tool_invocations=calls,
+                preamble=text,
+                usage=self._token_usage(),
+                stop_reason=reason,
+                raw=self._raw(with_calls=True),
+            )
+        return ChatResponse(
+            text=text,
+            usage=self._token_usage(),
+            stop_reason=StopReason.OTHER if reason is StopReason.TOOL_USE else reason,
+            raw=self._raw(with_calls=False),
+        )
+
+    def _start(self, index: int, block: "ContentBlock") -> Iterator[ProviderEvent]:
+        self._blocks[index] = block.to_dict()
+        if block.type == "text":
+            self._blocks[index]["text"] = ""
+            yield from self._say(index, self._characters.feed(block.text))
+        elif block.type == "tool_use":
+            self._blocks[index] |= {"id": plain_id(block.id), "name": tool_name(block.name)}
+
+    def _extend(self, index: int, delta: "RawContentBlockDelta") -> Iterator[ProviderEvent]:
+        block = self._blocks[index]
+        if delta.type == "text_delta":
+            yield from self._say(index, self._characters.feed(delta.text))
+        elif delta.type == "citations_delta":
+            block["citations"] = [*(block.get("citations") or ()), delta.citation.to_dict()]
+            if delta.citation.type == "search_result_location":
+                cited = delta.citation
+                yield CitationMark(cited.source, cited.start_block_index, cited.end_block_index, cited.cited_text)
+        elif delta.type == "input_json_delta":
+            self._written[index] = self._written.get(index, "") + delta.partial_json
+        elif delta.type == "thinking_delta":
+            block["thinking"] += delta.thinking
+        elif delta.type == "signature_delta":
+            block["signature"] = delta.signature
+
+    def _finish(self, index: int) -> Iterator[ProviderEvent]:
+        block = self._blocks[index]
+        if index in self._written:
+            block["input"] = read_arguments(self._written.pop(index))
+        if block["type"] == "text":
+            yield from self._say(index, self._characters.end())
+            yield TextBlockEnd()
+
+    def _say(self, index: int, text: str) -> Iterator[ProviderEvent]:
+        if text:
+            self._blocks[index]["text"] += text
+            yield TextChunk(text)
+
+    def _count(self, usage: Any) -> None:
+        """Numbers in later events are totals; what they leave out still stands."""
+        if usage is None:  # servers that only speak like this API leave it out
+            return
+        self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
+
+    def _token_usage(self) -> TokenUsage:
+        read = self._usage.get("cache_read_input_tokens", 0)
+        written = self._usage.get("cache_creation_input_tokens", 0)
+        return TokenUsage(
+            input_tokens=self._usage.get("input_tokens", 0) + read + written,
+            output_tokens=self._usage.get("output_tokens", 0),
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+        )
+
+    def _raw(self, *, with_calls: bool) -> RawReply | None:
+        """The blocks to echo: without blank text, which is refused, and without calls that nobody will answer."""
+        kept = [
+            block
+            for block in self._blocks.values()
+            if (with_calls or block["type"] != "tool_use") and (block["type"] != "text" or block["text"].strip())
+        ]
+        if all(block["type"] in _SILENT for block in kept):
+            return None
+        return RawReply(PROVIDER, self._model, kept, self._prefix)
+
+
+def _invocation(block: Block) -> ToolInvocation:
+    return ToolInvocation(tool_name=block["name"], arguments=block["input"], tool_use_id=block["id"])

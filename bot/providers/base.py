@@ -1,0 +1,274 @@
+"""What the providers that are reached over the wire have in common."""
+
+import asyncio
+import copy
+import email.utils
+import logging
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
+
+from bot.providers.wire_format import Turnstile
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds to reach the service at all."""
+
+LONGEST_WAIT: Final = 20.0
+"""Seconds a request is held back at the service's wish; a longer wait is for the reader to decide on."""
+
+LONGEST_ADVICE: Final = 24 * 3600.0
+"""Seconds; nobody is told to come back later than tomorrow."""
+
+
+class Closable(Protocol):
+    async def close(self) -> None: ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class LateClient(Generic[C]):
+    """An SDK's client, made at the first request and in a thread: importing an SDK takes more than a second.
+
+    Connections belong to the event loop they were opened in. Where another one runs, as in a script that calls
+    asyncio.run more than once, they are gone with theirs, and new ones are opened.
+    """
+
+    def __init__(self, build: Callable[[], C]) -> None:
+        self._build = build
+        self._client: C | None = None
+        self._lock = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def get(self) -> C:
+        self._settle_in()
+        if self._client is not None:
+            return self._client
+        async with self._lock:
+            if self._client is None:
+                self._client = await asyncio.to_thread(self._build)
+            return self._client
+
+    async def close(self) -> None:
+        """Close the connections; the next request would open new ones."""
+        self._settle_in()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _settle_in(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self._loop, self._client, self._lock = loop, None, asyncio.Lock()
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The wait in seconds that a service asks for, in any of the three ways it can be written."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return milliseconds / 1000
+    written = headers.get("retry-after", "")
+    if (seconds := _number(written)) is not None:
+        return seconds
+    date = email.utils.parsedate_tz(written)
+    return _bounded(email.utils.mktime_tz(date) - time.time()) if date else None
+
+
+def _number(written: str | None) -> float | None:
+    try:
+        number = float(written or "")
+    except ValueError:
+        return None
+    return None if math.isnan(number) else _bounded(number)
+
+
+def _bounded(seconds: float) -> float:
+    return min(max(seconds, 0.0), LONGEST_ADVICE)
+
+
+async def refuse_long_waits(response: "httpx2.Response") -> None:
+    """A response hook: tells the SDK not to sleep through a wait longer than LONGEST_WAIT, but to raise."""
+    if (retry_after(response.headers) or 0.0) > LONGEST_WAIT:
+        response.headers["x-should-retry"] = "false"
+
+
+def never_connected(error: BaseException) -> bool:
+    """Whether an SDK's timeout was one of connecting: that is a line that cannot be had, not a slow model."""
+    import httpx2
+
+    return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
+
+
+STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
+    401: LLMErrorCode.API_KEY_MISSING,
+    402: LLMErrorCode.OUT_OF_CREDIT,
+    403: LLMErrorCode.API_KEY_MISSING,
+    404: LLMErrorCode.UNKNOWN_MODEL,
+    408: LLMErrorCode.TIMEOUT,
+    413: LLMErrorCode.CONTEXT_EXCEEDED,
+    429: LLMErrorCode.RATE_LIMITED,
+    503: LLMErrorCode.OVERLOADED,
+    504: LLMErrorCode.TIMEOUT,
+    529: LLMErrorCode.OVERLOADED,
+}
+"""What an HTTP status means where the answer's body does not say more."""
+
+_SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
+    LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
+    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check LLM_MODEL{and_url}.",
+    LLMErrorCode.OUT_OF_CREDIT: (
+        "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
+    ),
+    LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
+    LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
+    LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
+    LLMErrorCode.CONNECTION_LOST: (
+        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
+    ),
+    LLMErrorCode.CONTEXT_EXCEEDED: (
+        "This conversation has become too long for the model. Please start a new one on the same book."
+    ),
+    LLMErrorCode.UNSUPPORTED_FEATURE: (
+        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
+    ),
+    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Names for the sentences of errors: the service, its model, and the settings that lead to it."""
+
+    name: str
+    model: str
+    key_setting: str
+    url_setting: str = ""
+
+    def error(self, code: LLMErrorCode, retry_after: float | None = None) -> LLMError:
+        """The error with the sentence for it; `retry_after` in seconds."""
+        sentence = _SENTENCES[code].format(
+            name=self.name,
+            model=self.model,
+            key_setting=self.key_setting,
+            and_url=f" and {self.url_setting}" if self.url_setting else "",
+            when=_when(retry_after),
+        )
+        return LLMError(code, sentence, retry_after=retry_after)
+
+    def demand_key(self, api_key: str) -> str:
+        """The key without outer space.
+
+        Raises:
+            LLMError: API_KEY_MISSING, there is none.
+        """
+        if not api_key.strip():
+            raise LLMError(
+                LLMErrorCode.API_KEY_MISSING, f"There is no key for {self.name}. Please set {self.key_setting}."
+            )
+        return api_key.strip()
+
+
+def _when(seconds: float | None) -> str:
+    if seconds is None:
+        return "in a minute"
+    if seconds <= 1:
+        return "in a second"
+    if seconds < 90:
+        return f"in {math.ceil(seconds)} seconds"
+    if seconds < 90 * 60:
+        return f"in {math.ceil(seconds / 60)} minutes"
+    return f"in {math.ceil(seconds / 3600)} hours"
+
+
+logger = logging.getLogger(__name__)
+
+
+class WireChat(ABC, Generic[C]):
+    """A ChatProvider less the wire itself: `stream`, `check`, and what the SDK's errors mean.
+
+    `options` are further fields of every request, as the service knows them; they win over those set by the provider.
+    """
+
+    provider: ClassVar[str]
+
+    def __init__(self, service: Service, client: LateClient[C], options: dict[str, Any]) -> None:
+        self._service = service
+        self._client = client
+        self._options = options
+        self._turnstile = Turnstile()
+
+    @property
+    def name(self) -> str:
+        return self.provider
+
+    @property
+    def model_name(self) -> str:
+        return self._service.model
+
+    def with_options(self, **options: Any) -> Self:
+        """The same provider on the same connection with further fields in its requests."""
+        twin = copy.copy(self)
+        twin._options = {**self._options, **options}  # noqa: SLF001
+        return twin
+
+    @property
+    @abstractmethod
+    def supports_tools(self) -> bool: ...
+
+    @abstractmethod
+    async def check(self) -> str: ...
+
+    @abstractmethod
+    def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]: ...
+
+    @abstractmethod
+    def _failure(self, error: Exception) -> LLMError:
+        """The error of the domain for one of the SDK; the SDK is loaded by then."""
+
+    async def chat(self, messages: Sequence[PromptMessage]) -> str:
+        return (await self.chat_with_tools(messages, ())).text or ""
+
+    async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+        events = [event async for event in self.stream(messages, tools)]
+        response = events[-1]
+        assert isinstance(response, ChatResponse)
+        return response
+
+    async def warm_up(self) -> None:
+        """Load the SDK ahead of the first request."""
+        with self._errors_translated():
+            await self._client.get()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._client.close()
+
+    @contextmanager
+    def _errors_translated(self) -> Iterator[None]:
+        """Whatever goes wrong on the wire is an LLMError; the original is chained, and logged for the operator."""
+        try:
+            yield
+        except LLMError:
+            raise
+        except Exception as error:
+            failure = self._failure(error)
+            logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
+            logger.debug("%s said: %r", self.provider, error)  # it may repeat what it was sent
+            raise failure from error
+
+
+def _nature(error: Exception) -> str:
+    """An SDK's error without its words."""
+    details = {name: getattr(error, name, None) for name in ("status_code", "request_id")}
+    return " ".join([type(error).__name__, *(f"{name}={value}" for name, value in details.items() if value)])

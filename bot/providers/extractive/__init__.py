@@ -1,0 +1,5 @@
+"""The built-in answerer, which needs no model: it finds the sentences that answer, and quotes them."""
+
+from bot.providers.extractive.client import ExtractiveChat
+
+__all__ = ["ExtractiveChat"]

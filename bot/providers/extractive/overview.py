@@ -1,0 +1,346 @@
+"""Answers about the whole: sentences that tell what has happened."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, TypeVar
+
+from bot.providers.extractive.candidates import Candidate, gather
+from bot.providers.extractive.intents import Count, Line, Overview, Pages
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.question import analyse
+from bot.providers.extractive.quoting import introduce, quotations, render
+from bot.providers.extractive.scoring import MOST_WORDS, Confidence, Evidence, choose
+from bot.providers.extractive.transcript import Transcript
+from bot.providers.extractive.wording import PHRASES, Phrases
+from domain.book import Passage, Sentence
+from domain.citations.keys import key_of
+from domain.citations.quotations import fold
+from domain.library.salience import most_telling, weights_of
+
+_MOST_TOLD = 6
+"""Telling sentences of few chapters: as many as fit on a screen."""
+
+_MOST_CHAPTERS = 12
+_ROOM = 1_500
+"""Characters of a story told by its chapters, references left out: with them it fits into one message on Discord."""
+
+_Thing = TypeVar("_Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chapter:
+    """A chapter and the sentences that can be quoted of it."""
+
+    title: str
+    told: list[Candidate]
+
+    @property
+    def length(self) -> int:
+        """In characters."""
+        return len(self.title) + sum(len(candidate.text) for candidate in self.told)
+
+    def shortened(self, most: int, weights: Counter[str]) -> "_Chapter":
+        """With the sentences that tell most of what is told elsewhere, too."""
+        chosen = most_telling([candidate.sentence for candidate in self.told], most, weights)
+        kept = [candidate for candidate in self.told if candidate.sentence in chosen]
+        return _Chapter(self.title, kept or self.told[:most])
+
+
+def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
+    """Telling sentences, and plainly that they are no summary; empty where they were not looked for."""
+    looks = transcript.looks_for("story_so_far")
+    if not looks:
+        return ""
+    phrases = PHRASES[language]
+    passages = looks[-1].result.passages
+    titles = {sentence: passage.chapter for passage in passages for sentence in passage.sentences}
+    told = [candidate for candidate in gather([passages], language) if not candidate.is_heading]
+    if not told:
+        return phrases.no_summary
+    found = _by_chapter(told[-_MOST_TOLD:] if wish.latest else told, titles)
+    shown = found if wish.latest else _story(found)
+    lead = phrases.telling if len(shown) == len(found) else phrases.telling_some.format(len(shown), len(found))
+    return "\n\n".join([f"{phrases.no_summary} {lead}", *(_part(chapter, language) for chapter in shown)])
+
+
+def _by_chapter(told: Sequence[Candidate], titles: Mapping[Sentence, str]) -> list[_Chapter]:
+    grouped = groupby(told, key=lambda candidate: titles[candidate.sentence])
+    return [_Chapter(title, list(candidates)) for title, candidates in grouped]
+
+
+def _story(chapters: Sequence[_Chapter]) -> list[_Chapter]:
+    """The sentences that tell most of each chapter; as many chapters as there is room for, at even distances."""
+    if len(chapters) == 1:
+        return [_Chapter(chapter.title, _spread(chapter.told, _MOST_TOLD)) for chapter in chapters]
+    weights = weights_of(candidate.sentence for chapter in chapters for candidate in chapter.told)
+    each = max(_MOST_TOLD // len(chapters), 1)
+    for many in range(min(len(chapters), _MOST_CHAPTERS), 1, -1):
+        shown = [chapter.shortened(each, weights) for chapter in _spread(chapters, many)]
+        if sum(chapter.length for chapter in shown) <= _ROOM:
+            return shown
+    return [chapter.shortened(1, weights) for chapter in _spread(chapters, 2)]
+
+
+def _part(chapter: _Chapter, language: Language) -> str:
+    rendered = render(quotations(chapter.told), language)
+    return f"**{chapter.title}**\n{rendered}" if chapter.title else rendered
+
+
+def _spread(of: Sequence[_Thing], many: int) -> list[_Thing]:
+    """So many at even distances, from the first to the last; `many` is more than one."""
+    if len(of) <= many:
+        return list(of)
+    step = (len(of) - 1) / (many - 1)
+    return [of[round(at * step)] for at in range(many)]
+
+
+_MOST_LISTED = 40
+
+
+def contents(transcript: Transcript, phrases: Phrases) -> str:
+    """The chapters with their pages; empty where the table of contents was not looked at."""
+    looks = transcript.looks_for("table_of_contents")
+    if not looks:
+        return ""
+    listed, total = _listed(looks[-1].result.content)
+    if not listed:
+        return phrases.no_contents
+    lines = [
+        f"* {' '.join(str(entry.get('title')).split())}, p. {entry.get('page')}" for entry in listed[:_MOST_LISTED]
+    ]
+    more = [phrases.more.format(total - _MOST_LISTED)] if total > _MOST_LISTED else []
+    return "\n".join([phrases.contents.format(total), *lines, *more])
+
+
+def _listed(content: str) -> tuple[list[dict[str, Any]], int]:
+    """The chapters that are listed, and how many there are."""
+    try:
+        told = json.loads(content)
+    except ValueError:
+        told = None
+    listed = told.get("chapters") if isinstance(told, dict) else None
+    if not isinstance(listed, list):
+        return [], 0
+    entries = [entry for entry in listed if isinstance(entry, dict)]
+    return entries, max(told.get("total") or 0, len(entries))
+
+
+_COUNTED = re.compile(r"([\d,]+) times? in what has been read(?: \((.*?: \d+)\))?[.:]?\s", re.DOTALL)
+_CHAPTER = re.compile(r"(.+?): (\d+)(?:; |$)", re.DOTALL)
+_FRONT = "before the first chapter"
+_OTHERS = re.compile(r"\d[\d,]* other chapters? together")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """`chapters` are those with the most mentions, in order; `complete` says that there are no others."""
+
+    total: str
+    chapters: Mapping[str, int]
+    complete: bool
+
+    def sentence(self, term: str, phrases: Phrases) -> str:
+        return f"{phrases.counted.format(term, self.total)}{self._where(phrases)}."
+
+    def _where(self, phrases: Phrases) -> str:
+        named = [*self.chapters]
+        if not named or named == [_FRONT]:
+            return ""
+        if not self.complete:
+            return self._most(phrases)
+        if len(named) == 1:
+            return phrases.all_in.format(_title(named[0], phrases))
+        first, last = (self._end(name, phrases) for name in (named[0], named[-1]))
+        between = phrases.between.format(first, last)
+        return between if self._top in (named[0], named[-1]) else between + self._most(phrases)
+
+    def _end(self, name: str, phrases: Phrases) -> str:
+        there = phrases.mostly_there.format(self.chapters[name]) if name == self._top else ""
+        return _title(name, phrases) + there
+
+    def _most(self, phrases: Phrases) -> str:
+        return phrases.mostly.format(_title(self._top, phrases), self.chapters[self._top]) if self._top else ""
+
+    @property
+    def _top(self) -> str:
+        """The chapter with the most mentions; none where several share the first place."""
+        most = max(self.chapters.values())
+        names = [name for name, count in self.chapters.items() if count == most]
+        return names[0] if len(names) == 1 else ""
+
+
+def tally_of(told: str) -> Tally | None:
+    """What a result of `count_mentions` says, if it can be made out."""
+    found = _COUNTED.search(f"{told} ")
+    if found is None:
+        return None
+    counts = {name: int(count) for name, count in _CHAPTER.findall(found[2] or "")}
+    chapters = {name: count for name, count in counts.items() if not _OTHERS.fullmatch(name)}
+    return Tally(found[1], chapters, complete=len(chapters) == len(counts))
+
+
+def _title(name: str, phrases: Phrases) -> str:
+    return phrases.front if name == _FRONT else f"*{name}*"
+
+
+MOST_PAGE_WORDS = 400
+"""Words that are read out at once: more than a page of most books, and less than two messages of Discord."""
+
+_PARAGRAPH_GAP = 2
+"""Characters between sentences from which they are in different paragraphs: an empty line, or an indent."""
+
+
+def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
+    """The text of pages, paragraph by paragraph; empty where it was not looked at."""
+    passages = [p for look in transcript.looks_for("read_pages", **{"from": wish.first}) for p in look.result.passages]
+    if not passages:
+        return ""
+    phrases = PHRASES[language]
+    candidates = gather([passages], language)
+    kept = list(_within(candidates, MOST_PAGE_WORDS))
+    goes_on = [phrases.goes_on] if len(kept) < len(candidates) else []
+    return "\n\n".join([phrases.page, *_blocks(kept, passages), *goes_on])
+
+
+def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candidate]:
+    words = 0
+    for candidate in candidates:
+        words += candidate.length
+        if words > most_words:
+            return
+        yield candidate
+
+
+def _blocks(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
+    """Block quotations, one a paragraph; the last of each page has a key, which is enough to tell the page."""
+    for page in pages:
+        paragraphs = _paragraphs([candidate for candidate in candidates if page.start <= candidate.start < page.end])
+        for number, paragraph in enumerate(paragraphs, start=1):
+            key = f" [{key_of(paragraph[-1].sentence)}]" if number == len(paragraphs) else ""
+            yield f"> {' '.join(candidate.text for candidate in paragraph)}{key}"
+
+
+def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    paragraphs: list[list[Candidate]] = []
+    for candidate in candidates:
+        if paragraphs and candidate.start - paragraphs[-1][-1].end < _PARAGRAPH_GAP:
+            paragraphs[-1].append(candidate)
+        else:
+            paragraphs.append([candidate])
+    return paragraphs
+
+
+MOST_PLACES = 3
+"""Places of a line that are quoted."""
+
+
+def count(wish: Count, transcript: Transcript, language: Language) -> str:
+    """How often, and the first and last place; empty where nothing was counted."""
+    looks = transcript.looks_for("count_mentions", term=wish.term)
+    if not looks:
+        return ""
+    phrases, result = PHRASES[language], looks[0].result
+    if not result.passages:
+        return phrases.never.format(wish.term)
+    places = [_around(wish.term, passage, language) for passage in result.passages]
+    tally = tally_of(result.note or result.content)
+    if wish.place == "all" and tally and tally.total == "1":
+        return introduce(phrases.once.format(wish.term), places[0])
+    first, last = introduce(phrases.first, places[0]), introduce(phrases.last, places[-1])
+    if wish.place != "all":
+        return last if wish.place == "last" else first
+    told = tally.sentence(wish.term, phrases) if tally else (result.note or result.content).strip().split("\n")[0]
+    return "\n\n".join([told, first, *([last] if len(places) > 1 else [])])
+
+
+def _around(term: str, passage: Passage, language: Language) -> str:
+    """The piece of a passage that has the term."""
+    candidates = gather([[passage]], language)
+    evidence = Evidence(analyse(term, language), candidates)
+    best = max(range(len(candidates)), key=lambda at: evidence.here[at], default=None)
+    return "" if best is None else render(quotations([candidates[best]]), language)
+
+
+def line(wish: Line, transcript: Transcript, language: Language) -> str:
+    """Where a line stands; empty where it was not looked for."""
+    looks = transcript.looks_for("find_phrase", text=wish.text)
+    if not looks:
+        return ""
+    hits = looks[0].result.passages[:MOST_PLACES]
+    phrases = PHRASES[language]
+    if not hits:
+        return _similar(wish, transcript, language)
+    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    pieces = [piece for hit in hits for piece in _pieces(hit, around, language, reach=1 if wish.speaker else 0)]
+    exact = fold(wish.text).strip(" .,;:!?'\"-") in fold(hits[0].text)
+    lead = phrases.line if exact else phrases.line_similar
+    return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
+
+
+def _pieces(hit: Passage, around: Sequence[Passage], language: Language, reach: int) -> list[Candidate]:
+    """The sentence a hit is in, with its neighbours within reach; the hit itself where no more is known."""
+    candidates = gather([around], language) if around else []
+    touched = [c.position for c in candidates if c.start < hit.end and hit.start < c.end]
+    if not touched:
+        return gather([[hit]], language)
+    return [c for c in candidates if min(touched) - reach <= c.position <= max(touched) + reach]
+
+
+def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
+    question = analyse(wish.text, language)
+    choice = choose(Evidence(question, gather(transcript.results, language)), most=1)
+    phrases = PHRASES[language]
+    if choice.confidence is not Confidence.FIRM:
+        return phrases.no_line
+    return introduce(phrases.line_similar, render(quotations(choice.candidates), language))
+
+
+@dataclass(frozen=True, slots=True)
+class LastQuoted:
+    """The sentence furthest on in the book that the last answer quoted, and a passage that has it."""
+
+    sentence: Sentence
+    passage: Passage
+
+
+def last_quoted(transcript: Transcript) -> LastQuoted | None:
+    """What the last answer that quoted anything ended with."""
+    for exchange in reversed(transcript.earlier):
+        answer = fold(exchange.answer)
+        quoted = [LastQuoted(s, p) for p in exchange.passages for s in p.sentences if _is_quoted(s, answer)]
+        if quoted:
+            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
+    return None
+
+
+def onward(transcript: Transcript, language: Language) -> str:
+    """What follows; empty where nothing was quoted before."""
+    quoted = last_quoted(transcript)
+    if quoted is None:
+        return ""
+    phrases = PHRASES[language]
+    read = [p for look in transcript.looks_for("read_around") for p in look.result.passages] or [quoted.passage]
+    following = [candidate for candidate in gather([read], language) if candidate.start >= quoted.sentence.end]
+    if not following:
+        return phrases.no_more
+    kept = _opening(following)
+    return introduce(phrases.onward, render(quotations(kept), language))
+
+
+def _is_quoted(sentence: Sentence, answer: str) -> bool:
+    words = fold(sentence.text).strip(" \"'")
+    return len(words.split()) > 1 and words in answer
+
+
+def _opening(following: list[Candidate]) -> list[Candidate]:
+    kept, words = following[:1], following[0].length
+    for candidate in following[1:]:
+        words += candidate.length
+        if words > MOST_WORDS or candidate.run != kept[0].run:
+            break
+        kept.append(candidate)
+    return kept

@@ -1,0 +1,223 @@
+"""A question taken apart: what kind of answer it wants, which words carry it, whom it names."""
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from bot.providers.extractive.language import Language, is_little, language_of, split_words, stem
+
+
+class Kind(StrEnum):
+    """What a question asks for."""
+
+    WHO_IS = "who is"
+    WHO = "who"
+    WHEN = "when"
+    WHERE = "where"
+    HOW_MANY = "how many"
+    HOW_LONG = "how long"
+    WHY = "why"
+    HAPPENED = "what happened"
+    FELT = "how did one feel"
+    SAID = "what was said"
+    HOW = "how"
+    WHAT = "what"
+    OTHER = "anything else"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word that carries a question; `weight` is below 1 where it comes from an earlier question."""
+
+    stem: str
+    word: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`names` are the stems of terms that are names; `setting` of those in a clause that only says when or because of
+    what ("after the storm", "because he was poor"): the answer tends to stand behind it."""
+
+    text: str
+    language: Language
+    kind: Kind
+    terms: tuple[Term, ...] = ()
+    names: frozenset[str] = frozenset()
+    setting: frozenset[str] = field(default=frozenset())
+
+    @property
+    def query(self) -> str:
+        """The words to search for; they stand on their own."""
+        return " ".join(dict.fromkeys(term.word for term in self.terms)) or self.text
+
+    @property
+    def name_words(self) -> list[str]:
+        return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
+
+
+_SOMEBODY = r"(?!.*\b(?:to|at|on|in|by|with|before|after|who|that|\w+ing)\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
+"""A name or a few words for a person, and nothing more."""
+
+_KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
+    Language.ENGLISH: (
+        (Kind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
+        (Kind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
+        (Kind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
+        (Kind.WHY, r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b"),
+        (Kind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
+        (
+            Kind.WHEN,
+            r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
+        ),
+        (Kind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
+        (Kind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
+        (Kind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
+        (Kind.HOW, r"how\b"),
+        (
+            Kind.SAID,
+            r"what (?:\S+ ){0,9}?(?:say|said|tell|told|asks?|asked|reply|answer|promised?|think|order|command|call)\b",
+        ),
+        (Kind.WHAT, r"what\b|which\b"),
+    ),
+    Language.GERMAN: (
+        (Kind.HOW_MANY, r"wie ?viele?\b|wie oft\b"),
+        (Kind.HOW_LONG, r"wie (?:lange?|alt|weit|gro(?:ß|ss)|hoch|tief|breit|schwer)\b"),
+        (Kind.FELT, r"wie (?:\S+ ){0,6}?fühl\w+"),
+        (Kind.WHY, r"warum\b|wieso\b|weshalb\b|weswegen\b"),
+        (Kind.HAPPENED, r"was (?:\S+ ){0,4}?(?:geschah|geschieht|passiert\w*|geschehen)\b"),
+        (Kind.WHEN, r"wann\b|(?:welche\w*|an welchem) (?:tag|jahr|monat|stunde|zeit)\w*"),
+        (Kind.WHERE, r"wo(?:hin|her)?\b"),
+        (Kind.WHO_IS, rf"wer (?:ist|war) {_SOMEBODY}"),
+        (Kind.WHO, r"we(?:r|n|m|ssen)\b"),
+        (Kind.SAID, r"was (?:\S+ ){0,6}?(?:sagt\w*|fragt\w*|antwortet\w*|rief|versprach|dachte)\b"),
+        (Kind.HOW, r"wie\b|womit\b|wodurch\b"),
+        (Kind.WHAT, r"was\b|welche[rsnm]?\b|wovon\b|woran\b"),
+    ),
+    Language.FRENCH: (
+        (Kind.HOW_LONG, r"combien de temps\b|depuis quand\b|quel âge\b"),
+        (Kind.HOW_MANY, r"combien\b"),
+        (Kind.FELT, r"(?:comment|que) (?:\S+ ){0,5}?(?:sent|ressent)\w*"),
+        (Kind.WHY, r"pourquoi\b"),
+        (Kind.HAPPENED, r"que (?:se|s['’]) ?(?:est-il )?pass\w+"),
+        (Kind.WHEN, r"quand\b|quel(?:le)? (?:jour|année|mois|heure|date)\b"),
+        (Kind.WHERE, r"où\b"),
+        (Kind.WHO_IS, rf"qui (?:est|était) {_SOMEBODY}"),
+        (Kind.WHO, r"qui\b"),
+        (Kind.SAID, r"(?:que|qu['’]\S+) (?:\S+ ){0,5}?(?:dit|demande|répond)\b"),
+        (Kind.HOW, r"comment\b"),
+        (Kind.WHAT, r"que\b|qu['’]|quoi\b|quel(?:le)?s?\b"),
+    ),
+    Language.SPANISH: (
+        (Kind.HOW_LONG, r"cuánto tiempo\b|qué edad\b|cuántos años\b"),
+        (Kind.HOW_MANY, r"cuánt[oa]s?\b"),
+        (Kind.FELT, r"cómo (?:\S+ ){0,5}?sent\w*|cómo se sint\w+"),
+        (Kind.WHY, r"por ?qué\b"),
+        (Kind.HAPPENED, r"qué (?:le )?(?:pas|suced|ocurr)\w+"),
+        (Kind.WHEN, r"cuándo\b|qué (?:día|año|mes|hora|fecha)\b"),
+        (Kind.WHERE, r"(?:a)?dónde\b"),
+        (Kind.WHO_IS, rf"quién (?:es|era) {_SOMEBODY}"),
+        (Kind.WHO, r"quién(?:es)?\b"),
+        (Kind.SAID, r"qué (?:\S+ ){0,3}?(?:dij\w+|dice\w*|pregunt\w+|respond\w+)"),
+        (Kind.HOW, r"cómo\b"),
+        (Kind.WHAT, r"qué\b|cuál(?:es)?\b"),
+    ),
+}
+_DENSE_KINDS = (
+    (Kind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
+    (Kind.WHEN, "什么时候|什麼時候|何时|いつ|언제"),
+    (Kind.WHERE, "哪里|哪裡|哪儿|何处|どこ|어디"),
+    (Kind.HOW_MANY, "多少|几个|幾個|いくつ|何人|몇"),
+    (Kind.WHO, "谁|誰|누구|누가"),
+    (Kind.HOW, "怎么|怎麼|如何|どう"),
+    (Kind.WHAT, "什么|什麼|何|무엇"),
+)
+_PATTERNS = {
+    language: tuple((kind, re.compile(rf"\b(?:{pattern})", re.IGNORECASE)) for kind, pattern in kinds)
+    for language, kinds in _KINDS.items()
+}
+_YES_OR_NO = re.compile(
+    r"\W*(?:did|does|do|was|were|is|are|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
+)
+_SETTING = {
+    Language.ENGLISH: r"after|before|when|while|because|once|until",
+    Language.GERMAN: r"nachdem|bevor|als|während|weil|bis|nach",
+    Language.FRENCH: r"après|avant|quand|lorsqu\w+|pendant|parce",
+    Language.SPANISH: r"después|antes|cuando|mientras|porque|tras",
+}
+_CLAUSES = {
+    language: re.compile(rf"\w.*?\b(?:{words})\b(.*)", re.IGNORECASE | re.DOTALL)
+    for language, words in _SETTING.items()
+}
+_FILLERS = re.compile(
+    r"\b(?:in|of|from|according to) (?:the|this) (?:book|novel|story|text|tale)\b|\baccording to the \w+\b"
+    r"|\b(?:please|(?:can|could|would) you|do you (?:know|remember)|i (?:want|would like|['’]d like) to know|tell me"
+    r"|explain|describe|find|show me|(?:does|did) (?:it|the (?:book|author)) (?:say|tell|mention)|(?:any|some)thing"
+    r"|what (?:do you know|can you (?:say|tell me))|remind me|look up)\b(?: about)?",
+    re.IGNORECASE,
+)
+_COLOURLESS = frozenset(
+    """
+    happen happened feel felt feeling react respond many much called describe mean kind sort thing date reason
+    narrator geschah geschehen passiert passe paso
+    """.split()  # noqa: SIM905 - words read better without quotation marks
+)
+"""Words that say what kind of answer is wanted, and hardly ever stand where it does."""
+
+_TITLES = frozenset(
+    ["mr", "mrs", "ms", "miss", "dr", "sir", "herr", "frau", "monsieur", "madame", "mme", "señor", "señora", "don"]
+)
+_DENSE_FILLERS = re.compile(
+    "|".join([words for _, words in _DENSE_KINDS]) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
+)
+
+
+def analyse(text: str, language: Language | None = None) -> Question:
+    """Take a question apart; its language is told by its words where it is not given."""
+    language = language or language_of(text)
+    terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
+    clause = _CLAUSES[language].match(text)
+    setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
+    stems = {term.stem for term in terms}
+    return Question(
+        text=text,
+        language=language,
+        kind=kind_of(text, language),
+        terms=terms,
+        names=frozenset(_names(text, language) & stems),
+        setting=frozenset(setting & stems) if setting & stems != stems else frozenset(),
+    )
+
+
+def kind_of(text: str, language: Language) -> Kind:
+    """The kind that is asked for first; a question to be answered with yes or no is OTHER."""
+    dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
+    if dense or (language is Language.ENGLISH and _YES_OR_NO.match(text)):
+        return dense or Kind.OTHER
+    found = [
+        (match.start(), order, kind) for order, (kind, p) in enumerate(_PATTERNS[language]) if (match := p.search(text))
+    ]
+    return min(found)[2] if found else Kind.OTHER
+
+
+def without_fillers(text: str) -> str:
+    """The text without what only says that something is asked ("does the book say anything about")."""
+    return _FILLERS.sub(" ", text)
+
+
+def is_title(word: str) -> bool:
+    """Whether a word only goes before names; it stands before too many of them to tell one from another."""
+    return word.lower() in _TITLES
+
+
+def _terms(text: str, language: Language) -> tuple[Term, ...]:
+    words = [word for word in split_words(text, language) if not is_little(word, language)]
+    telling = [word for word in words if word.lower() not in _COLOURLESS and not is_title(word)] or words
+    terms = {stem(word, language): word for word in reversed(telling)}
+    return tuple(Term(key, terms[key]) for key in dict.fromkeys(stem(word, language) for word in telling))
+
+
+def _names(text: str, language: Language) -> set[str]:
+    words = split_words(text, language)
+    first = 0 if len(words) <= 3 else 1
+    return {stem(word, language) for word in words[first:] if word[0].isupper() and not is_little(word, language)}

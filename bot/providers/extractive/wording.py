@@ -1,0 +1,239 @@
+"""What the answerer says in its own words, in the languages it knows."""
+
+from dataclasses import dataclass
+
+from bot.providers.extractive.language import Language
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """Sentences and lead-ins; `{}` stands for what is filled in."""
+
+    found: str
+    reason: str
+    came_about: str
+    no_number: str
+    no_time: str
+    near: str
+    nothing: str
+    nothing_yet: str
+    greeting: str
+    thanks: str
+    abilities: str
+    position: str
+    book: str
+    no_summary: str
+    telling: str
+    telling_some: str
+    proposed: str
+    contents: str
+    no_contents: str
+    more: str
+    goes_on: str
+    once: str
+    counted: str
+    all_in: str
+    between: str
+    mostly: str
+    mostly_there: str
+    front: str
+    never: str
+    page: str
+    line: str
+    line_similar: str
+    no_line: str
+    first: str
+    last: str
+    onward: str
+    no_more: str
+    failed: str
+
+
+_ENGLISH = Phrases(
+    found="The book says:",
+    reason="This seems to be why:",
+    came_about="This is how it came about:",
+    no_number="I found no number for that; this comes closest:",
+    no_time="I found no time given for that; this comes closest:",
+    near="I found no clear answer to that. The nearest I can quote is this:",
+    nothing="I found nothing about that in this book.",
+    nothing_yet="I found nothing about that in what you have read so far.",
+    greeting="Hello! Ask me something about the book, and I will look for the sentences that answer it.",
+    thanks="You are welcome. Ask on whenever you like.",
+    abilities=(
+        "I am the built-in answerer: I search the book and quote the sentences that answer, with their pages. Ask"
+        " me who, what, where, when, why or how many; how often a word or name occurs and where first; where a "
+        "line stands that you half remember; what the chapters are; or what is on a page. I do not summarise or "
+        "interpret: for that, a language model can be connected."
+    ),
+    position="You can set how far you have read with your progress; I then keep to what you have read.",
+    book="This conversation is about {}.",
+    no_summary="I can only quote the book, not sum it up or interpret it.",
+    telling="These sentences tell much of it:",
+    telling_some="These sentences from {} of {} chapters tell much of it:",
+    proposed="If you confirm it, I go by that page from your next message on.",
+    contents="I can see {} chapters:",
+    no_contents="I found no chapters in what can be read of this book.",
+    more="… and {} more.",
+    goes_on="The page goes on.",
+    once="“{}” occurs once in what can be read:",
+    counted="“{}” occurs {} times in what can be read",
+    all_in=", all in {}",
+    between=": first in {}, last in {}",
+    mostly=", most often in {} ({} times)",
+    mostly_there=" (most often there: {} times)",
+    front="the pages before the first chapter",
+    never="“{}” does not occur in what can be read.",
+    page="The page reads:",
+    line="It stands here:",
+    line_similar="Not in these very words, but there is this:",
+    no_line="I found no line like that.",
+    first="For the first time:",
+    last="For the last time:",
+    onward="The book goes on:",
+    no_more="That is as far as I can read on from there.",
+    failed="I could not look that up: {}",
+)
+_GERMAN = Phrases(
+    found="Im Buch steht:",
+    reason="Wohl deshalb:",
+    came_about="So kam es dazu:",
+    no_number="Eine Zahl dazu habe ich nicht gefunden; am nächsten kommt dies:",
+    no_time="Eine Zeitangabe dazu habe ich nicht gefunden; am nächsten kommt dies:",
+    near="Eine klare Antwort habe ich nicht gefunden. Am nächsten kommt dies:",
+    nothing="Dazu habe ich in diesem Buch nichts gefunden.",
+    nothing_yet="Dazu habe ich in dem, was du bisher gelesen hast, nichts gefunden.",
+    greeting="Hallo! Frag mich etwas zum Buch, und ich suche die Sätze, die darauf antworten.",
+    thanks="Gern geschehen. Frag ruhig weiter.",
+    abilities=(
+        "Ich bin der eingebaute Antworter: Ich durchsuche das Buch und zitiere die Sätze, die antworten, mit "
+        "Seite. Frag mich wer, was, wo, wann, warum oder wie viele; wie oft ein Wort oder Name vorkommt und wo "
+        "zuerst; wo eine halb erinnerte Zeile steht; welche Kapitel es gibt; oder was auf einer Seite steht. "
+        "Zusammenfassen und deuten kann ich nicht: Dafür lässt sich ein Sprachmodell anschließen."
+    ),
+    position="Wie weit du bist, stellst du mit deinem Lesestand ein; ich halte mich dann daran.",
+    book="Hier geht es um {}.",
+    no_summary="Ich kann aus dem Buch nur zitieren, nicht zusammenfassen oder deuten.",
+    telling="Diese Sätze erzählen viel davon:",
+    telling_some="Diese Sätze aus {} von {} Kapiteln erzählen viel davon:",
+    proposed="Wenn du es bestätigst, halte ich mich ab deiner nächsten Nachricht daran.",
+    contents="Ich sehe {} Kapitel:",
+    no_contents="In dem, was von diesem Buch zu lesen ist, habe ich keine Kapitel gefunden.",
+    more="… und {} weitere.",
+    goes_on="Die Seite geht noch weiter.",
+    once="„{}“ kommt in dem, was zu lesen ist, einmal vor:",
+    counted="„{}“ kommt in dem, was zu lesen ist, {}-mal vor",
+    all_in=", immer in {}",
+    between=": zuerst in {}, zuletzt in {}",
+    mostly=", am häufigsten in {} ({}-mal)",
+    mostly_there=" (dort am häufigsten: {}-mal)",
+    front="den Seiten vor dem ersten Kapitel",
+    never="„{}“ kommt in dem, was zu lesen ist, nicht vor.",
+    page="Dort steht:",
+    line="Das steht hier:",
+    line_similar="Nicht genau in diesen Worten, aber es gibt dies:",
+    no_line="Eine solche Zeile habe ich nicht gefunden.",
+    first="Zum ersten Mal:",
+    last="Zum letzten Mal:",
+    onward="Im Buch geht es weiter:",
+    no_more="Weiter kann ich von dort aus nicht lesen.",
+    failed="Das konnte ich nicht nachschlagen: {}",
+)
+_FRENCH = Phrases(
+    found="Le livre dit :",
+    reason="Voici sans doute pourquoi :",
+    came_about="Voici comment c’est arrivé :",
+    no_number="Je n’ai pas trouvé de nombre ; voici ce qui s’en approche le plus :",
+    no_time="Je n’ai pas trouvé de moment précis ; voici ce qui s’en approche le plus :",
+    near="Je n’ai pas trouvé de réponse claire. Voici ce qui s’en approche le plus :",
+    nothing="Je n’ai rien trouvé à ce sujet dans ce livre.",
+    nothing_yet="Je n’ai rien trouvé à ce sujet dans ce que vous avez lu jusqu’ici.",
+    greeting="Bonjour ! Posez-moi une question sur le livre, et je cherche les phrases qui y répondent.",
+    thanks="Je vous en prie. Continuez à poser vos questions.",
+    abilities=(
+        "Je suis le répondeur intégré : je cherche dans le livre et je cite les phrases qui répondent, avec leur "
+        "page. Demandez-moi qui, quoi, où, quand, pourquoi ou combien ; combien de fois un mot ou un nom apparaît"
+        " et où d’abord ; où se trouve une phrase dont vous vous souvenez à moitié ; quels sont les chapitres ; "
+        "ou ce qu’il y a sur une page. Je ne résume pas et je n’interprète pas : pour cela, on peut brancher un "
+        "modèle de langue."
+    ),
+    position="Indiquez où vous en êtes avec votre progression ; je m’en tiendrai à ce que vous avez lu.",
+    book="Cette conversation porte sur {}.",
+    no_summary="Je ne peux que citer le livre, pas le résumer ni l’interpréter.",
+    telling="Ces phrases en disent beaucoup :",
+    telling_some="Ces phrases, tirées de {} chapitres sur {}, en disent beaucoup :",
+    proposed="Si vous le confirmez, je m’y tiens dès votre prochain message.",
+    contents="Je vois {} chapitres :",
+    no_contents="Je n’ai pas trouvé de chapitres dans ce qui peut être lu de ce livre.",
+    more="… et {} autres.",
+    goes_on="La page continue.",
+    once="«{}» apparaît une fois dans ce qui peut être lu :",
+    counted="«{}» apparaît {} fois dans ce qui peut être lu",
+    all_in=", toujours dans {}",
+    between=" : d’abord dans {}, en dernier dans {}",
+    mostly=", le plus souvent dans {} ({} fois)",
+    mostly_there=" (là le plus souvent : {} fois)",
+    front="les pages avant le premier chapitre",
+    never="«{}» n’apparaît pas dans ce qui peut être lu.",
+    page="On y lit :",
+    line="Cela se trouve ici :",
+    line_similar="Pas exactement en ces termes, mais il y a ceci :",
+    no_line="Je n’ai pas trouvé de phrase semblable.",
+    first="Pour la première fois :",
+    last="Pour la dernière fois :",
+    onward="Le livre continue :",
+    no_more="Je ne peux pas lire plus loin à partir de là.",
+    failed="Je n’ai pas pu le chercher : {}",
+)
+_SPANISH = Phrases(
+    found="El libro dice:",
+    reason="Parece que fue por esto:",
+    came_about="Así fue como sucedió:",
+    no_number="No encontré ningún número; esto es lo más cercano:",
+    no_time="No encontré ningún momento preciso; esto es lo más cercano:",
+    near="No encontré una respuesta clara. Lo más cercano que puedo citar es esto:",
+    nothing="No encontré nada sobre eso en este libro.",
+    nothing_yet="No encontré nada sobre eso en lo que has leído hasta ahora.",
+    greeting="¡Hola! Pregúntame algo sobre el libro y buscaré las frases que lo responden.",
+    thanks="De nada. Pregunta cuando quieras.",
+    abilities=(
+        "Soy el respondedor incorporado: busco en el libro y cito las frases que responden, con su página. "
+        "Pregúntame quién, qué, dónde, cuándo, por qué o cuántos; cuántas veces aparece una palabra o un nombre y"
+        " dónde primero; dónde está una frase que recuerdas a medias; qué capítulos hay; o qué hay en una página."
+        " No resumo ni interpreto: para eso se puede conectar un modelo de lenguaje."
+    ),
+    position="Indica hasta dónde has leído con tu progreso; me limitaré a lo que has leído.",
+    book="Esta conversación trata de {}.",
+    no_summary="Solo puedo citar el libro, no resumirlo ni interpretarlo.",
+    telling="Estas frases cuentan mucho de ello:",
+    telling_some="Estas frases, de {} de los {} capítulos, cuentan mucho de ello:",
+    proposed="Si lo confirmas, me atendré a esa página desde tu próximo mensaje.",
+    contents="Veo {} capítulos:",
+    no_contents="No encontré capítulos en lo que se puede leer de este libro.",
+    more="… y {} más.",
+    goes_on="La página continúa.",
+    once="“{}” aparece una vez en lo que se puede leer:",
+    counted="“{}” aparece {} veces en lo que se puede leer",
+    all_in=", siempre en {}",
+    between=": primero en {}, por último en {}",
+    mostly=", sobre todo en {} ({} veces)",
+    mostly_there=" (allí más que en ningún otro: {} veces)",
+    front="las páginas anteriores al primer capítulo",
+    never="“{}” no aparece en lo que se puede leer.",
+    page="Allí dice:",
+    line="Está aquí:",
+    line_similar="No con estas palabras exactas, pero hay esto:",
+    no_line="No encontré ninguna frase así.",
+    first="Por primera vez:",
+    last="Por última vez:",
+    onward="El libro continúa:",
+    no_more="No puedo leer más allá desde ahí.",
+    failed="No pude buscarlo: {}",
+)
+
+PHRASES: dict[Language, Phrases] = {
+    Language.ENGLISH: _ENGLISH,
+    Language.GERMAN: _GERMAN,
+    Language.FRENCH: _FRENCH,
+    Language.SPANISH: _SPANISH,
+}

@@ -1,0 +1,231 @@
+"""Any model behind a chat completions API: OpenAI's own, Ollama, vLLM, llama.cpp, OpenRouter."""
+
+import logging
+import re
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import httpx2
+import openai
+
+from bot.providers.base import (
+    CONNECT_TIMEOUT,
+    STATUS_CODES,
+    LateClient,
+    Service,
+    WireChat,
+    never_connected,
+    refuse_long_waits,
+    retry_after,
+)
+from bot.providers.openai.request import build_request
+from bot.providers.openai.stream import ReplyReader
+from bot.providers.wire_format import encoded
+from domain.chat import PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ProviderEvent, ToolDefinition
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+
+logger = logging.getLogger(__name__)
+
+_NO_KEY: Final = "none"
+"""What servers that want no key are sent."""
+
+
+class OpenAIChat(WireChat["AsyncOpenAI"]):
+    """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
+
+    `supports_tools` None means yes until the server says otherwise. A key is only needed without a `base_url`.
+
+    Raises:
+        LLMError: API_KEY_MISSING.
+    """
+
+    provider = "openai"
+
+    def __init__(
+        self,
+        *,
+        model: str,
+        api_key: str = "",
+        base_url: str | None = None,
+        supports_tools: bool | None = None,
+        timeout: float = 60.0,
+        max_retries: int = 2,
+        **options: Any,
+    ) -> None:
+        service = Service(
+            name="The model's server" if base_url else "OpenAI",
+            model=model,
+            key_setting="OPENAI_API_KEY",
+            url_setting="OPENAI_BASE_URL" if base_url else "",
+        )
+        key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
+        url = _rooted(base_url) if base_url else None
+        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
+        self._elsewhere = base_url is not None
+        self._supports_tools = supports_tools
+        self._heeds_tool_choice = True
+
+    @property
+    def supports_tools(self) -> bool:
+        return self._supports_tools is not False
+
+    async def stream(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
+    ) -> AsyncGenerator[ProviderEvent, None]:
+        """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        if tools and not self.supports_tools:
+            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
+        with self._errors_translated():
+            reader = ReplyReader(call_tools=call_tools)
+            offered = tools if call_tools or self._heeds_tool_choice else ()
+            request = build_request(self.model_name, messages, offered, call_tools=call_tools)
+            async with aclosing(self._read(request, reader)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
+                logger.info(
+                    "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
+                )
+                self._heeds_tool_choice = False
+                reader = ReplyReader(call_tools=call_tools, spent=reader.usage)
+                request = build_request(self.model_name, messages, (), call_tools=call_tools)
+                async with aclosing(self._read(request, reader)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+            for piece in reader.end():
+                yield piece
+
+    async def _read(self, request: dict[str, Any], reader: ReplyReader) -> AsyncGenerator[ProviderEvent, None]:
+        chunks = await self._send(request)
+        async with chunks:
+            async for chunk in chunks:
+                await self._turnstile()  # many replies may come in one moment, too
+                for piece in reader.read(chunk):
+                    yield piece
+        if not reader.whole:
+            raise self._service.error(LLMErrorCode.CONNECTION_LOST)
+
+    async def check(self) -> str:
+        """Ask the server for its models and tell the operator in a sentence whether ours is among them.
+
+        Raises:
+            LLMError: the key is refused, the server out of reach, or the model unknown to OpenAI.
+        """
+        with self._errors_translated():
+            listed = {model.id async for model in (await self._client.get()).models.list()}
+        if {self.model_name, f"{self.model_name}:latest"} & listed:
+            return f"{self.model_name} is available."
+        if self._elsewhere:
+            return (
+                f"{self._service.name} answers, but {self.model_name} is not among its models. Please check LLM_MODEL."
+            )
+        raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
+
+    async def _send(self, request: dict[str, Any]) -> "AsyncStream[object]":
+        client = await self._client.get()
+        await self._turnstile()
+        from openai import APIStatusError, AsyncStream
+
+        from bot.providers.openai.client import refuses_tools
+
+        try:
+            # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
+            return await client.post(
+                "/chat/completions",
+                content=encoded({**request, **self._options}),
+                cast_to=object,
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
+        except APIStatusError as error:
+            if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
+                raise
+            logger.warning("%s is taken to know no tools from now on: %s", self.model_name, error.message)
+            self._supports_tools = False
+            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE) from error
+
+    def _failure(self, error: Exception) -> LLMError:
+        from openai import APIStatusError
+
+        from bot.providers.openai.client import error_code
+
+        wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
+        return self._service.error(error_code(error), wait)
+
+
+def _rooted(base_url: str) -> str:
+    """The address as the SDK wants it: a bare one, as servers print it when they start, lacks the version."""
+    address = base_url.strip().rstrip("/")
+    return address if urlsplit(address).path else f"{address}/v1"
+
+
+def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncOpenAI":
+    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
+    import httpx2
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    return AsyncOpenAI(
+        api_key=api_key,
+        base_url=base_url,
+        timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
+        max_retries=max_retries,
+        http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),
+    )
+
+
+_CODES: Final = {
+    "invalid_api_key": LLMErrorCode.API_KEY_MISSING,
+    "model_not_found": LLMErrorCode.UNKNOWN_MODEL,
+    "insufficient_quota": LLMErrorCode.OUT_OF_CREDIT,
+    "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
+    "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
+}
+
+_TOO_LONG: Final = re.compile(r"maximum context length|context (size|length|window)|prompt is too long", re.IGNORECASE)
+
+_NO_TOOLS: Final = re.compile(
+    r"not support (tools|tool use|function)"  # Ollama
+    r"|support tool use"  # OpenRouter
+    r"|--enable-auto-tool-choice"  # vLLM
+    r"|unsupported param: tools|tools param requires",  # llama.cpp
+    re.IGNORECASE,
+)
+
+
+def error_code(error: Exception) -> LLMErrorCode:
+    """An error reported in mid-stream has no status, only what its body says."""
+    if never_connected(error):
+        return LLMErrorCode.CONNECTION_LOST
+    match error:
+        case openai.APITimeoutError() | httpx2.TimeoutException():
+            return LLMErrorCode.TIMEOUT
+        case openai.APIConnectionError() | httpx2.TransportError():
+            return LLMErrorCode.CONNECTION_LOST
+        case openai.APIError():
+            return _reported_code(error)
+        case _:
+            return LLMErrorCode.API_CALL_FAILED
+
+
+def refuses_tools(error: Exception) -> bool:
+    """Whether the server says that this model, as it is served, cannot use tools."""
+    return isinstance(error, openai.APIStatusError) and bool(_NO_TOOLS.search(error.message))
+
+
+def _reported_code(error: openai.APIError) -> LLMErrorCode:
+    reported = error.code or ""
+    if reported in _CODES:
+        return _CODES[reported]
+    status = error.status_code if isinstance(error, openai.APIStatusError) else 0
+    if status in (0, 400) and _TOO_LONG.search(error.message):
+        return LLMErrorCode.CONTEXT_EXCEEDED
+    if "overloaded" in f"{reported} {error.type} {error.message}".lower():
+        return LLMErrorCode.OVERLOADED
+    written = int(reported) if reported.isdecimal() else 0
+    return STATUS_CODES.get(status or written, LLMErrorCode.API_CALL_FAILED)

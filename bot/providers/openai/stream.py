@@ -1,0 +1,200 @@
+"""A streamed chat completion as events of the domain."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.providers.wire_format import complete, read_arguments, tool_name
+from domain.characters import WholeCharacters
+from domain.tool_use import (
+    ChatResponse,
+    ProviderEvent,
+    StopReason,
+    TextBlockEnd,
+    TextChunk,
+    TokenUsage,
+    ToolInvocation,
+)
+
+_OPEN: Final = "<think>"
+_CLOSE: Final = "</think>"
+
+
+class ThinkingFilter:
+    """Lets through what is said after the thinking that a streamed reply begins with; any other reply unchanged.
+
+    Servers that know the model take its thinking out themselves; the others stream it as if it were the answer.
+    """
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._answering = False
+
+    def feed(self, piece: str) -> str:
+        """What of the text so far may be shown now and was not shown before."""
+        if self._answering:
+            return piece
+        self._held += piece
+        begun = self._held.lstrip()
+        if begun.startswith(_OPEN):
+            _, _, answer = begun.partition(_CLOSE)
+            return self._answer(answer.lstrip())
+        return "" if _OPEN.startswith(begun) else self._answer(self._held)
+
+    def end(self) -> str:
+        """What was held back only because it might have become thinking."""
+        return "" if self._held.lstrip().startswith(_OPEN) else self._held
+
+    def _answer(self, text: str) -> str:
+        if text:
+            self._answering, self._held = True, ""
+        return text
+
+
+Json = dict[str, Any]
+
+_STOP_REASONS: Final = {
+    "stop": StopReason.END_TURN,
+    "tool_calls": StopReason.TOOL_USE,
+    "length": StopReason.MAX_TOKENS,
+    "content_filter": StopReason.REFUSAL,
+}
+
+_BROKEN: Final = frozenset({"error", "abort"})
+"""What vLLM and OpenRouter say where a reply broke off on their side."""
+
+_COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
+"""Some servers say "stop" where a model stopped to have its calls carried out."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call in the making."""
+
+    id: str = ""
+    name: str = ""
+    written: list[str] = field(default_factory=list)
+
+    def invocation(self) -> ToolInvocation:
+        call_id = self.id or f"call_{uuid.uuid4().hex[:12]}"
+        return ToolInvocation(tool_name(self.name), read_arguments("".join(self.written)), call_id)
+
+    def is_followed_by(self, call_id: str | None, name: str | None) -> bool:
+        """Whether a piece under the same index begins another call: its id differs, or it has none and this is whole.
+
+        Some servers give every call of a reply the same index, or none; some give no ids.
+        """
+        if call_id and self.id:
+            return call_id != self.id
+        return bool(name and self.name) and complete("".join(self.written))
+
+
+class ReplyReader:
+    """Puts a reply together from the chunks of its stream."""
+
+    def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None) -> None:
+        """`spent` is what an earlier attempt at the same reply used."""
+        self._call_tools = call_tools
+        self._spent = spent
+        self._thinking = ThinkingFilter()
+        self._characters = WholeCharacters()
+        self._text: list[str] = []
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self._finish: str | None = None
+        self._refused = False
+        self._usage: TokenUsage | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether the reply came to its end: a line can also break off without an error."""
+        return self._finish is not None and self._finish not in _BROKEN
+
+    @property
+    def disobeyed(self) -> bool:
+        """Whether the model, told to make no calls, made some and said nothing."""
+        return bool(self._calls) and not self._call_tools and not "".join(self._text).strip()
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """What the reply used; None where the server does not say."""
+        known = [usage for usage in (self._spent, self._usage) if usage]
+        return sum(known, TokenUsage()) if known else None
+
+    def read(self, chunk: object) -> Iterator[ProviderEvent]:
+        """Take in one chunk; what is not known is passed over, and what servers leave out is taken as empty."""
+        if not isinstance(chunk, dict):
+            return
+        if usage := chunk.get("usage"):
+            self._usage = _token_usage(usage)
+        for choice in chunk.get("choices") or ():
+            self._finish = choice.get("finish_reason") or self._finish
+            delta = choice.get("delta") or {}
+            self._refused = self._refused or bool(delta.get("refusal"))
+            said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
+            yield from self._say(self._thinking.feed(said))
+            for piece in delta.get("tool_calls") or ():
+                self._extend_call(piece)
+
+    def end(self) -> Iterator[ProviderEvent]:
+        """The end of the text, then the whole reply."""
+        yield from self._say(self._thinking.feed(self._characters.end()))
+        yield from self._say(self._thinking.end())
+        if self._text:
+            yield TextBlockEnd()
+        yield self._response()
+
+    def _say(self, text: str) -> Iterator[ProviderEvent]:
+        if text:
+            self._text.append(text)
+            yield TextChunk(text)
+
+    def _extend_call(self, piece: Json) -> None:
+        index, call_id, function = piece.get("index") or 0, piece.get("id"), piece.get("function") or {}
+        call = self._by_index.get(index)
+        if call is None or call.is_followed_by(call_id, function.get("name")):
+            call = self._by_index[index] = _Call()
+            self._calls.append(call)
+        call.id = call_id or call.id
+        call.name = function.get("name") or call.name
+        written = function.get("arguments") or ""
+        call.written.append(written if isinstance(written, str) else json.dumps(written))
+
+    def _response(self) -> ChatResponse:
+        text = "".join(self._text)
+        reason = _STOP_REASONS.get(self._finish or "", StopReason.OTHER)
+        if self._calls and reason in _COMPLETE and self._call_tools:
+            calls = [call.invocation() for call in self._calls]
+            return ChatResponse(
+                tool_invocations=calls, preamble=text, usage=self.usage, stop_reason=StopReason.TOOL_USE
+            )
+        if self._refused:
+            reason = StopReason.REFUSAL
+        elif reason is StopReason.TOOL_USE:
+            reason = StopReason.OTHER
+        return ChatResponse(text=text, usage=self.usage, stop_reason=reason)
+
+
+def _words(content: object) -> str:
+    """A piece of text; some services write it as a list of parts, of which those that are text count."""
+    if isinstance(content, list):
+        return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _token_usage(usage: object) -> TokenUsage | None:
+    if not isinstance(usage, dict):
+        return None
+    details = usage.get("prompt_tokens_details") or {}
+    return TokenUsage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        cache_read_tokens=_count(details.get("cached_tokens")),
+        cache_write_tokens=_count(details.get("cache_write_tokens")),
+    )
+
+
+def _count(written: object) -> int:
+    return int(written) if isinstance(written, int | float) else 0

@@ -1,0 +1,97 @@
+"""Small invented books that are really indexed, and turns played on them as a conversation plays them."""
+
+import hashlib
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bot.providers.extractive import ExtractiveChat
+from bot.tools.book import book_toolbox
+from domain.book import Book, BookText, Chapter, Citation, Page
+from domain.chat import PromptMessage
+from domain.citations.resolver import compose
+from domain.event import StrategyOutcome, ToolCallStarted
+from domain.ports import BookView, Dispatcher
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from storage.book_files.files import SQLiteBookFiles
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a reader got to see, and how it came about."""
+
+    text: str
+    written: str
+    citations: tuple[Citation, ...]
+    calls: tuple[ToolCallStarted, ...]
+
+    @property
+    def tools(self) -> list[str]:
+        return [call.tool_name for call in self.calls]
+
+    @property
+    def query(self) -> str:
+        return str(self.calls[0].arguments["query"])
+
+
+@dataclass
+class Talk:
+    """A conversation on a book; every turn sees those before it."""
+
+    view: BookView
+    note: str = ""
+    past: list[PromptMessage] = field(default_factory=list)
+    dispatch: Dispatcher | None = None
+
+    async def ask(self, *messages: str) -> Turn:
+        tools = book_toolbox(self.view)
+        composition = compose(self.view.book, self.view, (), None)
+        asked = [PromptMessage("user", message, note=self.note) for message in messages]
+        calls: list[ToolCallStarted] = []
+        added: Sequence[PromptMessage] = ()
+        turn = ToolUseRetrievalStrategy().execute(
+            ExtractiveChat(),
+            [PromptMessage("system", "You read a book with someone."), *self.past, *asked],
+            tools.get_definitions(),
+            self.dispatch or tools.build_dispatcher(),
+        )
+        async for event in turn:
+            await composition.follow(event)
+            match event:
+                case ToolCallStarted():
+                    calls.append(event)
+                case StrategyOutcome():
+                    added = event.messages
+        await composition.finish()
+        self.past += [*asked, *added[:-1], PromptMessage("assistant", composition.text)]
+        return Turn(composition.text, added[-1].content, tuple(composition.citations), tuple(calls))
+
+
+def book_text(chapters: dict[str, str]) -> BookText:
+    """Chapters with a page each."""
+    text = ""
+    pages, parts = [], []
+    for number, (title, body) in enumerate(chapters.items(), start=1):
+        start = len(text)
+        text += f"{title}\n\n{body.strip()}\n\n"
+        pages.append(Page(number, str(number), start, len(text)))
+        parts.append(Chapter(number, title, start, len(text)))
+    return BookText(text, tuple(pages), tuple(parts), "txt", title="A Small Book")
+
+
+@asynccontextmanager
+async def reading(folder: Path, chapters: dict[str, str], **talk: Any) -> AsyncIterator[Talk]:
+    """A talk on a book of these chapters, all of it open."""
+    book = book_text(chapters)
+    digest = hashlib.sha256(book.text.encode()).hexdigest()
+    files = SQLiteBookFiles(folder)
+    await files.write(digest, book)
+    count, words = len(book.chapters), len(book.text.split())
+    kept = Book(digest, "local", digest, book.title, "", "txt", count, count, words, len(book.text), datetime.now(UTC))
+    try:
+        yield Talk((await files.open(kept)).view(len(book.text)), **talk)
+    finally:
+        await files.close()

@@ -1,0 +1,215 @@
+"""Whole turns on a small invented book: asked, looked up, answered, checked."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.wording import PHRASES
+from domain.tools.registry import error_output
+from tests.bot.providers.extractive.reading import Talk, reading
+
+SAY = PHRASES[Language.ENGLISH]
+
+CHAPTERS = {
+    "I. The Arrival": (
+        "Marta Quill came to the island on a Tuesday in March. The ferryman, old Hobb, would not take money from her. "
+        "He had rowed the boat for thirty years. “Sixty posts,” he said at last. “Count them yourself.”\n\n"
+        "Marta was glad when she saw the tower. Her trade was the mending of clocks. She carried a crate of tools."
+    ),
+    "II. The Lamp": (
+        "The lamp had been dark on the night of the ninth, because somebody had sold the oil. There were ninety-five "
+        "steps to the lamp. Marta found a brass key under the stairs. It opened a cupboard in the kitchen. In the "
+        "cupboard lay a red book with a torn page. The paper smelled of fish and of paraffin.\n\n"
+        "A clerk had ruled it with great care, line after line, and nobody had written a word on the first forty "
+        "leaves. From the forty-first on it was full. The hand was small and upright. Every entry began with the "
+        "weather, and most of them ended there. Wind, rain, fog, and wind again went down the margin like beads. "
+        "Twice there was a drawing of a gull. Once, in the middle of a summer, somebody had pressed a clover leaf."
+    ),
+    "III. The Keeper": (
+        "It was Hobb who had put the lamp out. He had done it for his brother Lucian, who drowned in 1887. Lucian lies "
+        "in the churchyard behind the mill. Marta closed the book and gave it back."
+    ),
+}
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
+    async with reading(tmp_path, CHAPTERS) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "page"),
+    [
+        ("Who put the lamp out?", "It was Hobb who had put the lamp out.", "3"),
+        ("When did Marta come to the island?", "Marta Quill came to the island on a Tuesday in March.", "1"),
+        ("Where does Lucian lie?", "Lucian lies in the churchyard behind the mill.", "3"),
+        ("How many steps are there to the lamp?", "There were ninety-five steps to the lamp.", "2"),
+        ("How long had Hobb rowed the boat?", "He had rowed the boat for thirty years.", "1"),
+        ("Why was the lamp dark?", "because somebody had sold the oil", "2"),
+        ("What did Marta find under the stairs?", "Marta found a brass key under the stairs.", "2"),
+        ("How did Marta feel when she saw the tower?", "Marta was glad when she saw the tower.", "1"),
+        ("What was Marta's trade?", "Her trade was the mending of clocks.", "1"),
+    ],
+)
+async def test_a_question_is_looked_up_and_answered_with_the_page(
+    talk: Talk, question: str, quoted: str, page: str
+) -> None:
+    turn = await talk.ask(question)
+    assert turn.tools[0] == "search_book"
+    assert quoted in turn.text
+    assert f"(p. {page})" in turn.text
+    assert quoted in " ".join(citation.quote for citation in turn.citations)
+
+
+async def test_what_is_quoted_comes_through_the_checks_as_it_was_written(talk: Talk) -> None:
+    turn = await talk.ask("What did the ferryman say about the posts?")
+    assert turn.text.startswith("> ")
+    assert "“Sixty posts,” he said at last." in turn.text
+    assert "[s-" in turn.written
+    assert "[s-" not in turn.text
+
+
+async def test_somebody_is_introduced(talk: Talk) -> None:
+    turn = await talk.ask("Who is Hobb?")
+    assert turn.tools == ["search_book", "who_is"] or turn.tools == ["who_is", "search_book"]
+    assert "The ferryman, old Hobb" in turn.text
+
+
+async def test_two_questions_are_looked_up_at_once_and_both_answered(talk: Talk) -> None:
+    turn = await talk.ask("What was Marta’s trade, and where did she find the key?")
+    assert turn.tools == ["search_book", "search_book"]
+    assert "the mending of clocks" in turn.text
+    assert "under the stairs" in turn.text
+
+
+async def test_messages_that_came_together_are_answered_together(talk: Talk) -> None:
+    turn = await talk.ask("How many steps are there to the lamp?", "And who put it out?")
+    assert "ninety-five steps" in turn.text
+    assert "It was Hobb" in turn.text
+
+
+async def test_a_follow_up_is_understood_from_the_talk(talk: Talk) -> None:
+    await talk.ask("Who put the lamp out?")
+    turn = await talk.ask("Why did he do it?")
+    assert "Hobb" in turn.query
+    assert "He had done it for his brother Lucian" in turn.text
+
+
+async def test_and_then_reads_on_from_what_was_quoted(talk: Talk) -> None:
+    await talk.ask("What did Marta find under the stairs?")
+    turn = await talk.ask("and then?")
+    assert turn.tools == ["read_around"]
+    assert turn.text.startswith(SAY.onward)
+    assert "The paper smelled of fish and of paraffin." in turn.text
+
+
+async def test_a_weak_search_is_repeated_wider_before_it_says_so(talk: Talk) -> None:
+    turn = await talk.ask("Which tower kept goats under the emperor?")
+    assert turn.tools == ["search_book", "search_book"]
+    assert turn.calls[1].arguments["top_k"] > turn.calls[0].arguments["top_k"]
+    assert turn.text.startswith((SAY.near, SAY.nothing))
+
+
+async def test_what_is_not_there_is_said_plainly(talk: Talk) -> None:
+    assert (await talk.ask("What do emperors pay for goats?")).text == SAY.nothing
+
+
+async def test_a_reader_on_the_way_hears_that_it_may_come_later(tmp_path: Path) -> None:
+    note = "[Ann · has read to page 2 · 1934-10-15]"
+    async with reading(tmp_path, CHAPTERS, note=note) as talk:
+        assert (await talk.ask("What do emperors pay for goats?")).text == SAY.nothing_yet
+
+
+async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:
+    turn = await talk.ask("How often is Marta mentioned?")
+    assert turn.tools == ["count_mentions"]
+    lead, first, last = turn.text.split("\n\n")
+    assert lead.startswith("“Marta” occurs 4 times in what can be read: first in ")
+    assert lead.endswith("most often there: 2 times), last in *3. III. The Keeper*.")
+    assert (first.endswith("(p. 1)"), last.endswith("(p. 3)")) == (True, True)
+    assert "Marta Quill came to the island" in turn.text
+    assert "Marta closed the book" in turn.text
+
+
+async def test_the_first_mention_alone(talk: Talk) -> None:
+    turn = await talk.ask("Where does Lucian first appear?")
+    assert turn.text == f"{SAY.first} “He had done it for his brother Lucian, who drowned in 1887.” (p. 3)"
+
+
+async def test_what_occurs_once_is_not_shown_twice(talk: Talk) -> None:
+    turn = await talk.ask("How often is Quill mentioned?")
+    quoted = "Marta Quill came to the island on a Tuesday in March."
+    assert turn.text == f"“Quill” occurs once in what can be read: “{quoted}” (p. 1)"
+
+
+async def test_what_never_occurs(talk: Talk) -> None:
+    assert (await talk.ask("How often is Zebulon mentioned?")).text == SAY.never.format("Zebulon")
+
+
+async def test_the_chapters(talk: Talk) -> None:
+    turn = await talk.ask("What chapters are there?")
+    assert turn.tools == ["table_of_contents"]
+    assert "* II. The Lamp, p. 2" in turn.text.splitlines()
+
+
+async def test_a_line_is_found(talk: Talk) -> None:
+    turn = await talk.ask("Where does it say “found a brass key”?")
+    assert turn.tools == ["find_phrase", "read_around"]
+    assert turn.text == f"{SAY.line} “Marta found a brass key under the stairs.” (p. 2)"
+
+
+async def test_a_line_that_stands_nowhere(talk: Talk) -> None:
+    assert (await talk.ask("Where does it say “emperors of Zanzibar adore goats”?")).text == SAY.no_line
+
+
+async def test_a_page_is_read_out(talk: Talk) -> None:
+    turn = await talk.ask("Read page 3")
+    assert turn.tools == ["read_pages"]
+    assert turn.text.startswith(f"{SAY.page}\n\n> ")
+    assert turn.text.endswith("Marta closed the book and gave it back. (p. 3)")
+
+
+async def test_a_page_that_is_not_there_is_told_in_the_tools_own_words(talk: Talk) -> None:
+    turn = await talk.ask("Read page 77")
+    assert turn.text.startswith("I could not look that up: ")
+    assert "77" in turn.text
+
+
+async def test_a_page_is_asked(talk: Talk) -> None:
+    turn = await talk.ask("What drowned on page 3?")
+    assert turn.tools == ["read_pages"]
+    assert "drowned in 1887" in turn.text
+
+
+async def test_it_does_not_pretend_to_summarise(talk: Talk) -> None:
+    turn = await talk.ask("Summarise the book")
+    assert turn.tools == ["story_so_far"]
+    assert turn.text.startswith(SAY.no_summary)
+    assert turn.citations
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [("Hello!", SAY.greeting), ("Thank you!", SAY.thanks), ("What can you do?", SAY.abilities)],
+)
+async def test_small_talk_needs_no_book(talk: Talk, message: str, reply: str) -> None:
+    turn = await talk.ask(message)
+    assert (turn.tools, turn.text) == ([], reply)
+
+
+async def test_the_language_of_the_question_is_answered(tmp_path: Path) -> None:
+    chapters = {"Der Turm": "Der Turm war alt. Hans fand den Schlüssel unter der Treppe. Es regnete den ganzen Tag."}
+    async with reading(tmp_path, chapters) as talk:
+        assert "Hans fand den Schlüssel unter der Treppe." in (await talk.ask("Wer hat den Schlüssel gefunden?")).text
+        assert (await talk.ask("Was kosten die Ziegen der Kaiserin?")).text == PHRASES[Language.GERMAN].nothing
+
+
+async def test_a_tool_that_fails_is_told(tmp_path: Path) -> None:
+    async def broken(name: str, args: object) -> str:
+        return error_output("The shelf has fallen over.")
+
+    async with reading(tmp_path, CHAPTERS, dispatch=broken) as talk:
+        assert (await talk.ask("Who put the lamp out?")).text == SAY.failed.format("The shelf has fallen over.")

@@ -1,0 +1,146 @@
+"""The sentences that answer are chosen: by the question's words, and by signs of the kind of answer it wants."""
+
+import re
+
+import pytest
+
+from bot.providers.extractive.candidates import LONG, gather
+from bot.providers.extractive.question import Question, analyse
+from bot.providers.extractive.scoring import MOST_WORDS, WEIGHTS, Choice, Confidence, Evidence, choose, features
+from domain.book import Passage, Sentence
+
+
+def passage(text: str, start: int = 0, chapter: str = "The Island") -> Passage:
+    found = [Sentence(start + m.start(), start + m.end(), m[0]) for m in re.finditer(r"\S[^.?!]*[.?!]?", text)]
+    return Passage(1, start, start + len(text), "1", "1", chapter, tuple(found))
+
+
+def chosen(question: str, *texts: str) -> Choice:
+    asked = analyse(question)
+    passages = [passage(text, start=number * 10_000) for number, text in enumerate(texts)]
+    return choose(evidence(asked, passages))
+
+
+def evidence(question: Question, passages: list[Passage]) -> Evidence:
+    return Evidence(question, gather([passages], question.language))
+
+
+def first(question: str, *texts: str) -> str:
+    """The best sentence alone."""
+    asked = analyse(question)
+    passages = [passage(text, start=number * 10_000) for number, text in enumerate(texts)]
+    return choose(evidence(asked, passages), most=1).candidates[0].text
+
+
+ISLAND = (
+    "Marta Quill came to the island on a Tuesday in March. The ferryman was called Hobb. "
+    "Hobb would not take money from her. He had lived on the island for thirty years. "
+    "The lamp stood in a tower behind the church. There were ninety steps to the lamp. "
+    "Nobody lit the lamp, because the oil had been sold. Marta was glad when she saw the tower. "
+    "“Leave the lamp alone,” said Hobb. Was the lamp his? "
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Who is the ferryman?", "The ferryman was called Hobb."),
+        ("When did Marta come to the island?", "Marta Quill came to the island on a Tuesday in March."),
+        ("Where did the lamp stand?", "The lamp stood in a tower behind the church."),
+        ("How many steps are there to the lamp?", "There were ninety steps to the lamp."),
+        ("How long had Hobb lived on the island?", "He had lived on the island for thirty years."),
+        ("Why did nobody light the lamp?", "Nobody lit the lamp, because the oil had been sold."),
+        ("How did Marta feel when she saw the tower?", "Marta was glad when she saw the tower."),
+        ("What did Hobb say about the lamp?", "“Leave the lamp alone,” said Hobb."),
+    ],
+)
+def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) -> None:
+    assert first(question, ISLAND) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer"),
+    [
+        (
+            "Wer hat den Schlüssel gefunden?",
+            "Der Turm war alt. Hans fand den Schlüssel unter der Treppe. Es regnete.",
+            "Hans fand den Schlüssel unter der Treppe.",
+        ),
+        (
+            "Pourquoi le roi est-il triste ?",
+            "Le roi avait un jardin. Le roi était triste parce que sa fille dormait. Le jardin était grand.",
+            "Le roi était triste parce que sa fille dormait.",
+        ),
+        (
+            "¿Cuántos hijos tenía el rey?",
+            "El rey vivía lejos. El rey tenía siete hijos. Los hijos eran fuertes.",
+            "El rey tenía siete hijos.",
+        ),
+    ],
+)
+def test_other_languages(question: str, text: str, answer: str) -> None:
+    assert first(question, text) == answer
+
+
+def test_scripts_without_spaces_are_compared_by_their_characters() -> None:
+    sentences = ["老人住在灯塔里。", "国王有七个儿子。", "大海很平静。"]
+    placed = [Sentence(at * 20, at * 20 + len(text), text) for at, text in enumerate(sentences)]
+    found = choose(evidence(analyse("国王有几个儿子？"), [Passage(1, 0, 60, "1", "1", "", tuple(placed))]), most=1)
+    assert found.candidates[0].text == "国王有七个儿子。"
+
+
+def test_the_answer_may_stand_behind_the_words_of_the_question() -> None:
+    found = chosen(
+        "What happened when Marta lit the lamp?",
+        "It was late. Marta lit the lamp at nine. At once a bell rang out at sea. Hobb slept through it all.",
+    )
+    assert "At once a bell rang out at sea." in [candidate.text for candidate in found.candidates]
+
+
+def test_a_heading_is_never_quoted() -> None:
+    found = chosen("Who stole the tarts?", "Who Stole The Tarts. The knave stole the tarts. The Trial")
+    assert [candidate.text for candidate in found.candidates if candidate.is_heading] == []
+
+
+def test_what_is_chosen_is_short_and_in_the_order_of_the_book() -> None:
+    words = " ".join(f"lamp{number} shone over the island lamp" for number in range(5))
+    found = chosen("Where is the lamp on the island?", *(f"The island lamp. {words}. " * 4 for _ in range(4)))
+    assert sum(candidate.length for candidate in found.candidates) <= MOST_WORDS
+    assert [candidate.start for candidate in found.candidates] == sorted(c.start for c in found.candidates)
+
+
+def test_a_clear_answer_stands_alone() -> None:
+    text = "The sea was calm. The ferryman Hobb found the brass key under the stairs. Gulls cried. It grew dark."
+    assert len(chosen("Where did Hobb find the brass key?", text).candidates) == 1
+
+
+def test_long_sentences_are_quoted_in_part() -> None:
+    long = "; ".join(
+        f"and clause {number} tells of one more thing that nobody had asked for at all" for number in range(8)
+    )
+    found = chosen("Where was the key?", f"The key was under the stairs; {long}.")
+    assert all(candidate.length <= 2 * LONG for candidate in found.candidates)
+    assert found.candidates[0].text.startswith("The key was under the stairs")
+
+
+@pytest.mark.parametrize(
+    ("question", "confidence"),
+    [
+        ("Where did the lamp stand?", Confidence.FIRM),
+        ("Which tower behind the church kept goats?", Confidence.NEAR),
+        ("What do emperors pay for goats?", Confidence.NONE),
+        ("Where did Zebulon stand?", Confidence.NONE),
+    ],
+)
+def test_how_far_an_answer_can_be_relied_on(question: str, confidence: Confidence) -> None:
+    assert chosen(question, ISLAND).confidence is confidence
+
+
+def test_without_passages_there_is_nothing() -> None:
+    assert chosen("Where is the lamp?") == Choice((), Confidence.NONE)
+
+
+@pytest.mark.parametrize("question", ["Who is Hobb?", "Why was it dark?", "How many?", "How long?", "When?", "Where?"])
+def test_every_feature_has_a_weight(question: str) -> None:
+    measured = features(evidence(analyse(question), [passage(ISLAND)]))
+    assert set().union(*measured) <= set(WEIGHTS)

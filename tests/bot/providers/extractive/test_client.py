@@ -1,0 +1,100 @@
+"""The provider itself: it keeps to what is offered, keeps nothing, and is never at a loss for words."""
+
+from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.wording import PHRASES
+from domain.chat import PromptMessage
+from domain.strategies.transcript import NUDGE
+from domain.tool_use import ToolDefinition, ToolInvocation
+from tests.bot.providers.talk import SEARCH, collected, passage, result, streamed_text, system, user
+
+SAY = PHRASES[Language.ENGLISH]
+LAMP = passage("The lamp stood in a tower.", "It had been dark for a year.", start=100)
+
+
+def called(name: str, call_id: str = "look_1", **arguments: object) -> PromptMessage:
+    return PromptMessage("assistant", "", tool_invocations=[ToolInvocation(name, dict(arguments), call_id)])
+
+
+async def test_only_parameters_that_a_tool_has_are_sent() -> None:
+    response = await ExtractiveChat().chat_with_tools([user("Where did the lamp stand?")], [SEARCH])
+    assert [call.arguments for call in response.tool_invocations] == [{"query": "lamp stand"}]
+
+
+async def test_limits_of_parameters_are_kept() -> None:
+    top_k = {"type": "integer", "maximum": 3}
+    tool = ToolDefinition("search_book", "", {"properties": {"query": {"type": "string"}, "top_k": top_k}})
+    response = await ExtractiveChat().chat_with_tools([user("Where did the lamp stand?")], [tool])
+    assert response.tool_invocations[0].arguments["top_k"] == 3
+
+
+async def test_a_tool_that_wants_more_than_is_known_here_is_left_alone() -> None:
+    tool = ToolDefinition("search_book", "", {"properties": {"query": {}, "shelf": {}}, "required": ["query", "shelf"]})
+    response = await ExtractiveChat().chat_with_tools([user("Where did the lamp stand?")], [tool])
+    assert response.text == SAY.nothing
+
+
+async def test_what_a_tool_for_it_would_have_told_is_searched_where_there_is_none() -> None:
+    response = await ExtractiveChat().chat_with_tools([user("How often is Hobb mentioned?")], [SEARCH])
+    assert [call.tool_name for call in response.tool_invocations] == ["search_book"]
+
+
+async def test_without_calls_it_answers_from_what_was_found_before() -> None:
+    talk = [
+        user("What is dark?"),
+        called("search_book", query="dark"),
+        result("look_1", "", LAMP),
+        user("Where did the lamp stand?"),
+    ]
+    _, response = await collected(ExtractiveChat().stream(talk, [SEARCH], call_tools=False))
+    assert "The lamp stood in a tower." in (response.text or "")
+
+
+async def test_it_answers_after_two_rounds_whatever_came_of_them() -> None:
+    talk = [user("Where did the lamp stand?")]
+    for number in ("1", "2"):
+        talk += [called("search_book", f"look_{number}", query="lamp"), result(f"look_{number}", "Nothing fits.")]
+    assert (await ExtractiveChat().chat_with_tools(talk, [SEARCH])).text == SAY.nothing
+
+
+async def test_the_text_comes_word_by_word() -> None:
+    events, response = await collected(ExtractiveChat().stream([user("Hello!")]))
+    assert streamed_text(events) == response.text == SAY.greeting
+    assert len(events) == len(SAY.greeting.split())
+
+
+async def test_the_same_request_brings_the_same_reply() -> None:
+    request = [system(), user("Where did the lamp stand?")]
+    first, second = [await ExtractiveChat().chat_with_tools(request, [SEARCH]) for _ in range(2)]
+    assert first == second
+
+
+async def test_calls_of_different_turns_have_different_names() -> None:
+    first = await ExtractiveChat().chat_with_tools([user("Where did the lamp stand?")], [SEARCH])
+    past = [user("Where did the lamp stand?"), PromptMessage("assistant", "There.")]
+    second = await ExtractiveChat().chat_with_tools([*past, user("Where did the lamp stand?")], [SEARCH])
+    assert first.tool_invocations[0].tool_use_id != second.tool_invocations[0].tool_use_id
+
+
+async def test_being_nudged_is_not_being_asked() -> None:
+    talk = [
+        user("Where did the lamp stand?"),
+        called("search_book", query="x"),
+        result("look_1", "", LAMP),
+        user(NUDGE),
+    ]
+    response = await ExtractiveChat().chat_with_tools(talk, [SEARCH])
+    assert "The lamp stood in a tower." in (response.text or "")
+
+
+async def test_it_knows_the_book_it_is_on() -> None:
+    named = system("You talk with readers about a single book: “The Dark Lamp” by A. Nonymous.\n\nBe brief.")
+    assert await ExtractiveChat().chat([named, user("Who wrote this book?")]) == SAY.book.format(
+        "The Dark Lamp by A. Nonymous"
+    )
+
+
+async def test_nobody_asked_anything() -> None:
+    assert (await ExtractiveChat().chat([])).strip()
+    assert (await ExtractiveChat().chat([system()])).strip()
+    assert (await ExtractiveChat().chat([user("  \n ")])).strip()

@@ -1,0 +1,44 @@
+"""Follow-ups are made to stand on their own."""
+
+import pytest
+
+from bot.providers.extractive.follow_up import in_context
+from bot.providers.extractive.question import Kind, analyse
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "text", "query"),
+    [
+        ("Who is Hilda’s sister?", "", "What about her brother?", {"brother", "Hilda’s", "sister"}),
+        ("How old is Hilda?", "", "And Tom?", {"Tom", "old"}),
+        ("Where was the cap found?", "", "Who found it?", {"found", "cap"}),
+        ("Who put out the lamp?", "“It was Hobb who put it out.” (p. 3)", "Why did he do it?", {"Hobb", "put", "lamp"}),
+        ("Why did Marta leave the island?", "", "Where did she go?", {"go", "Marta"}),
+        ("Where was the cap found?", "", "why?", {"cap", "found"}),
+        ("Wo wohnt Hans?", "", "Warum ist er dort?", {"Hans", "wohnt"}),
+        ("Who is Hobb?", "", "How tall is the lighthouse?", {"tall", "lighthouse"}),
+        ("Who is Hobb?", "", "What did Marta give him?", {"Marta", "give"}),
+        ("Who is Hobb?", "", "What did the ferryman say he wanted?", {"ferryman", "say", "wanted"}),
+        ("Who is Hobb?", "", "Does it say anything about a bishop?", {"bishop"}),
+    ],
+)
+def test_what_is_left_out_is_borrowed(before: str, answer: str, text: str, query: set[str]) -> None:
+    assert {term.word for term in in_context(text, analyse(before), answer).terms} == query
+
+
+def test_what_is_borrowed_weighs_less() -> None:
+    terms = in_context("Who found it?", analyse("Where was the cap?")).terms
+    assert {term.word: term.weight for term in terms} == {"found": 1.0, "cap": 0.5}
+
+
+def test_a_subject_alone_is_asked_the_same() -> None:
+    assert in_context("And Tom?", analyse("How many pencils has Hilda?")).kind is Kind.HOW_MANY
+
+
+def test_a_short_question_is_in_the_language_of_the_talk() -> None:
+    before = analyse("Wo wohnt der alte König?")
+    assert in_context("Hans?", before).language is before.language
+
+
+def test_without_a_past_a_question_stands_as_it_is() -> None:
+    assert in_context("Who found it?", None) == analyse("Who found it?")

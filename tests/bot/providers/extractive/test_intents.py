@@ -1,0 +1,100 @@
+"""What readers want is told from how they put it."""
+
+import pytest
+
+from bot.providers.extractive.intents import (
+    Contents,
+    Count,
+    Intent,
+    Line,
+    Lookup,
+    Onward,
+    Overview,
+    Pages,
+    Position,
+    Remark,
+    intent_of,
+)
+from bot.providers.extractive.question import analyse
+
+
+def wanted(text: str, *, has_past: bool = False) -> Intent:
+    return intent_of(text, analyse(text), has_past=has_past)
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("Hello!", Remark("greeting")),
+        ("Guten Tag", Remark("greeting")),
+        ("Thanks a lot!", Remark("thanks")),
+        ("great, thank you very much", Remark("thanks")),
+        ("Thanks, that helps.", Remark("thanks")),
+        ("What do you think of the ending?", Remark("abilities")),
+        ("Was hältst du von Varley?", Remark("abilities")),
+        ("What can you do?", Remark("abilities")),
+        ("Who wrote this book?", Remark("book")),
+        ("I'm on page 12 now", Position("12")),
+        ("Ich bin auf Seite 80", Position("80")),
+        ("What chapters are there?", Contents()),
+        ("Inhaltsverzeichnis bitte", Contents()),
+        ("How often is the White Rabbit mentioned?", Count("White Rabbit", "all")),
+        ("How many times does the word 'sea' appear in the book?", Count("sea", "all")),
+        ("Wie oft wird Hobb erwähnt?", Count("Hobb", "all")),
+        ("Combien de fois le roi est mentionné ?", Count("roi", "all")),
+        ("¿Cuántas veces aparece la reina?", Count("reina", "all")),
+        ("Where does Hobb first appear?", Count("Hobb", "first")),
+        ("On which page is the lamp last mentioned?", Count("lamp", "last")),
+        ("Where is the lamp mentioned for the first time?", Count("lamp", "first")),
+        ("Where does it say that the road is a mile long?", Line("the road is a mile long", False)),
+        ("Who says “Off with her head”?", Line("Off with her head", True)),
+        ("“I just do the hat”", Line("I just do the hat", False)),
+        ("Find the line: best of times", Line("best of times", False)),
+        ("What is on page 12?", Pages("12", "12", None)),
+        ("Read me pages 3-5", Pages("3", "5", None)),
+        ("Was steht auf Seite iv?", Pages("iv", "iv", None)),
+        ("Summarise the book", Overview(None)),
+        ("What has happened so far?", Overview(None)),
+        ("What happens so far?", Overview(None)),
+        ("Tell me the story so far", Overview(None)),
+        ("Was ist bisher passiert?", Overview(None)),
+        ("Que s'est-il passé jusqu'ici ?", Overview(None)),
+        ("¿Qué ha pasado hasta ahora?", Overview(None)),
+        ("What happened in the last chapter? Summarise it", Overview(None, latest=True)),
+        ("Fasse das letzte Kapitel zusammen", Overview(None, latest=True)),
+        ("What happens in chapter XIV?", Overview(14)),
+        ("Worum geht es?", Overview(None)),
+    ],
+)
+def test_what_is_no_plain_question(text: str, intent: Intent) -> None:
+    assert wanted(text) == intent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who wrote the letter?",
+        "How many times did the wolf knock?",
+        "What happened when Boots yelled “Break pots, break pots”?",
+        "What did the page say to the king?",
+        "Find the line about the lamp",
+        "What did she do to resume her former shape?",
+        "and then?",
+        "hello is what the parrot said, but why?",
+    ],
+)
+def test_what_is_one_after_all(text: str) -> None:
+    assert isinstance(wanted(text), Lookup)
+
+
+def test_a_page_with_a_question_is_read_for_it() -> None:
+    intent = wanted("Who is the man on page 12?")
+    assert isinstance(intent, Pages)
+    assert intent.question is not None
+    assert intent.question.query == "man"
+
+
+@pytest.mark.parametrize("text", ["And then?", "go on", "What happens next?", "und dann?", "et puis ?"])
+def test_going_on_needs_something_to_go_on_from(text: str) -> None:
+    assert wanted(text, has_past=True) == Onward()
+    assert isinstance(wanted(text), Lookup)

@@ -1,0 +1,78 @@
+"""What has happened so far, told in the book's own sentences: all chapters, and no more than fits."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.overview import _ROOM
+from bot.providers.extractive.wording import PHRASES
+from tests.bot.providers.extractive.reading import Turn, book_text, reading
+
+SAY = PHRASES[Language.ENGLISH]
+
+
+def chapters(count: int, *, padding: str = "") -> dict[str, str]:
+    """In each chapter two sentences about Marta and the lamp, and others whose words never come up again."""
+    return {f"{at}. The Night Number {at}": _chapter(at, padding) for at in range(1, count + 1)}
+
+
+def _chapter(at: int, padding: str) -> str:
+    once = [f"{' '.join(f'w{at}x{line}y{word}' for word in range(8)).capitalize()}." for line in range(16)]
+    marta = f"Marta and old Hobb carried oil up to the lamp{padding}. Marta and old Hobb left the lamp{padding}."
+    return " ".join([*once[:4], marta, *once[4:]])
+
+
+async def told(folder: Path, of: dict[str, str], question: str = "What happens so far?") -> Turn:
+    async with reading(folder, of) as talk:
+        return await talk.ask(question)
+
+
+def titles(turn: Turn) -> list[str]:
+    return re.findall(r"^\*\*(.+)\*\*$", turn.text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("question", ["What has happened so far?", "What happens so far?", "Summarise the book"])
+async def test_every_chapter_is_told_of_by_the_sentence_that_has_to_do_with_the_story(
+    tmp_path: Path, question: str
+) -> None:
+    book = chapters(7)
+    turn = await told(tmp_path, book, question)
+    assert turn.text.startswith(f"{SAY.no_summary} {SAY.telling}")
+    assert titles(turn) == list(book)
+    assert len(turn.citations) == 7
+    assert all("Marta" in citation.quote for citation in turn.citations)
+
+
+async def test_of_few_chapters_more_is_told(tmp_path: Path) -> None:
+    turn = await told(tmp_path, chapters(2))
+    assert len(titles(turn)) == 2
+    assert len(turn.citations) == 6
+
+
+async def test_of_many_chapters_those_are_told_of_that_there_is_room_for_evenly_chosen(tmp_path: Path) -> None:
+    book = chapters(40, padding=" and on" * 12)
+    turn = await told(tmp_path, book)
+    shown = [[*book].index(title) for title in titles(turn)]
+    assert SAY.telling_some.format(len(shown), 40) in turn.text
+    assert (shown[0], shown[-1]) == (0, 39)
+    gaps = [later - earlier for earlier, later in pairwise(shown)]
+    assert max(gaps) - min(gaps) <= 1
+    assert all("Marta" in citation.quote for citation in turn.citations)
+    assert sum(len(citation.quote) for citation in turn.citations) <= _ROOM
+
+
+async def test_what_is_quoted_stands_in_the_book_word_for_word_on_its_page(tmp_path: Path) -> None:
+    text = book_text(chapters(5)).text
+    turn = await told(tmp_path, chapters(5))
+    assert all(text[citation.start : citation.end] == citation.quote for citation in turn.citations)
+    assert [citation.page for citation in turn.citations] == ["1", "2", "3", "4", "5"]
+    assert turn.text.count("(p. ") == 5
+
+
+async def test_the_latest_chapters_are_told_of_when_they_are_asked_for(tmp_path: Path) -> None:
+    book = chapters(7)
+    turn = await told(tmp_path, book, "What happened in this chapter?")
+    assert titles(turn) == list(book)[-2:]

@@ -1,0 +1,94 @@
+"""Questions are taken apart: what they want, which words carry them, whom they name."""
+
+import pytest
+
+from bot.providers.extractive.language import Language, language_of, stem, stems_of
+from bot.providers.extractive.question import Kind, analyse
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Who is Tom Liddiard?", Kind.WHO_IS),
+        ("Who’s the keeper?", Kind.WHO_IS),
+        ("Who put out the lamp?", Kind.WHO),
+        ("Who is Walton writing to?", Kind.WHO),
+        ("To whom was the parcel addressed?", Kind.WHO),
+        ("When did she cross?", Kind.WHEN),
+        ("On what date does she first cross to Scarrow?", Kind.WHEN),
+        ("Where was the cap found?", Kind.WHERE),
+        ("How many posts are there?", Kind.HOW_MANY),
+        ("In how many books has she found it?", Kind.HOW_MANY),
+        ("How long is the causeway?", Kind.HOW_LONG),
+        ("How old is Hilda?", Kind.HOW_LONG),
+        ("Why did the sons leave?", Kind.WHY),
+        ("For what reason was he sent away?", Kind.WHY),
+        ("What happened after the storm?", Kind.HAPPENED),
+        ("How did the king feel about his sons?", Kind.FELT),
+        ("What did Tom say at the inquiry?", Kind.SAID),
+        ("How did he open the lock?", Kind.HOW),
+        ("What is in the crate?", Kind.WHAT),
+        ("Did he cry when she left?", Kind.OTHER),
+        ("Wer ist Hans?", Kind.WHO_IS),
+        ("Wer hat den Schlüssel gefunden?", Kind.WHO),
+        ("Warum ging er fort?", Kind.WHY),
+        ("Wie viele Söhne hatte der König?", Kind.HOW_MANY),
+        ("Où habite la reine ?", Kind.WHERE),
+        ("Pourquoi le roi est-il triste ?", Kind.WHY),
+        ("¿Cuántos hijos tenía el rey?", Kind.HOW_MANY),
+        ("¿Dónde vive la reina?", Kind.WHERE),
+        ("国王有几个儿子？", Kind.HOW_MANY),
+        ("誰が灯台を守りましたか", Kind.WHO),
+    ],
+)
+def test_what_kind_of_answer_is_wanted(text: str, kind: Kind) -> None:
+    assert analyse(text).kind is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Tell me about the lamp, please", "lamp"),
+        ("What does the book say about the bishop?", "bishop"),
+        ("Why did Mr. Bole count the volumes?", "Bole count volumes"),
+        ("What happened in the story after the storm?", "storm"),
+        ("Why?", "Why?"),
+        ("Welche Farbe hatte das Kleid der Königin?", "Farbe Kleid Königin"),
+        ("Qu’est-ce que l’homme donne à la reine ?", "homme donne reine"),
+    ],
+)
+def test_the_words_that_carry_it(text: str, query: str) -> None:
+    assert analyse(text).query == query
+
+
+def test_names_are_told_by_their_capitals() -> None:
+    assert analyse("Where did Kit Varley drive Hilda’s crate?").name_words == ["Kit", "Varley", "Hilda’s"]
+
+
+def test_a_clause_that_only_says_when_is_the_setting() -> None:
+    question = analyse("What did the keeper do after the ship struck?")
+    assert question.setting == {"ship", stem("struck", Language.ENGLISH)}
+    assert not analyse("When the ship struck?").setting, "what is all of a question is not only its setting"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Who is Hobb?", Language.ENGLISH),
+        ("Wer ist der Mann im Turm?", Language.GERMAN),
+        ("Où est la clef de la tour ?", Language.FRENCH),
+        ("¿Dónde está la llave del rey?", Language.SPANISH),
+        ("Hobb", Language.ENGLISH),
+    ],
+)
+def test_languages_are_told_by_their_little_words(text: str, language: Language) -> None:
+    assert language_of(text) is language
+
+
+def test_forms_of_a_word_are_the_same_word() -> None:
+    assert stem("gefunden", Language.GERMAN) == stem("gefundenen", Language.GERMAN)
+    assert stem("reyes", Language.SPANISH) == stem("rey", Language.SPANISH)
+    assert stems_of("L’homme aimait", Language.FRENCH) == (
+        stem("homme", Language.FRENCH),
+        stem("aimer", Language.FRENCH),
+    )

@@ -1,0 +1,103 @@
+"""Quotations are the book's words exactly, in marks that cannot be mistaken for the book's own."""
+
+import pytest
+
+from bot.providers.extractive.candidates import Candidate, gather
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.quoting import introduce, quotations, render
+from domain.book import Passage, Sentence
+from domain.citations.keys import key_of
+from domain.citations.quotations import Quotations
+
+
+def candidates(*texts: str, gap: int = 1) -> list[Candidate]:
+    placed, at = [], 0
+    for text in texts:
+        placed.append(Sentence(at, at + len(text), text))
+        at += len(text) + gap
+    return gather([[Passage(1, 0, at, "1", "1", "", tuple(placed))]], Language.ENGLISH)
+
+
+def rendered(*texts: str, gap: int = 1, language: Language = Language.ENGLISH) -> str:
+    return render(quotations(candidates(*texts, gap=gap)), language)
+
+
+def key(text: str, start: int = 0) -> str:
+    return f"[{key_of(Sentence(start, start + len(text), text))}]"
+
+
+def test_a_sentence_is_quoted_with_its_key() -> None:
+    assert rendered("The lamp\n  was dark.") == f"“The lamp was dark.” {key('The lamp' + chr(10) + '  was dark.')}"
+
+
+@pytest.mark.parametrize(
+    ("language", "quoted"), [(Language.GERMAN, "„Es war dunkel.“"), (Language.FRENCH, "«Es war dunkel.»")]
+)
+def test_marks_are_those_of_the_language(language: Language, quoted: str) -> None:
+    assert rendered("Es war dunkel.", language=language).startswith(quoted)
+
+
+def test_neighbours_are_one_quotation() -> None:
+    first, second = "The lamp was dark.", "Nobody knew why."
+    assert rendered(first, second) == f"“{first} {second}” {key(first)} {key(second, 19)}"
+
+
+def test_what_is_apart_is_quoted_apart() -> None:
+    assert rendered("The lamp was dark.", "Nobody knew why.", gap=50).count("“") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("“Not before noon.”", "“Not before noon.”"),
+        ('"Not before noon."', "“Not before noon.”"),
+        ("“Not before noon.", "“Not before noon.”"),
+        ("Not before noon.”", "“Not before noon.”"),
+        ("‘Not before noon,’ he said.", "“‘Not before noon,’ he said.”"),
+    ],
+)
+def test_marks_around_the_whole_become_ours(text: str, quoted: str) -> None:
+    assert rendered(text) == f"{quoted} {key(text)}"
+
+
+@pytest.mark.parametrize(
+    "text", ["“No,” he said.", 'He said "no" and left.', "Er sagte „nein“ und ging.", "Il dit « non »."]
+)
+def test_a_sentence_with_marks_inside_is_set_off(text: str) -> None:
+    assert rendered(text) == f"> {text} {key(text)}"
+
+
+def test_a_mark_whose_partner_is_elsewhere_is_left_out() -> None:
+    assert rendered("“I come.", "“No,” he said.", gap=40).splitlines()[0].startswith("> I come.")
+
+
+def test_a_part_of_a_sentence_shows_that_it_is_one() -> None:
+    long = (
+        f"The lamp was dark {'and the sea was loud beneath the cold tower ' * 3}; nobody had seen the keeper since the "
+        "old boat left the harbour on that Monday in the long grey March of the storms."
+    )
+    first, second = candidates(long)
+    assert render(quotations([first]), Language.ENGLISH).endswith(f" …” {key(long)}")
+    assert render(quotations([second]), Language.ENGLISH).startswith("“… nobody had seen")
+    assert render(quotations([first, second]), Language.ENGLISH) == f"“{' '.join(long.split())}” {key(long)}"
+
+
+async def test_what_is_quoted_passes_the_check_of_quotations() -> None:
+    texts = [
+        "“Sixty-two posts,” he said at last. “If anybody tells you sixty, he’s",
+        "The *road* is — well — a mile long.",
+    ]
+    check = Quotations(_nowhere)
+    check.learn(" ".join(texts))
+    written = rendered(*texts, gap=30)
+    assert "".join(piece.text for piece in await check.check(written)) == written
+
+
+async def _nowhere(_: str) -> bool:
+    return False
+
+
+def test_a_lead_stands_before_a_quotation_or_above_a_block() -> None:
+    assert introduce("The book says:", "“A.”") == "The book says: “A.”"
+    assert introduce("The book says:", "> “A,” he said.") == "The book says:\n\n> “A,” he said."
+    assert introduce("", "“A.”") == "“A.”"

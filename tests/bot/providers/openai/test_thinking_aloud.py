@@ -1,0 +1,37 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.providers.openai.stream import ThinkingFilter
+
+
+def shown(*pieces: str) -> str:
+    through = ThinkingFilter()
+    return "".join([*map(through.feed, pieces), through.end()])
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("<think>\nWho was it?</think>\n\nIt was Hobb.", "It was Hobb."),
+        ("\n<think></think>Hobb.", "Hobb."),
+        ("<think>never comes to an end", ""),
+        ("<think>nothing to say</think>\n", ""),
+        ("Hobb. <think>is a word here</think>", "Hobb. <think>is a word here</think>"),
+        ("<thinking> is another", "<thinking> is another"),
+        ("<th", "<th"),
+        ("  ", "  "),
+        ("", ""),
+    ],
+)
+@given(data=st.data())
+def test_thinking_at_the_beginning_is_left_out_however_it_arrives(written: str, said: str, data: st.DataObject) -> None:
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=6)))
+    pieces = [written[start:end] for start, end in zip([0, *cuts], [*cuts, len(written)], strict=True)]
+    assert shown(*pieces) == said
+
+
+@given(st.text(), st.text())
+def test_any_other_reply_passes_whole(first: str, second: str) -> None:
+    if not (first + second).lstrip().startswith("<think>"):
+        assert shown(first, second) == first + second

@@ -1,0 +1,157 @@
+"""What only some servers do: Ollama, vLLM, llama.cpp, OpenRouter and those who imitate them."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from bot.providers.openai.client import OpenAIChat
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import ChatResponse, TokenUsage
+from tests.bot.providers.talk import SEARCH, collected, streamed_text, user
+from tests.doubles.openai_api import OpenAIDouble
+from tests.doubles.script import Call, Json, Verbatim, say
+
+CALLED: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+SAID: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OpenAIDouble]:
+    async with OpenAIDouble() as double:
+        yield double
+
+
+@pytest.fixture
+async def chat(server: OpenAIDouble) -> AsyncIterator[OpenAIChat]:
+    opened = OpenAIChat(model=server.model, api_key=server.api_key, base_url=server.base_url, max_retries=0)
+    yield opened
+    await opened.aclose()
+
+
+def piece(arguments: object = None, name: str | None = None, **fields: Any) -> Json:
+    """A piece of a call in a chunk of its own."""
+    function = {"name": name, "arguments": arguments}
+    return {"choices": [{"index": 0, "delta": {"tool_calls": [{**fields, "function": function}]}}]}
+
+
+def words(content: object) -> Json:
+    return {"choices": [{"index": 0, "delta": {"content": content}}]}
+
+
+async def replied(server: OpenAIDouble, chat: OpenAIChat, *chunks: Json) -> ChatResponse:
+    server.script(Verbatim(chunks))
+    events, response = await collected(chat.stream([user("?")], [SEARCH]))
+    assert streamed_text(events) == (response.text or response.preamble)
+    return response
+
+
+FAN, GLOVES = '{"query": "fan"}', '{"query": "gloves"}'
+
+
+@pytest.mark.parametrize(
+    "chunks",
+    [
+        pytest.param([piece(FAN, "search_book"), piece(GLOVES, "search_book")], id="no index, no id"),
+        pytest.param([piece(FAN, "search_book", index=0), piece(GLOVES, "search_book", index=0)], id="index 0, no id"),
+        pytest.param(
+            [piece(FAN, "search_book", index=0, id="a"), piece(GLOVES, "search_book", index=0, id="b")],
+            id="one index, two ids",
+        ),
+        pytest.param(
+            [piece('{"query": ', "search_book"), piece('"fan"}'), piece(GLOVES, "search_book")],
+            id="pieces, no index",
+        ),
+        pytest.param(
+            [
+                piece('{"query": ', "search_book", index=0, id="a"),
+                piece('{"query": ', "search_book", index=1, id="b"),
+                piece('"fan"}', "", index=0, id=""),
+                piece('"gloves"}', "", index=1, id=""),
+            ],
+            id="interleaved, blank ids",
+        ),
+        pytest.param(
+            [
+                piece("", "search_book", index=0, id="a"),
+                piece(FAN, "search_book", index=0, id="a"),
+                piece(GLOVES, "search_book", index=1, id="b"),
+            ],
+            id="name and id in every piece",
+        ),
+        pytest.param(
+            [piece({"query": "fan"}, "search_book", index=0), piece({"query": "gloves"}, "search_book", index=1)],
+            id="arguments as an object",
+        ),
+    ],
+)
+async def test_two_calls_however_they_are_cut_up(server: OpenAIDouble, chat: OpenAIChat, chunks: list[Json]) -> None:
+    response = await replied(server, chat, *chunks, CALLED)
+    assert [call.arguments for call in response.tool_invocations] == [{"query": "fan"}, {"query": "gloves"}]
+    assert len({call.tool_use_id for call in response.tool_invocations}) == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("functions.search_book:0", "search_book"),
+        ("search_book<|channel|>commentary", "search_book"),
+        (None, "unnamed"),
+        ("…", "unnamed"),
+    ],
+)
+async def test_a_name_is_one_that_can_go_into_the_history(
+    server: OpenAIDouble, chat: OpenAIChat, written: str | None, name: str
+) -> None:
+    response = await replied(server, chat, piece(FAN, written), CALLED)
+    assert [call.tool_name for call in response.tool_invocations] == [name]
+
+
+async def test_thinking_aloud_is_not_the_answer(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    aloud = [words("<think>Hobb? "), words("Yes.</think>\n\n"), words("It was "), words("Hobb.")]
+    assert (await replied(server, chat, *aloud, SAID)).text == "It was Hobb."
+    aside: Json = {"choices": [{"index": 0, "delta": {"reasoning_content": "Hobb?", "content": None}}]}
+    assert (await replied(server, chat, aside, words("It was Hobb."), SAID)).text == "It was Hobb."
+
+
+async def test_text_in_parts(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Hobb."}]
+    assert (await replied(server, chat, words(parts), SAID)).text == "Hobb."
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 4.0, "prompt_tokens_details": None}, TokenUsage(9, 4)),
+        ({"prompt_tokens": "9", "completion_tokens": None}, TokenUsage(0, 0)),
+        (["9"], None),
+        (None, None),
+    ],
+)
+async def test_tokens_that_are_counted_in_odd_ways(
+    server: OpenAIDouble, chat: OpenAIChat, usage: object, counted: TokenUsage | None
+) -> None:
+    last: Json = {**SAID, "usage": usage}
+    assert (await replied(server, chat, words("Hobb."), last)).usage == counted
+
+
+@pytest.mark.parametrize("reason", ["error", "abort"])
+async def test_a_reply_the_server_gave_up_is_no_answer(server: OpenAIDouble, chat: OpenAIChat, reason: str) -> None:
+    broken: Json = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    with pytest.raises(LLMError) as caught:
+        await replied(server, chat, words("It was Ho"), broken)
+    assert caught.value.code is LLMErrorCode.CONNECTION_LOST
+
+
+async def test_a_server_that_does_not_heed_tool_choice_is_shown_no_tools(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    server.script(say(Call("search_book", {"query": "x"})), say("Hobb."), say("Lucian."))
+    asked = [user("Who?")]
+    first = (await collected(chat.stream(asked, [SEARCH], call_tools=False)))[1]
+    second = (await collected(chat.stream(asked, [SEARCH], call_tools=False)))[1]
+    assert (first.text, second.text) == ("Hobb.", "Lucian.")
+    assert ["tools" in request for request in server.requests] == [True, False, False]
+    assert first.usage is not None
+    assert second.usage is not None
+    assert first.usage.input_tokens > second.usage.input_tokens * 2, "both requests were paid for"

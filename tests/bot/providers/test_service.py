@@ -1,0 +1,42 @@
+import pytest
+
+from bot.providers.base import STATUS_CODES, Service
+from domain.errors import LLMError, LLMErrorCode
+
+SERVICE = Service("Anthropic", "claude-x", key_setting="ANTHROPIC_API_KEY", url_setting="ANTHROPIC_BASE_URL")
+WITHOUT_STATUS = {LLMErrorCode.CONNECTION_LOST, LLMErrorCode.API_CALL_FAILED, LLMErrorCode.UNSUPPORTED_FEATURE}
+
+
+@pytest.mark.parametrize("code", sorted(WITHOUT_STATUS.union(STATUS_CODES.values())))
+def test_every_error_of_the_wire_has_a_sentence(code: LLMErrorCode) -> None:
+    message = SERVICE.error(code).message
+    assert message.endswith(".")
+    assert "{" not in message
+
+
+@pytest.mark.parametrize(
+    ("seconds", "when"),
+    [
+        (None, "in a minute"),
+        (0.2, "in a second"),
+        (30.4, "in 31 seconds"),
+        (240.0, "in 4 minutes"),
+        (86400.0, "in 24 hours"),
+    ],
+)
+def test_when_to_try_again(seconds: float | None, when: str) -> None:
+    error = SERVICE.error(LLMErrorCode.RATE_LIMITED, seconds)
+    assert error.message.endswith(f"Please try again {when}.")
+    assert error.retry_after == seconds
+
+
+def test_operators_learn_which_setting_to_look_at() -> None:
+    assert "ANTHROPIC_API_KEY" in SERVICE.error(LLMErrorCode.API_KEY_MISSING).message
+    unknown = SERVICE.error(LLMErrorCode.UNKNOWN_MODEL).message
+    assert all(word in unknown for word in ("claude-x", "LLM_MODEL", "ANTHROPIC_BASE_URL"))
+
+
+def test_a_key_loses_the_space_around_it_and_a_blank_one_is_refused() -> None:
+    assert SERVICE.demand_key(" k\n") == "k"
+    with pytest.raises(LLMError, match="ANTHROPIC_API_KEY"):
+        SERVICE.demand_key(" \n")

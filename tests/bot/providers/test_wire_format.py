@@ -1,0 +1,42 @@
+"""A request's body is JSON in UTF-8, whatever people, books and models have written into it."""
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.providers.wire_format import encoded
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+)
+
+
+@given(VALUES)
+def test_what_is_encoded_is_read_again(value: Any) -> None:
+    assert json.loads(encoded(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"b": 1, "a": ["“", ("é",)]}, '{"b":1,"a":["“",["é"]]}'),
+        ({"text": "half \ud83d"}, '{"text":"half �"}'),
+        ({"text": "both \ud83d\udd26"}, '{"text":"both 🔦"}'),
+        ({"number": math.inf}, '{"number":null}'),
+        ({"text": "\ud83d", "number": math.nan}, '{"text":"�","number":null}'),
+    ],
+)
+def test_half_characters_and_impossible_numbers_do_not_keep_it_from_being_sent(value: Any, expected: str) -> None:
+    assert encoded(value).decode() == expected
+
+
+@pytest.mark.parametrize("depth", [250, 300, 900])
+def test_what_a_model_has_nested_by_the_hundred_is_sent_too(depth: int) -> None:
+    nested = json.loads("[" * depth + "]" * depth)
+    assert json.loads(encoded({"input": nested})) == {"input": nested}
