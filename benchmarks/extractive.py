@@ -33,11 +33,11 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks.table import print_table
+from bot.parsers.text.parser import read_plain
 from bot.providers.extractive import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import PASSAGES
 from bot.providers.extractive.wording import PHRASES
-from bot.readers.txt import read_plain
 from bot.tools.book import book_toolbox
 from domain.book import Book, Passage, Sentence
 from domain.chat import PromptMessage

@@ -24,7 +24,7 @@ from statistics import median
 
 from benchmarks.prose import book
 from benchmarks.table import print_memory, print_table, summary
-from bot.readers.txt import read_plain
+from bot.parsers.text.parser import read_plain
 from domain.book import Book
 from domain.ports import BookView
 from storage.book_files.files import SQLiteBookFiles

@@ -27,10 +27,10 @@ import pypdfium2  # type: ignore[import-untyped]
 from benchmarks.prose import book, chapters
 from benchmarks.table import print_memory, print_table, summary
 from bot.app import open_app
-from bot.readers.formats import read_book
-from bot.readers.limits import DEFAULT_LIMITS
+from bot.parsers.formats import read_book
+from bot.parsers.limits import DEFAULT_LIMITS
 from bot.settings import load_settings
-from tests.bot.readers.builders import epub, pdf
+from tests.bot.parsers.builders import epub, pdf
 
 MEGA = 1_000_000
 HEAD = ("", "MB", "median s", "p95 s", "processor s", "MB/s", "start s", "MB/s without it", "index", "read", "added")

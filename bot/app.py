@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
 from bot.aside import ask_aside
+from bot.parsers.sandbox.pool import SandboxedReader
 from bot.prices import cost_in_microdollars
-from bot.readers.sandbox import SandboxedReader
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
 from domain.library.housekeeping import Housekeeping

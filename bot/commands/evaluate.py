@@ -34,7 +34,7 @@ def evaluate(
 
 async def _report(file: Path, limit: int | None) -> Report:
     """The books are indexed in a folder of their own, which goes when it is done."""
-    from bot.readers.txt import read_plain
+    from bot.parsers.text.parser import read_plain
     from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
 

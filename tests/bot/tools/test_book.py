@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.readers.txt import read_plain
+from bot.parsers.text.parser import read_plain
 from bot.tools.book import book_toolbox
 from bot.tools.showing import joined
 from domain.book import Book, BookText, Chapter, Page

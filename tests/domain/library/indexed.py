@@ -1,6 +1,6 @@
 """A book indexed in memory, looked up as a book file is."""
 
-from bot.readers.txt import read_plain
+from bot.parsers.text.parser import read_plain
 from domain.book import BookText
 from domain.library.search.index import WordForm, index_book
 from domain.library.search.layout import Layout

@@ -6,7 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 
-from tests.bot.readers import builders
+from tests.bot.parsers import builders
 from tests.journeys.hostile.file import WORDS, HostileFile
 
 WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'

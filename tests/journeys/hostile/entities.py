@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 
-from tests.bot.readers import builders
+from tests.bot.parsers import builders
 from tests.journeys.hostile.archives import WORD, opf
 from tests.journeys.hostile.file import WORDS, HostileFile
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 
-from tests.bot.readers import builders
+from tests.bot.parsers import builders
 from tests.journeys.hostile.archives import bombs, epub_of, linking_epub
 from tests.journeys.hostile.entities import PASSWD, documents_of_entities
 from tests.journeys.hostile.file import WORDS, HostileFile

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from bot.readers.txt import read_plain
+from bot.parsers.text.parser import read_plain
 from domain.book import Book
 from domain.errors import BookError, BookErrorCode
 from storage.book_files.files import SQLiteBookFiles

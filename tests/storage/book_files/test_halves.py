@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.readers.txt import read_plain
+from bot.parsers.text.parser import read_plain
 from domain.book import BookText
 from domain.library.search.index import IndexedPart, index_book, index_part, join_parts
 from storage.book_files import indexer

@@ -1,0 +1,323 @@
+"""DOCX: paragraphs, headings by style, tables row by row, notes under the paragraph that has their number."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element, ParseError, XMLPullParser
+
+from bot.parsers.archive import Archive
+from bot.parsers.assembly import Draft, assemble
+from bot.parsers.cleaning import MARK
+from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
+from bot.parsers.text_builder import PageBreak, TextAxis
+from bot.parsers.xml_parts import attribute, children, descendants, local_name, parse_xml, text_of, xml_text
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+
+_NOTE_MARKS = ("separator", "continuationSeparator", "continuationNotice")
+_DEEPEST = 6
+_MOST_ANCESTORS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a paragraph style means: a heading's level (0: none), the title, or a line of the contents."""
+
+    level: int = 0
+    is_title: bool = False
+    is_contents: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    title: str = ""
+    author: str = ""
+    language: str = ""
+
+
+def read_styles(part: bytes | None) -> dict[str, Style]:
+    """Paragraph styles by id; a damaged part counts as absent."""
+    found = {attribute(style, "styleId"): style for style in _elements(part, "style")}
+    names = {identity: _value(style, "name").lower() for identity, style in found.items()}
+    parents = {identity: _value(style, "basedOn") for identity, style in found.items()}
+    levels = {identity: _own_level(names[identity], style) for identity, style in found.items()}
+    return {
+        identity: Style(
+            level=_inherited_level(identity, levels, parents),
+            is_title=name == "title",
+            is_contents=name.startswith(("toc ", "table of figures")),
+        )
+        for identity, name in names.items()
+    }
+
+
+def outline_level(value: str) -> int:
+    """Word counts outline levels from 0 and writes 9 for body text."""
+    return int(value) + 1 if value.isdecimal() and int(value) < _DEEPEST else 0
+
+
+def read_notes(part: bytes | None, kind: str) -> dict[str, str]:
+    """Footnotes or endnotes (`kind` is "footnote" or "endnote") by id."""
+    return {
+        attribute(note, "id"): text_of(note)
+        for note in _elements(part, kind)
+        if attribute(note, "type") not in _NOTE_MARKS
+    }
+
+
+def read_properties(part: bytes | None) -> Properties:
+    """Title, author and language as the document declares them."""
+    declared = {
+        name: text_of(element) for name in ("title", "creator", "language") for element in _elements(part, name)
+    }
+    return Properties(declared.get("title", ""), declared.get("creator", ""), declared.get("language", ""))
+
+
+def _elements(part: bytes | None, name: str) -> list[Element]:
+    if part is None:
+        return []
+    try:
+        return list(descendants(parse_xml(part), name))
+    except ValueError:
+        return []
+
+
+def _value(style: Element, name: str) -> str:
+    return next((attribute(child, "val") for child in children(style, name)), "")
+
+
+def _own_level(name: str, style: Element) -> int:
+    if name.startswith("heading ") and name[8:].isdecimal():
+        return min(int(name[8:]), _DEEPEST)
+    return next((outline_level(attribute(level, "val")) for level in descendants(style, "outlineLvl")), 0)
+
+
+def _inherited_level(identity: str, levels: Mapping[str, int], parents: Mapping[str, str]) -> int:
+    """A style may go back to itself, or to thousands of others."""
+    for _ in range(_MOST_ANCESTORS):
+        if identity not in levels or levels[identity]:
+            break
+        identity = parents[identity]
+    return levels.get(identity, 0)
+
+
+_UNSEEN = frozenset(["del", "moveFrom", "Fallback"])
+_CHARACTERS = {"tab": " ", "ptab": " ", "cr": "\n", "noBreakHyphen": "-"}
+_NO = ("0", "false", "off", "none")
+_CELL_GAP = " | "
+_BODY_TEXT = Style()
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    pieces: list[str] = field(default_factory=list)
+    breaks: list[PageBreak] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    style: Style = _BODY_TEXT
+    level: int = 0
+    in_hidden_run: bool = False
+
+
+class DocxBody:
+    """Takes elements in document order and adds what they say to the axis.
+
+    `breaks_at_layout` says that the document knows where its pages fell when Word last laid it out; else only breaks
+    somebody put there are known.
+    """
+
+    def __init__(
+        self, axis: TextAxis, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
+    ) -> None:
+        self.title = ""
+        self.pages = 1
+        self._axis = axis
+        self._styles = styles
+        self._notes = notes
+        self._breaks_at_layout = breaks_at_layout
+        self._note_count = 0
+        self._unseen = 0
+        self._paragraphs: list[_Paragraph] = []
+        self._rows: list[list[list[str]]] = []
+        axis.mark(PageBreak("1"))
+
+    def start(self, element: Element) -> None:
+        name = local_name(element)
+        if self._unseen or name in _UNSEEN:
+            self._unseen += 1
+        elif name == "p":
+            self._paragraphs.append(_Paragraph())
+        elif name == "tr":
+            self._rows.append([])
+        elif name == "tc" and self._rows:
+            self._rows[-1].append([])
+
+    def end(self, element: Element) -> None:
+        name = local_name(element)
+        if self._unseen:
+            self._unseen -= 1
+        elif name == "tr" and self._rows:
+            self._end_row(self._rows.pop())
+        elif self._paragraphs:
+            if name == "p":
+                self._end_paragraph(self._paragraphs.pop())
+                element.clear()
+            else:
+                self._end_within(self._paragraphs[-1], name, element)
+
+    def _end_within(self, paragraph: _Paragraph, name: str, element: Element) -> None:
+        if name == "t":
+            if not paragraph.in_hidden_run:
+                paragraph.pieces.append((element.text or "").replace(MARK, ""))
+        elif name in _CHARACTERS:
+            paragraph.pieces.append(_CHARACTERS[name])
+        elif name == "br":
+            self._end_break(paragraph, attribute(element, "type"))
+        elif name == "lastRenderedPageBreak" and self._breaks_at_layout:
+            self._break_page(paragraph)
+        elif name in ("footnoteReference", "endnoteReference"):
+            self._refer_to_note(paragraph, name.removesuffix("Reference"), attribute(element, "id"))
+        else:
+            self._format(paragraph, name, attribute(element, "val"))
+
+    def _format(self, paragraph: _Paragraph, name: str, value: str) -> None:
+        if name == "pStyle":
+            paragraph.style = self._styles.get(value, _BODY_TEXT)
+        elif name == "outlineLvl":
+            paragraph.level = outline_level(value)
+        elif name == "vanish":
+            paragraph.in_hidden_run = value not in _NO
+        elif name in ("r", "pPr"):
+            paragraph.in_hidden_run = False
+        elif name == "pageBreakBefore" and value not in _NO and not self._breaks_at_layout:
+            self._break_page(paragraph)
+
+    def _end_break(self, paragraph: _Paragraph, kind: str) -> None:
+        if kind != "page":
+            paragraph.pieces.append("\n")
+        elif not self._breaks_at_layout:
+            self._break_page(paragraph)
+
+    def _break_page(self, paragraph: _Paragraph) -> None:
+        self.pages += 1
+        paragraph.pieces.append(MARK)
+        paragraph.breaks.append(PageBreak(str(self.pages)))
+
+    def _refer_to_note(self, paragraph: _Paragraph, kind: str, identity: str) -> None:
+        if note := self._notes.get(f"{kind} {identity}"):
+            self._note_count += 1
+            paragraph.pieces.append(f"[{self._note_count}]")
+            paragraph.notes.append(f"[{self._note_count}] {note}")
+
+    def _end_paragraph(self, paragraph: _Paragraph) -> None:
+        text = "".join(paragraph.pieces)
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1].append(" ".join(text.replace(MARK, "").split()))
+            self._mark_breaks(paragraph)
+        elif paragraph.style.is_contents:
+            self._mark_breaks(paragraph)
+        else:
+            if paragraph.style.is_title:
+                self.title = self.title or " ".join(text.replace(MARK, "").split())
+            self._axis.add(text, paragraph.breaks, heading_level=paragraph.level or paragraph.style.level)
+        for note in paragraph.notes:
+            self._axis.add(note)
+
+    def _mark_breaks(self, paragraph: _Paragraph) -> None:
+        for page_break in paragraph.breaks:
+            self._axis.mark(page_break)
+
+    def _end_row(self, cells: list[list[str]]) -> None:
+        texts = [" ".join(filter(None, cell)) for cell in cells]
+        row = _CELL_GAP.join(filter(None, texts))
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1].append(row)
+        elif len(cells) == 1:
+            for paragraph in cells[0]:
+                self._axis.add(paragraph)
+        else:
+            self._axis.add(row)
+
+
+FORMAT = "docx"
+DOCUMENT = "word/document.xml"
+_CHUNK = 2**18
+_LONGEST_PAGE_BY_HAND = 4_000
+
+
+def read(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+) -> BookText:
+    """Read a Word document; its pages are those Word last laid out, if it says.
+
+    Raises:
+        BookError: the file is damaged, without text or too large.
+    """
+    archive = Archive(data, limits)
+    document = _part(archive, DOCUMENT)
+    if document is None:
+        raise _damaged()
+    try:
+        text = xml_text(document)
+    except ValueError as error:
+        raise _damaged() from error
+    axis = TextAxis(limits)
+    breaks_at_layout = "lastRenderedPageBreak" in text
+    styles = read_styles(_part(archive, "word/styles.xml"))
+    body = DocxBody(axis, styles, _notes(archive), breaks_at_layout=breaks_at_layout)
+    _read_body(text, body, report)
+    axis.close()
+    properties = read_properties(_part(archive, "docProps/core.xml"))
+    known_pages = body.pages > 1 and (breaks_at_layout or axis.length < body.pages * _LONGEST_PAGE_BY_HAND)
+    draft = Draft(
+        FORMAT,
+        axis.text,
+        outlines=[axis.headings],
+        page_marks=axis.page_marks if known_pages else (),
+        title=properties.title or body.title,
+        author=properties.author,
+        language=properties.language,
+    )
+    return assemble(draft, filename, limits)
+
+
+def _part(archive: Archive, path: str) -> bytes | None:
+    name = archive.find(path)
+    try:
+        return archive.read(name) if name else None
+    except KeyError:
+        return None
+
+
+def _notes(archive: Archive) -> dict[str, str]:
+    return {
+        f"{kind} {identity}": text
+        for kind in ("footnote", "endnote")
+        for identity, text in read_notes(_part(archive, f"word/{kind}s.xml"), kind).items()
+    }
+
+
+def _read_body(text: str, body: DocxBody, report: Report) -> None:
+    """Elements are taken as they open and close, so that a long document is never in memory as a whole tree."""
+    parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
+    try:
+        for start in range(0, len(text), _CHUNK):
+            report(start / len(text))
+            parser.feed(text[start : start + _CHUNK])
+            _take(parser, body)
+        parser.close()
+    except ParseError as error:
+        raise _damaged() from error
+    _take(parser, body)
+
+
+def _take(parser: "XMLPullParser[Element]", body: DocxBody) -> None:
+    for event in parser.read_events():
+        kind, element = event[0], event[-1]
+        if isinstance(element, Element):
+            (body.start if kind == "start" else body.end)(element)
+
+
+def _damaged() -> BookError:
+    return BookError(
+        BookErrorCode.PARSE_FAILED,
+        "This DOCX is damaged: its text cannot be read. Please save it again in Word or LibreOffice and add that.",
+    )

@@ -1,0 +1,115 @@
+"""Markdown: headings and readable text, without the marks."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+from typing import TYPE_CHECKING, Any
+
+from bot.parsers.assembly import Draft, assemble
+from bot.parsers.chapters import Heading, is_label
+from bot.parsers.cleaning import collapse
+from bot.parsers.encoding import decode
+from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
+from bot.parsers.text_builder import TextAxis
+from domain.book import BookText
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+FORMAT = "markdown"
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
+_PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[/!?]?[A-Za-z][^<>]*>", re.DOTALL)
+_HARD_BREAK = "  \n"
+_CELL_GAP = " | "
+
+
+def read(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+) -> BookText:
+    """Read a Markdown file (CommonMark and tables); the title is the front matter's or that of a lone first heading.
+
+    Raises:
+        BookError: the file is not text, has none, or is too long.
+    """
+    text, warnings = decode(data)
+    fields, body = _front_matter(text.replace("\r\n", "\n"))
+    axis = TextAxis(limits)
+    _add_blocks(body, axis)
+    report(0.8)
+    draft = Draft(
+        FORMAT,
+        axis.text,
+        outlines=[axis.headings],
+        title=fields.get("title", "") or _own_title(axis.headings),
+        author=fields.get("author", ""),
+        language=fields.get("lang", "") or fields.get("language", ""),
+        warnings=warnings,
+    )
+    return assemble(draft, filename, limits)
+
+
+def _front_matter(text: str) -> tuple[dict[str, str], str]:
+    match = _FRONT_MATTER.match(text)
+    if match is None:
+        return {}, text
+    fields = {name.lower(): value.strip().strip("\"'") for name, value in _FIELD.findall(match[1])}
+    return fields, text[match.end() :]
+
+
+def _own_title(headings: Sequence[Heading]) -> str:
+    outermost = [heading for heading in headings if heading.level == 1]
+    lone = len(outermost) == 1 and outermost[0].start == 0 and not is_label(outermost[0].title)
+    return outermost[0].title if lone else ""
+
+
+def _add_blocks(body: str, axis: TextAxis) -> None:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.disable(["inline", "text_join"])
+    references: dict[str, Any] = {}
+    heading = 0
+    cells: list[str] | None = None
+    for token in parser.parse(body, references):
+        if token.type == "heading_open":
+            heading = int(token.tag[1])
+        elif token.type == "tr_open":
+            cells = []
+        elif token.type == "tr_close":
+            axis.add(_CELL_GAP.join(filter(None, cells or ())))
+            cells = None
+        elif token.type == "inline" and cells is not None:
+            cells.append(_inline_text(parser, token.content, references))
+        elif token.type == "inline":
+            axis.add(_inline_text(parser, token.content, references), heading_level=heading)
+            heading = 0
+        elif token.type in ("fence", "code_block"):
+            axis.add(token.content)
+        elif token.type == "html_block":
+            axis.add(unescape(_TAG.sub("", token.content)))
+
+
+def _inline_text(parser: "MarkdownIt", content: str, references: dict[str, Any]) -> str:
+    """Most paragraphs have no marks in them, and need no parser to be read."""
+    if _PLAIN.fullmatch(content) and _HARD_BREAK not in content:
+        return collapse(content)
+    tokens: list[Token] = []
+    parser.inline.parse(content, parser, references, tokens)
+    return "\n".join(map(collapse, "".join(map(_token_text, tokens)).split("\n")))
+
+
+def _token_text(token: "Token") -> str:
+    match token.type:
+        case "text" | "code_inline" | "text_special":
+            return token.content
+        case "softbreak":
+            return " "
+        case "hardbreak":
+            return "\n"
+        case "html_inline" if token.content.lower().startswith("<br"):
+            return "\n"
+        case _:
+            return ""

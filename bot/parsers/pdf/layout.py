@@ -1,0 +1,143 @@
+"""From lines on pages to paragraphs: what typesetters do with indents, short last lines and hyphens, undone."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from bot.parsers.chapters import middle
+from bot.parsers.cleaning import MARK
+from bot.parsers.pdf.document import PdfPage
+from bot.parsers.pdf.text import SPLIT, PdfLine, mend_words
+from bot.parsers.text_builder import PageBreak
+
+_INDENT = 0.5
+_WIDE_GAP = 1.45
+_OTHER_SIZE = 1.08
+_HEADING_SIZE = 1.15
+_HEADING_GAP = 1.8
+_FULL_LINE = 0.82
+_MARGIN_SHARE = 0.1
+_SENTENCE_END = re.compile(r"[.!?:…。！？\"”’»][\"'”’»)\]」』]*$")
+_LONGEST_CLOSE = 12
+_FIRST_WORD = re.compile(r"\S+\s*")
+
+
+@dataclass(slots=True)
+class PdfBlock:
+    """A paragraph or a heading. `text` has a MARK for each of `breaks`; `top` and `size` are its first line's."""
+
+    page: int
+    top: float
+    size: float
+    text: str = ""
+    breaks: list[PageBreak] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The measures of a page, in points: its left margin, the distance of its lines, and where short ones end."""
+
+    left: float
+    pitch: float
+    short: float
+
+
+@dataclass(slots=True)
+class Layout:
+    """Blocks in reading order, and the breaks of pages without text after the last of them."""
+
+    blocks: list[PdfBlock] = field(default_factory=list)
+    trailing: list[PageBreak] = field(default_factory=list)
+
+
+def body_size(pages: Iterable[PdfPage]) -> float:
+    """The height of the font most of the text is set in."""
+    exact: Counter[float] = Counter()
+    for page in pages:
+        for line in page.lines:
+            exact[line.size] += len(line.text)
+    sizes: Counter[float] = Counter()
+    for size, characters in exact.items():
+        sizes[round(size, 1)] += characters
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def is_heading_size(size: float, body: float) -> bool:
+    """Whether type is larger than that of the text; without any measures nothing is."""
+    return 0 < body * _HEADING_SIZE < size
+
+
+def lay_out(pages: Sequence[PdfPage], body: float) -> Layout:
+    """The paragraphs of the pages, joined over line and page ends, with words cut there mended.
+
+    `body` is the height of the font most of the text is set in.
+    """
+    layout = Layout()
+    pieces: list[list[str]] = []
+    above: PdfLine | None = None
+    for index, page in enumerate(pages):
+        layout.trailing.append(PageBreak(page.label))
+        frame = _frame(page.lines)
+        for line in page.lines:
+            starts_page = bool(layout.trailing)
+            joint = _joint(above, line, frame, body, is_new_page=starts_page) if above else None
+            if joint is None:
+                layout.blocks.append(PdfBlock(index, line.top, line.size))
+                pieces.append([MARK * len(layout.trailing) + line.text])
+            else:
+                _extend(pieces[-1], line.text, joint, MARK * len(layout.trailing))
+            if starts_page:
+                layout.blocks[-1].breaks.extend(layout.trailing)
+                layout.trailing.clear()
+            above = line
+    texts = mend_words(["".join(each) for each in pieces])
+    for block, text in zip(layout.blocks, texts, strict=True):
+        block.text = text
+    return layout
+
+
+def _frame(lines: Sequence[PdfLine]) -> _Frame:
+    if not lines:
+        return _Frame(0, 0, 0)
+    edge = int(len(lines) * _MARGIN_SHARE)
+    left = sorted([line.left for line in lines])[edge]
+    right = sorted([line.right for line in lines])[-1 - edge]
+    gaps = [gap for above, below in pairwise(lines) if (gap := above.top - below.top) > 0]
+    return _Frame(left, middle(gaps) if gaps else lines[0].size, left + _FULL_LINE * (right - left))
+
+
+def _joint(above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_new_page: bool) -> str | None:
+    """What joins a line to the one above: a space, a line feed, or None where a new block begins."""
+    text, left, right, top, size = line
+    if size > _OTHER_SIZE * above.size or above.size > _OTHER_SIZE * size:
+        return None
+    if is_heading_size(size, body):
+        return None if is_new_page or above.top - top > _HEADING_GAP * size else " "
+    is_short = above.right < frame.short
+    indented = left > frame.left + _INDENT * size
+    if is_new_page or top > above.top:
+        return None if not text[0].islower() and (indented or (is_short and _ends_sentence(above))) else " "
+    if above.top - top > _WIDE_GAP * frame.pitch:
+        return None
+    begins = indented and left > above.left + _INDENT * size
+    if not is_short:
+        return None if begins else " "
+    return None if (begins and right >= frame.short) or _ends_sentence(above) else "\n"
+
+
+def _ends_sentence(line: PdfLine) -> bool:
+    return bool(_SENTENCE_END.search(line.text[-_LONGEST_CLOSE:]))
+
+
+def _extend(pieces: list[str], text: str, joint: str, marks: str) -> None:
+    """Add a line to the pieces of a block; a page that begins within a cut word begins after it."""
+    last = pieces[-1]
+    if last[-1] == "-" and text[0].islower() and last[-2:-1].isalpha():
+        first = _FIRST_WORD.match(text)
+        cut = first.end() if first and marks else 0
+        pieces[-1] = last[:-1]
+        pieces.append(f"{SPLIT}{text[:cut]}{marks}{text[cut:]}")
+    else:
+        pieces.append(f"{joint}{marks}{text}")

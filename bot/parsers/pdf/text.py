@@ -1,0 +1,125 @@
+"""The lines on the pages of a PDF, with their places.
+
+PDFium's own functions are called, not the helpers around them, and fill the same few buffers page after page: making
+one costs more than what is then read into it.
+"""
+
+import ctypes
+import re
+from array import array
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+_LINE_BREAK = "\r\n"
+_USUAL_CHARACTERS = 4_096
+
+
+class PdfLine(NamedTuple):
+    """A line of text. Places are in points from the lower left corner of the page; `size` is the height of the font.
+
+    Where PDFium gives no places, a line is as wide as it has characters, and `size` is 0. A tuple, because a book has
+    ten thousand of them and is read no faster than they are made.
+    """
+
+    text: str
+    left: float
+    right: float
+    top: float
+    size: float
+
+
+class LineReader:
+    """Reads the lines of one page after the other."""
+
+    def __init__(self, pdfium: Any) -> None:
+        self._pdfium = pdfium
+        self._buffer = (ctypes.c_ushort * _USUAL_CHARACTERS)()
+        self._places = array("f", bytes(2 * ctypes.sizeof(pdfium.FS_RECTF)))
+        self._first = pdfium.FS_RECTF.from_buffer(self._places)
+        self._last = pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF))
+
+    def lines(self, page: Any) -> tuple[PdfLine, ...]:
+        """The lines of a page of PDFium's, in the order they are drawn."""
+        text_page = self._pdfium.FPDFText_LoadPage(page)
+        if not text_page:
+            return ()
+        try:
+            text, has_places = self._text(text_page)
+            return tuple(self._placed_lines(text_page, text) if has_places else _unplaced_lines(text))
+        finally:
+            self._pdfium.FPDFText_ClosePage(text_page)
+
+    def _text(self, text_page: Any) -> tuple[str, bool]:
+        """The text, and whether its characters are PDFium's one by one, so that their places can be asked for."""
+        count = self._pdfium.FPDFText_CountChars(text_page)
+        if count <= 0:
+            return "", False
+        if count >= len(self._buffer):
+            self._buffer = (ctypes.c_ushort * (count + 1))()
+        written = self._pdfium.FPDFText_GetText(text_page, 0, count, self._buffer) - 1
+        text = ctypes.string_at(self._buffer, 2 * max(0, written)).decode("utf-16-le", "replace")
+        return text, written == count == len(text)
+
+    def _placed_lines(self, text_page: Any, text: str) -> Iterator[PdfLine]:
+        find, first, last = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._last
+        start = 0
+        for line in text.split(_LINE_BREAK):
+            if stripped := line.strip():
+                begin = start + line.index(stripped[0])
+                find(text_page, begin, first)
+                find(text_page, begin + len(stripped) - 1, last)
+                left, above, _, below, _, top, right, bottom = self._places
+                yield PdfLine(stripped, left, right, top, min(above - below, top - bottom))  # drop capitals are high
+            start += len(line) + len(_LINE_BREAK)
+
+
+def _unplaced_lines(text: str) -> Iterator[PdfLine]:
+    for number, line in enumerate(text.splitlines()):
+        if stripped := line.strip():
+            yield PdfLine(stripped, 0, len(stripped), -number, 0)
+
+
+SPLIT = "\ufffe"
+"""Where a word is cut at the end of a line; PDFium's own sign for it."""
+
+_CUT_WORD = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){SPLIT}(\w+)")
+_FROM_CUT = re.compile(rf"{SPLIT}[^ ]*")
+_STOPS = ",.;:!?"
+
+
+def mend_words(texts: Sequence[str]) -> list[str]:
+    """The paragraphs of a book with their words whole, and with the hyphens that are the author's."""
+    pairs = {word.groups() for text in texts for word in _cut_words(text)}
+    hyphened = _hyphened(pairs, set(" ".join(texts).lower().split())) if pairs else set()
+    return [_mended(text, hyphened) if SPLIT in text else text for text in texts]
+
+
+def _cut_words(text: str) -> Iterator[re.Match[str]]:
+    """The words of a text that are cut, looked for where a cut is: most words are whole."""
+    for cut in _FROM_CUT.finditer(text):
+        yield from _CUT_WORD.finditer(text, text.rfind(" ", 0, cut.start()) + 1, cut.end())
+
+
+def _mended(text: str, hyphened: Collection[tuple[str, ...]]) -> str:
+    """The text with its words whole: where one had no hyphen of its own, there is nothing between its parts."""
+    joined = [word.end(1) for word in _cut_words(text) if word.groups() not in hyphened]
+    return "".join(text[end + 1 : cut] for end, cut in pairwise([-1, *joined, len(text)])).replace(SPLIT, "-")
+
+
+def _hyphened(pairs: set[tuple[str, ...]], words: Collection[str]) -> set[tuple[str, ...]]:
+    """Which of the cut words have a hyphen of their own.
+
+    How a word is written elsewhere in the book decides; where it is nowhere else, how most of the others are. Books
+    whose typesetter never hyphenates break lines only at such hyphens.
+    """
+
+    def is_written(word: str) -> bool:
+        return any(f"{word.lower()}{stop}" in words for stop in ("", *_STOPS))
+
+    own = {pair for pair in pairs if not pair[1][0].islower() or is_written("-".join(pair))}
+    joined = {pair for pair in pairs if is_written("".join(pair))} - own
+    unknown = pairs - own - joined
+    if len(own) == len(joined):
+        return own | {pair for pair in unknown if all(map(is_written, pair))}
+    return own | unknown if len(own) > len(joined) else own

@@ -1,0 +1,97 @@
+"""A process that reads one file and ends: it limits itself first, and says what it found in frames.
+
+It is given a line of JSON, then the file, on standard input.
+"""
+
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from math import ceil
+from typing import IO, Any
+
+from bot.parsers.formats import read_book
+from bot.parsers.limits import MIB, ReadingLimits
+from bot.parsers.sandbox.frames import Kind, encode_book, write_frame
+from domain.errors import BookError, BookErrorCode
+
+_NICENESS = 10
+_OPEN_FILES = 64
+_SECONDS_BETWEEN_REPORTS = 0.1
+_DAMAGED = "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
+_TOO_BIG = "This file needs more memory to be read than one book may take. Please add a smaller edition."
+
+
+def main() -> None:
+    """Read the file on standard input and write the book, or the reason why there is none, to standard output."""
+    out = _private_output()
+    gc.disable()  # nothing here goes in circles, and there is much to look through
+    task = json.loads(sys.stdin.buffer.readline())
+    _limit_process(task["memory_mb"], task["seconds"])
+    limits = ReadingLimits(max_characters=task["max_characters"])
+    try:
+        book = read_book(sys.stdin.buffer.read(), task["filename"], limits=limits, report=_reporter(out))
+        told, text = encode_book(book)
+    except BookError as error:
+        _say_error(out, error.code, error.message)
+    except MemoryError:
+        _say_error(out, BookErrorCode.TOO_LARGE, _TOO_BIG)
+    except Exception as error:  # noqa: BLE001 - a stranger's file may break anything, and this process does nothing else
+        _say_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, type(error).__name__, _trace())
+    else:
+        write_frame(out, Kind.BOOK, told)
+        write_frame(out, Kind.TEXT, text)
+
+
+def _private_output() -> IO[bytes]:
+    """Standard output for frames alone: whatever a library prints goes nowhere."""
+    out = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    return out
+
+
+def _limit_process(memory_mb: int, seconds: float) -> None:
+    """Bounds that hold even if the bot dies: memory, processor time, no files written, no processes started."""
+    bounds = {
+        resource.RLIMIT_AS: memory_mb * MIB,
+        resource.RLIMIT_CPU: ceil(seconds),
+        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_NOFILE: _OPEN_FILES,
+        resource.RLIMIT_NPROC: 0,
+    }
+    for kind, bound in bounds.items():
+        with suppress(ValueError, OSError):  # not every system knows every bound
+            resource.setrlimit(kind, (bound, bound))
+    os.nice(_NICENESS)
+
+
+def _reporter(out: IO[bytes]) -> Callable[[float], None]:
+    last = 0.0
+
+    def report(share: float) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _SECONDS_BETWEEN_REPORTS:
+            last = now
+            write_frame(out, Kind.PROGRESS, json.dumps(share).encode())
+
+    return report
+
+
+def _trace() -> str:
+    import traceback  # 6 ms that hardly any file needs
+
+    return traceback.format_exc(limit=-6)
+
+
+def _say_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
+    """`kind` and `detail`, an exception's name and trace, are of failures nobody foresaw."""
+    told = {"code": str(code), "message": message, "kind": kind, "detail": detail}
+    write_frame(out, Kind.ERROR, json.dumps(told).encode())

@@ -1,0 +1,161 @@
+"""Titles as a person would write them, of chapters and of books."""
+
+import re
+from collections.abc import Sequence
+
+from bot.parsers.cleaning import clean
+from bot.parsers.headings import parse_label, parse_numeral
+from bot.parsers.text.blocks import Block, blocks_of
+from domain.characters import encodable
+
+_LONGEST = 200
+_LONGEST_LABEL = 20
+_LONGEST_READ = 1_000
+_SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
+_SMALL = frozenset(_SMALL_WORDS.split())
+_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})\W*")
+_INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
+_WORD = re.compile(r"[^\s\-–—/]+")
+_CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")
+_NOTE = re.compile(r"\[\d+\]|[_*]")
+_JUNK = re.compile(
+    r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
+    r".*\.(?:docx?|indd|qxd|pdf|tex|x?html?|odt|rtf|pages|pub)",
+    re.IGNORECASE,
+)
+_GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
+_BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
+_UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
+
+
+def chapter_title(heading: str) -> str:
+    """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
+    line = " ".join(_NOTE.sub("", clean(encodable(heading[:_LONGEST_READ]))).split()).strip(" .:;,—–-")
+    if label := parse_label(line):
+        name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
+        line = f"{name}{mark}{calm(label.title)}" if label.title else name
+    elif numeral := parse_numeral(line):
+        line = f"{numeral.name}{numeral.mark}{calm(numeral.title)}" if numeral.title else f"Chapter {numeral.name}"
+    else:
+        line = calm(line)
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+
+
+def with_subtitle(label: str, title: str) -> str:
+    """A label and the title under it, as one heading."""
+    return f"{label.strip().rstrip('.:;,—–- ')}. {title.strip()}"
+
+
+def calm(text: str) -> str:
+    """Text that is all in capitals as a title in print; any other text unchanged."""
+    if text != text.upper() or text == text.lower():
+        return text
+    last = max(word.start() for word in _WORD.finditer(text))
+
+    def written(word: re.Match[str]) -> str:
+        opens = not (before := text[: word.start()].rstrip()) or before[-1] in ":?!—"
+        return _calm_word(word.group(), may_be_small=not opens and word.start() != last)
+
+    return _WORD.sub(written, text)
+
+
+def _calm_word(word: str, *, may_be_small: bool) -> str:
+    if _ROMAN.fullmatch(word) or _INITIALS.fullmatch(word):
+        return word
+    if may_be_small and word.lower() in _SMALL:
+        return word.lower()
+    first = next((index for index, letter in enumerate(word) if letter.isalpha()), len(word))
+    lowered = word[: first + 1] + word[first + 1 :].lower()
+    return _CAPITAL_AGAIN.sub(lambda letter: letter.group().upper(), lowered)
+
+
+def book_title(declared: str) -> tuple[str, str]:
+    """A title and the author it names: "Emma, by Jane Austen" gives both; names of files and programs give nothing."""
+    title = _GUTENBERG.sub("", one_line(declared), count=1)
+    if not title or _JUNK.fullmatch(title):
+        return "", ""
+    if match := _BYLINE.fullmatch(title):
+        return match["title"], match["author"]
+    return title, ""
+
+
+def author_name(declared: str) -> str:
+    """An author as declared, or nothing where the field was filled in by a program."""
+    name = one_line(declared)
+    return "" if _JUNK.fullmatch(name) or name.lower() in ("author", "anonymous volunteer", "admin", "user") else name
+
+
+def page_label(declared: str) -> str:
+    """What may be printed on a page: a number or a word or two; nothing that looks like more."""
+    return " ".join(_UNPRINTED.sub("", one_line(declared)).split())[:_LONGEST_LABEL].strip()
+
+
+def last_component(filename: str) -> str:
+    """A file's own name, without the folders of whatever system it comes from."""
+    return filename.replace("\\", "/").replace("\0", "").rstrip("/").rpartition("/")[2]
+
+
+def title_from_filename(filename: str) -> str:
+    """ "war_peace.txt" is "War Peace"; a name without letters is "Untitled"."""
+    stem = _EXTENSION.sub("", last_component(filename))
+    words = one_line(re.sub(r"[_+]+|%20", " ", stem)).strip(" .-")
+    if words != words.lower():
+        return words
+    spaced = words if " " in words else words.replace("-", " ")
+    return calm(spaced.upper()) or "Untitled"
+
+
+def one_line(text: str) -> str:
+    """What a file calls something, in a form and length that can be shown anywhere."""
+    return " ".join(clean(encodable(text)).split())[:_LONGEST]
+
+
+_READ = 3_000
+_LONGEST_LINE = 120
+_MOST_TITLE_BLOCKS = 4
+_CREDITS = re.compile(
+    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
+)
+_BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
+_NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
+
+
+def read_title_page(front: str) -> tuple[str, str]:
+    """Title and author, or empty strings where they are not plain to see.
+
+    `front` is the text before the first chapter. Plain to see is a title with a line "by …" under it, or a front of
+    short lines only, the first of which is then the title.
+    """
+    blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
+    if not blocks or not _fits_a_title_page(blocks[0]):
+        return "", ""
+    if named := _byline(blocks):
+        return named
+    if not front or not all(map(_fits_a_title_page, blocks)):
+        return "", ""
+    name = blocks[1].text if len(blocks) > 1 else ""
+    return calm(blocks[0].text), name if _NAME.fullmatch(name) and name != name.upper() else ""
+
+
+def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
+    for at, block in enumerate(blocks[1 : _MOST_TITLE_BLOCKS + 1], start=1):
+        if not _fits_a_title_page(block):
+            return None
+        title = _title(blocks[:at])
+        if match := _BY_NAME.fullmatch(block.text):
+            return title, calm(match["name"])
+        if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
+            return title, calm(blocks[at + 1].text)
+    return None
+
+
+def _title(blocks: Sequence[Block]) -> str:
+    """The first block, and the next where it goes on: "Frankenstein; / or, the Modern Prometheus"."""
+    first, *others = (block.text for block in blocks)
+    goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
+    return calm(f"{first} {others[0]}" if goes_on else first)
+
+
+def _fits_a_title_page(block: Block) -> bool:
+    return block.is_short and len(block.text) <= _LONGEST_LINE

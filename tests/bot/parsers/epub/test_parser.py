@@ -1,0 +1,189 @@
+"""EPUB 2 and 3, with the faults that books of both have."""
+
+import pytest
+
+from bot.parsers.epub import parser
+from bot.parsers.limits import ReadingLimits
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers.builders import epub as build
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import paragraph
+
+ONE = f"<h1>One</h1><p>{paragraph(1)}</p>"
+TWO = f"<h1>Two</h1><p>{paragraph(2)}</p>"
+
+
+def read(data: bytes) -> BookText:
+    return check(parser.read(data, "a.epub"))
+
+
+def nav_of(*links: tuple[str, str]) -> str:
+    lines = "".join(f'<li><a href="{href}">{title}</a></li>' for title, href in links)
+    return f'<nav epub:type="toc"><h1>Contents</h1><ol>{lines}</ol></nav>'
+
+
+def test_documents_in_the_order_of_the_spine_with_title_author_language() -> None:
+    book = read(build({"z.xhtml": ONE, "a.xhtml": TWO}))
+    assert book.text == f"One\n\n{paragraph(1)}\n\nTwo\n\n{paragraph(2)}"
+    assert titles(book) == ["One", "Two"]
+    assert (book.title, book.author, book.language, book.format) == ("A Test", "Ann Author", "en", "epub")
+
+
+def test_chapters_are_named_by_the_contents_not_by_the_headings() -> None:
+    book = read(build({"a.xhtml": ONE, "b.xhtml": TWO}, nav=nav_of(("1. Dusk", "a.xhtml"), ("2. Dawn", "b.xhtml"))))
+    assert titles(book) == ["1. Dusk", "2. Dawn"]
+
+
+def test_contents_point_into_files_and_nest() -> None:
+    body = (
+        f"<p>{paragraph(0)}</p><h1 id='p1'>Part One</h1><h2 id='c1'>Dusk</h2><p>{paragraph(1)}</p>"
+        f"<a id='c2'/><h2>Dawn</h2><p>{paragraph(2)}</p>"
+    )
+    inner = "<ol><li><a href='a.xhtml#c1'>Dusk</a></li><li><a href='a.xhtml#c2'>Dawn</a></li></ol>"
+    nav = f"<nav epub:type='toc'><ol><li><a href='a.xhtml#p1'>Part One</a>{inner}</li></ol></nav>"
+    book = read(build({"a.xhtml": body}, nav=nav))
+    assert titles(book) == ["Part One", "  Dusk", "  Dawn"]
+    assert book.text[book.chapters[2].start :].startswith("Dawn\n\n")
+
+
+def test_epub_2_has_an_ncx() -> None:
+    points = "".join(
+        f"<navPoint><navLabel><text>{title}</text></navLabel><content src='{src}'/></navPoint>"
+        for title, src in (("CHAPTER I", "a.xhtml"), ("CHAPTER II", "b.xhtml"))
+    )
+    book = read(build({"a.xhtml": ONE, "b.xhtml": TWO}, ncx=f"<navMap>{points}</navMap>"))
+    assert titles(book) == ["Chapter I", "Chapter II"]
+
+
+def test_pages_by_the_page_list() -> None:
+    pages = "<li><a href='a.xhtml#pg9'>ix</a></li><li><a href='b.xhtml'>1</a></li>"
+    nav = f"{nav_of(('One', 'a.xhtml'), ('Two', 'b.xhtml'))}<nav epub:type='page-list'><ol>{pages}</ol></nav>"
+    book = read(build({"a.xhtml": f"<p><span id='pg9'/>{paragraph(1)}</p>", "b.xhtml": TWO}, nav=nav))
+    assert [(page.label, book.text[page.start :][:3]) for page in book.pages] == [("ix", "Par"), ("1", "Two")]
+    assert not book.pages_estimated
+
+
+def test_pages_by_marks_in_the_text() -> None:
+    marks = [f"<span epub:type='pagebreak' id='p{number}' title='{number}'/>{paragraph(number)}" for number in (47, 48)]
+    book = read(build({"a.xhtml": "".join(f"<p>{mark}</p>" for mark in marks)}))
+    assert [page.label for page in book.pages] == ["47", "48"]
+    assert book.text == f"{paragraph(47)}\n\n{paragraph(48)}"
+
+
+def test_a_page_list_of_a_few_pages_is_not_believed() -> None:
+    nav = f"{nav_of(('One', 'a.xhtml'))}<nav epub:type='page-list'><ol><li><a href='a.xhtml'>1</a></li></ol></nav>"
+    book = read(build({"a.xhtml": "".join(f"<p>{paragraph(number)}</p>" for number in range(60))}, nav=nav))
+    assert book.pages_estimated
+
+
+def test_wrapping_is_neither_text_nor_chapter() -> None:
+    copyright_page = "<section epub:type='copyright-page'><h1>Copyright</h1><p>All rights.</p></section>"
+    cover = "<section epub:type='cover'><img src='c.jpg' alt='Cover'/></section>"
+    links = (("Cover", "c.xhtml"), ("One", "a.xhtml"), ("Two", "b.xhtml"), ("Copyright Page", "r.xhtml"))
+    book = read(
+        build({"c.xhtml": cover, "a.xhtml": ONE, "b.xhtml": TWO, "r.xhtml": copyright_page}, nav=nav_of(*links))
+    )
+    assert titles(book) == ["One", "Two"]
+    assert "rights" not in book.text
+    assert "Contents" not in book.text
+
+
+def test_contents_page_named_by_the_guide_is_left_out() -> None:
+    guide = '<guide><reference type="toc" href="t.xhtml"/></guide>'
+    book = read(build({"t.xhtml": "<h1>Contents</h1><p>One, Two</p>", "a.xhtml": ONE, "b.xhtml": TWO}, guide=guide))
+    assert book.text.startswith("One\n\n")
+
+
+def test_what_is_outside_the_flow_comes_last_and_is_not_lost() -> None:
+    book = read(build({"n.xhtml": "<p>A note.</p>", "a.xhtml": ONE, "b.xhtml": TWO}, not_linear=["n.xhtml"]))
+    assert book.text.endswith("A note.")
+
+
+@pytest.mark.parametrize("href", ["chapter%201.xhtml", "../OPS/chapter 1.xhtml", "CHAPTER 1.xhtml"])
+def test_links_written_in_odd_ways_find_their_file(href: str) -> None:
+    book = read(build({"chapter 1.xhtml": ONE, "b.xhtml": TWO}, hrefs={"chapter 1.xhtml": href}))
+    assert titles(book) == ["One", "Two"]
+    assert book.warnings == ()
+
+
+def test_a_missing_chapter_is_a_warning() -> None:
+    book = read(build({"a.xhtml": ONE, "b.xhtml": TWO}, parts={"OPS/b.xhtml": ""}))
+    assert titles(book) == ["One"]
+    assert len(book.warnings) == 1
+    assert "b.xhtml" in book.warnings[0]
+
+
+def test_markup_that_is_not_well_formed_loses_no_text() -> None:
+    book = read(
+        build({"a.xhtml": f"<h1>One<p>{paragraph(1)}<p>More &nbsp; &eacute;t&eacute; & <i>end", "b.xhtml": TWO})
+    )
+    assert "More été & end" in book.text
+    assert titles(book) == ["Two"]
+    assert paragraph(2) in book.text
+
+
+def test_self_closed_elements_swallow_nothing() -> None:
+    book = read(build({"a.xhtml": f"<h1>One</h1><a id='x'/><div/><p>{paragraph(1)}</p><script/><p>More.</p>"}))
+    assert book.text == f"One\n\n{paragraph(1)}\n\nMore."
+
+
+def test_a_number_and_its_title_in_a_group_are_one_heading() -> None:
+    group = "<hgroup><h2>{}</h2><p epub:type='title'>{}</p></hgroup><p>{}</p>"
+    documents = {
+        f"{number}.xhtml": group.format(numeral, title, paragraph(number))
+        for number, (numeral, title) in enumerate((("I", "Dusk"), ("II", "Dawn")))
+    }
+    assert titles(read(build(documents))) == ["I. Dusk", "II. Dawn"]
+    nav = nav_of(("I", "0.xhtml"), ("II", "1.xhtml"))
+    assert titles(read(build(documents, nav=nav))) == ["I. Dusk", "II. Dawn"]
+
+
+DRM = """<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xmlns:enc="http://www.w3.org/2001/04/xmlenc#">
+<enc:EncryptedData><enc:EncryptionMethod Algorithm="{}"/></enc:EncryptedData></encryption>"""
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"META-INF/encryption.xml": DRM.format("http://www.w3.org/2001/04/xmlenc#aes128-cbc")},
+        {"META-INF/rights.xml": "<rights/>"},
+        {"META-INF/license.lcpl": "{}"},
+    ],
+)
+def test_locked_books_are_refused(parts: dict[str, str]) -> None:
+    with pytest.raises(BookError, match="DRM") as refused:
+        parser.read(build({"a.xhtml": ONE}, parts=parts), "a.epub")
+    assert refused.value.code is BookErrorCode.DRM_PROTECTED
+
+
+def test_obfuscated_fonts_are_no_lock() -> None:
+    fonts = {"META-INF/encryption.xml": DRM.format("http://www.idpf.org/2008/embedding")}
+    assert titles(read(build({"a.xhtml": ONE, "b.xhtml": TWO}, parts=fonts))) == ["One", "Two"]
+
+
+def test_a_book_of_pictures_has_no_text() -> None:
+    with pytest.raises(BookError) as refused:
+        parser.read(build({"a.xhtml": "<img src='1.jpg' alt='Page 1'/>"}), "a.epub")
+    assert refused.value.code is BookErrorCode.NO_TEXT
+
+
+def test_what_unpacks_to_too_much_is_refused_unread() -> None:
+    with pytest.raises(BookError, match="smaller") as refused:
+        parser.read(build({"a.xhtml": "a " * 900_000}), "a.epub", limits=ReadingLimits(max_unpacked_bytes=1_000_000))
+    assert refused.value.code is BookErrorCode.TOO_LARGE
+
+
+@pytest.mark.parametrize("part", ["META-INF/container.xml", "OPS/book.opf"])
+def test_damaged_packages_are_refused_in_a_sentence(part: str) -> None:
+    with pytest.raises(BookError, match="damaged") as refused:
+        parser.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": "", part: "<broken"}), "a.epub")
+    assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_entities_do_not_explode() -> None:
+    laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
+    package = f'<!DOCTYPE p [<!ENTITY l0 "ha">{laughs}]><package><metadata><title>&l9;</title></metadata></package>'
+    with pytest.raises(BookError) as refused:
+        parser.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": package}), "a.epub")
+    assert refused.value.code is BookErrorCode.PARSE_FAILED

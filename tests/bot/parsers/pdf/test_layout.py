@@ -1,0 +1,35 @@
+"""Lines on pages, put together as paragraphs."""
+
+from bot.parsers.cleaning import MARK
+from bot.parsers.pdf.document import PdfPage
+from bot.parsers.pdf.layout import body_size, lay_out
+from bot.parsers.pdf.text import PdfLine
+from bot.parsers.text_builder import PageBreak
+
+_SIZE = 11.0
+
+
+def page(label: str, texts: list[str], *, left: float = 50, size: float = _SIZE) -> PdfPage:
+    """A page of full lines."""
+    lines = (PdfLine(text, left, 300, 600 - 14 * number, size) for number, text in enumerate(texts))
+    return PdfPage(label, tuple(lines), is_picture=False)
+
+
+def test_a_paragraph_may_be_as_long_as_a_book() -> None:
+    line = "and the keeper saw a light upon the island, and said nothing of it at all"
+    [block] = lay_out([page("1", [line] * 100_000)], _SIZE).blocks
+    assert block.text == MARK + " ".join([line] * 100_000)
+
+
+def test_pages_without_text_are_breaks_before_what_comes_next() -> None:
+    layout = lay_out([page("1", ["One"]), page("2", []), page("3", ["and two"]), page("4", [])], _SIZE)
+    [block] = layout.blocks
+    assert block.text == f"{MARK}One {MARK}{MARK}and two"
+    assert block.breaks == [PageBreak("1"), PageBreak("2"), PageBreak("3")]
+    assert layout.trailing == [PageBreak("4")]
+
+
+def test_the_text_is_in_the_size_of_most_letters_not_of_most_lines() -> None:
+    pages = [page("1", ["A"] * 10, size=18), page("2", ["and the keeper saw a light"], size=_SIZE + 0.01)]
+    assert body_size(pages) == _SIZE
+    assert body_size([]) == 0

@@ -1,0 +1,176 @@
+"""PDF: what stands on which page, as one text a person could read aloud."""
+
+import io
+
+import pytest
+from pypdf import PdfWriter
+
+from bot.parsers.pdf import parser
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers.builders import PdfLine
+from tests.bot.parsers.builders import pdf as build
+from tests.bot.parsers.invariants import check, titles
+
+_INDENTED = 62
+_NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def read(data: bytes) -> BookText:
+    return check(parser.read(data, "a.pdf"))
+
+
+def body_page(number: int, *, head: str = "", foot: str = "") -> list[str | PdfLine]:
+    """A page of two paragraphs whose first lines are indented, with a page head and a page number."""
+    name = _NAMES[number - 1]
+    lines: list[str | PdfLine] = [PdfLine(head, 150, 585)] if head else []
+    lines += [
+        PdfLine(f"Here begins the first paragraph of page {name}, which is long", _INDENTED, 540),
+        PdfLine(f"{name} enough to fill the line from one margin to the other and then", 50, 526),
+        PdfLine("stops short.", 50, 512),
+        PdfLine(f"The second paragraph of page {name} is much the same and reaches", _INDENTED, 498),
+        PdfLine(f"{name} to the very end of its last line, where it also says something.", 50, 484),
+    ]
+    return [*lines, PdfLine(foot, 195, 20)] if foot else lines
+
+
+def test_lines_become_paragraphs_and_pages_stay_pages() -> None:
+    book = read(build([body_page(1), body_page(2)]))
+    first, second, third, _ = book.text.split("\n\n")
+    assert first == (
+        "Here begins the first paragraph of page one, which is long one enough to fill the line from one margin to the "
+        "other and then stops short."
+    )
+    assert second.endswith("also says something.")
+    assert third.startswith("Here begins the first paragraph of page two")
+    assert [page.label for page in book.pages] == ["1", "2"]
+    assert book.text[book.pages[1].start :].startswith("Here begins the first paragraph of page two")
+    assert not book.pages_estimated
+
+
+def test_page_labels_are_the_documents_own() -> None:
+    book = read(build([body_page(n) for n in range(1, 5)], labels="0 << /S /r >> 2 << /S /D /St 5 >>"))
+    assert [page.label for page in book.pages] == ["i", "ii", "5", "6"]
+
+
+def test_a_paragraph_goes_on_over_the_page() -> None:
+    pages: list[list[str | PdfLine]] = [
+        [PdfLine("The keeper said that he would rather wait for the ebb than ask", 50, 526)],
+        [PdfLine("again, and nobody on the island had seen the cart come over.", 50, 540)],
+    ]
+    book = read(build(pages))
+    assert "rather wait for the ebb than ask again, and nobody" in book.text
+    assert book.text[book.pages[1].start :].startswith("again, and nobody")
+
+
+def test_words_cut_at_line_and_page_ends_are_whole() -> None:
+    pages: list[list[str | PdfLine]] = [
+        [
+            "It was a wonderful thing to see, and every one of them thought won-",
+            "derful was the word for it, as it was a beauti-",
+        ],
+        ["ful day. All beautiful days are alike, said the keeper to himself."],
+    ]
+    book = read(build(pages))
+    assert "thought wonderful was the word" in book.text
+    assert "it was a beautiful day" in book.text
+    assert book.text[book.pages[1].start :].startswith("day. All")
+
+
+def test_hyphens_of_the_author_stay() -> None:
+    lines = [
+        "The lighthouse-keeper was well-known to us, and the light-",
+        "house-keeper was a well-",
+        "known man to the rest of the island.",
+    ]
+    assert "light-house-keeper was a well-known man" in read(build([lines])).text.replace("lighthouse", "light-house")
+
+
+def test_running_heads_and_page_numbers_are_not_text() -> None:
+    pages = [
+        body_page(number, head="THE LONG NIGHT" if number % 2 else "Ann Author", foot=str(number + 10))
+        for number in range(1, 9)
+    ]
+    text = read(build(pages)).text
+    assert "THE LONG NIGHT" not in text
+    assert "Ann Author" not in text
+    assert "13" not in text
+    assert text.count("Here begins") == 8
+
+
+def test_chapter_headings_at_the_top_of_pages_are_no_running_heads() -> None:
+    pages = [
+        [PdfLine(f"Chapter {number}", 160, 560, 18), *body_page(number, foot=f"- {number} -")] for number in range(1, 6)
+    ]
+    assert titles(read(build(pages))) == [f"Chapter {number}" for number in range(1, 6)]
+
+
+def test_large_type_is_a_heading_even_on_two_lines() -> None:
+    page = body_page(1)
+    pages = [
+        [PdfLine("The Night of the", 120, 585, 18), PdfLine("Perpetua", 150, 565, 18), *page],
+        [PdfLine("The Strap", 150, 565, 18), *page],
+    ]
+    assert titles(read(build(pages))) == ["The Night of the Perpetua", "The Strap"]
+
+
+def test_outline_names_the_chapters() -> None:
+    pages = [[PdfLine("Dusk", 150, 570), *body_page(1)], body_page(2), [PdfLine("Dawn", 150, 570), *body_page(3)]]
+    book = read(build(pages, outline=[("1. Dusk", 0), ("2. Dawn", 2)], title="The Long Night", author="Ann Author"))
+    assert titles(book) == ["1. Dusk", "2. Dawn"]
+    assert book.text[book.chapters[1].start :].startswith("Dawn")
+    assert (book.title, book.author) == ("The Long Night", "Ann Author")
+
+
+def test_a_title_made_by_a_program_gives_way_to_the_file_name() -> None:
+    data = build([body_page(1)], title="Microsoft Word - draft.docx")
+    assert parser.read(data, "the_long_night.pdf").title == "The Long Night"
+
+
+def test_a_page_has_its_own_text_whatever_its_length() -> None:
+    long = [f"{_NAMES[number % 9]} times the tide came in over the sand and over the stones" for number in range(200)]
+    book = read(build([["A short page."], long, ["Another one."]]))
+    assert book.text.startswith("A short page.")
+    assert book.text.count("times the tide came in over the sand and over the stones") == 200
+    assert book.text[book.pages[2].start :] == "Another one."
+
+
+def test_blank_pages_keep_their_numbers() -> None:
+    book = read(build([body_page(1), [], body_page(3)]))
+    assert [page.label for page in book.pages] == ["1", "2", "3"]
+    assert book.pages[1].start == book.pages[1].end
+
+
+def test_scanned_books_are_refused_with_how_many_pages_are_pictures() -> None:
+    with pytest.raises(BookError, match=r"3 of the 3 pages .* pictures") as refused:
+        parser.read(build([[], [], []], pictures=True), "a.pdf")
+    assert refused.value.code is BookErrorCode.NO_TEXT
+
+
+def test_pages_that_are_pictures_are_a_warning() -> None:
+    book = read(build([body_page(1), [], [], [], body_page(5)], pictures=True))
+    assert len(book.warnings) == 1
+    assert "3 of 5 pages are pictures" in book.warnings[0]
+    assert "2, 3, 4" in book.warnings[0]
+
+
+def test_locked_books_are_refused() -> None:
+    writer = PdfWriter(io.BytesIO(build([body_page(1)])))
+    writer.encrypt("secret", algorithm="RC4-128")
+    out = io.BytesIO()
+    writer.write(out)
+    with pytest.raises(BookError, match="password") as refused:
+        parser.read(out.getvalue(), "a.pdf")
+    assert refused.value.code is BookErrorCode.ENCRYPTED
+
+
+def test_damaged_files_are_refused() -> None:
+    with pytest.raises(BookError, match="damaged") as refused:
+        parser.read(b"%PDF-1.7 and nothing else", "a.pdf")
+    assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_a_bookmark_behind_many_pictures_is_found() -> None:
+    pictures: list[list[str]] = [[]] * 9
+    book = read(build([*pictures, body_page(1), body_page(2)], outline=[("Night", 9), ("Morning", 10)]))
+    assert titles(book) == ["Night", "Morning"]

@@ -1,0 +1,93 @@
+"""DOCX: styles make chapters, Word's own layout makes pages."""
+
+import pytest
+
+from bot.parsers import docx
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers.builders import archive, docx_paragraph, docx_part
+from tests.bot.parsers.builders import docx as build
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import paragraph
+
+_STYLES = docx_part(
+    "styles",
+    '<w:style w:styleId="H1"><w:name w:val="heading 1"/></w:style>'
+    '<w:style w:styleId="Mine"><w:name w:val="My Chapter"/><w:basedOn w:val="H1"/></w:style>'
+    '<w:style w:styleId="Big"><w:name w:val="Title"/></w:style>'
+    '<w:style w:styleId="T1"><w:name w:val="toc 1"/></w:style>',
+)
+_RENDERED = "<w:lastRenderedPageBreak/>"
+
+
+def read(body: str, **parts: str) -> BookText:
+    named = {f"word/{name}.xml": part for name, part in parts.items()}
+    return check(docx.read(build(body, parts={"word/styles.xml": _STYLES, **named}), "a.docx"))
+
+
+def test_headings_by_style_even_by_one_derived() -> None:
+    book = read(
+        docx_paragraph("The Ebb", "Big")
+        + docx_paragraph("Posts ... 3", "T1")
+        + docx_paragraph("Posts", "H1")
+        + docx_paragraph(paragraph(1))
+        + docx_paragraph("Supper", "Mine")
+        + docx_paragraph(paragraph(2))
+    )
+    assert titles(book) == ["Posts", "Supper"]
+    assert book.title == "The Ebb"
+    assert "..." not in book.text
+
+
+def test_pages_are_those_word_laid_out() -> None:
+    book = read(
+        docx_paragraph(paragraph(1))
+        + docx_paragraph(paragraph(2), before='<w:br w:type="page"/>')
+        + docx_paragraph("won</w:t><w:lastRenderedPageBreak/><w:t>derful", before=_RENDERED)
+    )
+    assert [page.label for page in book.pages] == ["1", "2", "3"]
+    assert not book.pages_estimated
+    assert book.text.endswith("\n\nwonderful")
+    assert book.text[book.pages[2].start :] == "derful"
+
+
+def test_without_layout_breaks_by_hand_are_pages_if_they_come_often_enough() -> None:
+    by_hand = '<w:br w:type="page"/>'
+    often = read(docx_paragraph(paragraph(1)) + docx_paragraph(paragraph(2), before=by_hand))
+    assert [page.label for page in often.pages] == ["1", "2"]
+    seldom = read(docx_paragraph(paragraph(1)) * 40 + docx_paragraph(paragraph(2), before=by_hand))
+    assert seldom.pages_estimated
+
+
+def test_tables_row_by_row_and_notes_under_their_paragraph() -> None:
+    cells = "".join(f"<w:tc>{docx_paragraph(text)}</w:tc>" for text in ("1934", "Perpetua"))
+    note = '<w:p><w:r><w:t>The keeper.</w:t></w:r><w:r><w:footnoteReference w:id="7"/></w:r></w:p>'
+    book = read(
+        f"<w:tbl><w:tr>{cells}</w:tr></w:tbl>{note}{docx_paragraph('Next.')}",
+        footnotes=docx_part("footnotes", f'<w:footnote w:id="7">{docx_paragraph("A careful man.")}</w:footnote>'),
+    )
+    assert book.text == "1934 | Perpetua\n\nThe keeper.[1]\n\n[1] A careful man.\n\nNext."
+
+
+def test_deleted_hidden_and_doubled_text_is_not_read() -> None:
+    deleted = "<w:del><w:r><w:delText>gone</w:delText></w:r></w:del>"
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>"
+    box = (
+        '<mc:AlternateContent xmlns:mc="urn:x"><mc:Choice><w:p><w:r><w:t>boxed</w:t></w:r></w:p></mc:Choice>'
+        "<mc:Fallback><w:p><w:r><w:t>boxed</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent>"
+    )
+    book = read(f"<w:p>{deleted}{hidden}<w:r><w:t>seen</w:t><w:tab/><w:t>too</w:t>{box}</w:r></w:p>")
+    assert book.text == "boxed\n\nseen too"
+
+
+def test_properties_name_title_and_author() -> None:
+    core = '<p xmlns:dc="urn:dc"><dc:title>The Ebb</dc:title><dc:creator>Ann Author</dc:creator></p>'
+    book = docx.read(build(docx_paragraph(paragraph(1)), parts={"docProps/core.xml": core}), "a.docx")
+    assert (book.title, book.author) == ("The Ebb", "Ann Author")
+
+
+@pytest.mark.parametrize("document", ["", "<w:document", "<a><b></a>"])
+def test_damaged_documents_are_refused(document: str) -> None:
+    with pytest.raises(BookError, match="damaged") as refused:
+        docx.read(archive({"word/document.xml": document, "other": "x"}), "a.docx")
+    assert refused.value.code is BookErrorCode.PARSE_FAILED

@@ -1,0 +1,115 @@
+"""HTML: what a person sees in the browser is in the book, and nothing else."""
+
+import pytest
+
+from bot.parsers import html
+from domain.book import BookText
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import paragraph, prose
+
+
+def read(body: str, head: str = "") -> BookText:
+    return check(html.read(f"<html lang='en'><head>{head}</head><body>{body}</body></html>".encode(), "a_page.html"))
+
+
+def chapter(title: str, number: int, level: int = 2) -> str:
+    return f"<h{level}>{title}</h{level}><p>{paragraph(number)}</p><p>{paragraph(number + 1)}</p>"
+
+
+def test_only_what_is_seen_is_read() -> None:
+    book = read(
+        "<nav>Home | Shop</nav><script>var x = 1;</script><style>p {}</style><p>Seen.</p><p hidden>Unseen.</p>"
+        "<p style='display: none'>Unseen.</p><!-- unseen --><noscript>Unseen.</noscript><p>Also &amp; seen&hellip;</p>"
+    )
+    assert book.text == "Seen.\n\nAlso & seen…"
+
+
+def test_text_is_found_however_deep_it_stands() -> None:
+    book = read("<div><div><p>One <b>bold <i>and</i></b> two.</p>loose words<ul><li>a</li><li>b</li></ul></div></div>")
+    assert book.text == "One bold and two.\n\nloose words\n\na\n\nb"
+
+
+def test_white_space_is_the_browsers() -> None:
+    book = read("<p>One\n   two<br/>three&nbsp;four</p><pre>if x:\n    y()</pre><p>won&shy;der&#xFB01;nd</p>")
+    assert book.text == "One two\nthree four\n\nif x:\n    y()\n\nwonderfind"
+
+
+def test_tables_are_read_row_by_row() -> None:
+    book = read("<table><tr><th>Year</th><th>Ship</th></tr><tr><td>1934</td><td></td><td>Perpetua</td></tr></table>")
+    assert book.text == "Year | Ship\n\n1934 | Perpetua"
+
+
+def test_headings_are_chapters_and_the_contents_are_not() -> None:
+    contents = "<h2>Contents</h2><p><a href='#1'>I</a></p>"
+    book = read(
+        f"<h1>THE LONG NIGHT</h1><h2>By Ann Author</h2>{contents}{chapter('I. Dusk', 1)}{chapter('II. Dawn', 5)}"
+        "<h2>Transcriber’s Note</h2><p>Two commas were mended.</p>",
+        head="<title>The Long Night, by Ann Author</title>",
+    )
+    assert titles(book) == ["I. Dusk", "II. Dawn"]
+    assert (book.title, book.author, book.language) == ("The Long Night", "Ann Author", "en")
+    assert book.chapters[-1].end == book.text.index("Transcriber")
+
+
+def test_number_and_title_of_a_chapter_are_one_heading() -> None:
+    body = "".join(f"<h3>CHAPTER {n}</h3>{chapter(t, 5, 3)}" for n, t in (("ONE", "THE EVE"), ("TWO", "THE STAR")))
+    assert titles(read(body)) == ["Chapter One. The Eve", "Chapter Two. The Star"]
+
+
+def test_parts_hold_chapters_but_chapters_hold_no_subheadings() -> None:
+    inner = f"{chapter('Chapter 1', 1, 3)}<h4>A subheading</h4><p>{paragraph(3)}</p>{chapter('Chapter 2', 5, 3)}"
+    book = read(f"<h2>Part One</h2>{inner}<h2>Part Two</h2>{chapter('Chapter 3', 9, 3)}")
+    assert titles(book) == ["Part One", "  Chapter 1", "  Chapter 2", "Part Two", "  Chapter 3"]
+
+
+def test_page_numbers_of_the_print_are_page_labels() -> None:
+    book = read(
+        f"<p><span class='pagenum'><a id='Page_xii'>[Pg xii]</a></span>{paragraph(1)}</p>"
+        f"<p>{paragraph(2)} won<span class='pagenum'>[Pg 1]</span>derful.</p>"
+        f"<p><span class='pagenum' id='Page_2'></span>{paragraph(3)}</p>"
+    )
+    assert [page.label for page in book.pages] == ["xii", "1", "2"]
+    assert not book.pages_estimated
+    assert "wonderful." in book.text
+    assert "Pg" not in book.text
+    assert book.text[book.pages[1].start :].startswith("derful.")
+
+
+def test_a_page_break_for_the_printer_hides_no_text() -> None:
+    book = read(f"<div class='pagebreak'><p>{paragraph(1)}</p></div><p>{paragraph(2)}</p>")
+    assert book.text == prose(1, 2)
+    assert book.pages_estimated
+
+
+def test_drop_capitals_and_note_numbers() -> None:
+    book = read(
+        "<p><img alt='O' src='o.png'/>nce upon a time.<a href='#n'><sup>12</sup></a> <img alt='A cat'/>Then.</p>"
+    )
+    assert book.text == "Once upon a time.[12] Then."
+
+
+def test_gutenberg_boilerplate_is_left_out() -> None:
+    book = read(
+        "<pre>The Project Gutenberg EBook of Emma\n\nTitle: Emma\n\nAuthor: Jane Austen\n\n"
+        f"*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***</pre>{chapter('Chapter 1', 1)}{chapter('Chapter 2', 5)}"
+        "<pre>*** END OF THIS PROJECT GUTENBERG EBOOK EMMA ***\n\nLicence.</pre>"
+    )
+    assert book.text.startswith("Chapter 1")
+    assert book.text.endswith(paragraph(6))
+    assert (book.title, book.author) == ("Emma", "Jane Austen")
+
+
+def test_chapters_without_heading_elements_are_found_by_their_words() -> None:
+    body = "".join(f"<p><b>CHAPTER {n}</b></p><p>{paragraph(7)}</p><p>{paragraph(8)}</p>" for n in ("I", "II"))
+    assert titles(read(body)) == ["Chapter I", "Chapter II"]
+
+
+def test_declared_encodings_are_believed() -> None:
+    page = "<html><head><meta charset='windows-1252'></head><body><p>Où êtes-vous ?</p></body></html>"
+    assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
+
+
+@pytest.mark.parametrize("name", ["punycode", "idna", "undefined", "zlib", "no-such-thing"])
+def test_an_encoding_that_no_text_is_in_is_not_believed(name: str) -> None:
+    page = f"<html><head><meta charset='{name}'></head><body><p>Où êtes-vous ?</p></body></html>"
+    assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"

@@ -1,0 +1,48 @@
+"""Markdown is read as it looks when rendered."""
+
+from bot.parsers import markdown
+from domain.book import BookText
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import prose
+
+
+def read(text: str) -> BookText:
+    return check(markdown.read(text.encode(), "a-file.md"))
+
+
+def test_a_novel_with_title_author_and_numbered_chapters() -> None:
+    book = read(f"# The Ebb\n\nby Ann Author\n\n## 1. Posts\n\n{prose(1)}\n\n## 2. Supper\n\n{prose(5)}\n")
+    assert titles(book) == ["1. Posts", "2. Supper"]
+    assert (book.title, book.author) == ("The Ebb", "Ann Author")
+    assert book.text.startswith("The Ebb\n\nby Ann Author\n\n1. Posts\n\n")
+
+
+def test_front_matter_names_the_book_and_is_not_text() -> None:
+    book = read(
+        f'---\ntitle: "The Ebb"\nauthor: Ann Author\nlang: en\n---\n\n# One\n\n{prose(1)}\n\n# Two\n\n{prose(5)}'
+    )
+    assert (book.title, book.author, book.language) == ("The Ebb", "Ann Author", "en")
+    assert book.text.startswith("One\n\n")
+    assert titles(book) == ["One", "Two"]
+
+
+def test_marks_are_gone_and_words_are_there() -> None:
+    book = read(
+        "A *word* with **weight**, `code`, [a link](http://x.example), ![a picture](p.png) and &copy;.\n\n"
+        "> quoted\n> on\n\n- one\n- two\n\n<div>raw <b>html</b></div>\n\nline  \nline\n\n[ref]: http://y.example\n"
+    )
+    assert book.text == (
+        "A word with weight, code, a link, and ©.\n\nquoted on\n\none\n\ntwo\n\nraw html\n\nline\nline"
+    )
+
+
+def test_a_hash_in_code_is_no_chapter() -> None:
+    book = read(f"# One\n\n{prose(1)}\n\n```\n# not a chapter\n```\n\n# Two\n\n{prose(5)}")
+    assert titles(book) == ["One", "Two"]
+    assert "# not a chapter" in book.text
+
+
+def test_underlined_headings_and_tables() -> None:
+    book = read(f"One\n===\n\n{prose(1)}\n\nTwo\n===\n\n| a | b |\n|---|---|\n| 1 | *2* |\n\n{prose(5)}")
+    assert titles(book) == ["One", "Two"]
+    assert "a | b\n\n1 | 2" in book.text

@@ -1,0 +1,65 @@
+"""What is repeated without end is read in no time: none of these files may take a reader longer than its length.
+
+Each of them would take a reader that goes back over what it has seen many minutes, and its worker has one.
+"""
+
+import pytest
+
+from bot.parsers.sandbox.pool import SandboxedReader
+from tests.bot.parsers import builders
+from tests.bot.parsers.invariants import check
+from tests.bot.parsers.prose import paragraph
+
+TEXT = paragraph(1)
+PAGE = f"<p>{TEXT}</p>"
+
+
+def with_nav(nav: str) -> bytes:
+    return builders.epub({"a.xhtml": PAGE}, nav=f"<nav epub:type='toc'>{nav}</nav>")
+
+
+def with_ncx(ncx: str) -> bytes:
+    return builders.epub({"a.xhtml": PAGE}, ncx=" ", parts={"OPS/toc.ncx": ncx})
+
+
+def by(creators: str) -> bytes:
+    item = "<item id='a' href='a.xhtml' media-type='text/html'/>"
+    package = f"<package><metadata>{creators}</metadata><manifest>{item}</manifest></package>"
+    return builders.epub({"a.xhtml": PAGE}, parts={"OPS/book.opf": package})
+
+
+def with_styles(styles: str) -> bytes:
+    text = builders.docx_paragraph("AB " * 300_000, "s0") + builders.docx_paragraph(TEXT)
+    return builders.docx(text, parts={"word/styles.xml": builders.docx_part("styles", styles)})
+
+
+def style(number: int, parent: int, name: str = "") -> str:
+    return f'<w:style w:styleId="s{number}"><w:name w:val="{name}"/><w:basedOn w:val="s{parent}"/></w:style>'
+
+
+FILES = {
+    "blank lines at the end.txt": TEXT.encode() + b"\n \n" * 30_000 + b".",
+    "one long line above others.txt": b"x" * 8_000_000 + (b"\n\n" + b"w " * 130) * 30_000 + TEXT.encode(),
+    "spaces in a field.md": f"---\ntitle: a{' ' * 400_000}x\n---\n{TEXT}".encode(),
+    "comments that never end.md": f"{TEXT}\n\n{'<!--' * 200_000}".encode(),
+    "tags that never end.md": f"<div>{'<a ' * 200_000}\n\n{TEXT}".encode(),
+    "spaces in code.md": f"{TEXT}\n\n```\n{' ' * 400_000}x \ny\n```\n".encode(),
+    "the name of a tag.html": f"{PAGE}<i/><{'a' * 400_000}>".encode(),
+    "sections that never end.html": f"{PAGE}{'<![CDATA[' * 200_000}".encode(),
+    "document types that never end.html": f"<!ENTITY>{'<!DOCTYPE[' * 200_000}>{PAGE}".encode(),
+    "pages in pages.html": f"{'<span class=page>' * 40_000}{'<i></i>' * 40_000}{PAGE}".encode(),
+    "spaces on a page mark.html": f"<p class=page title='{' ' * 200_000}y'>{PAGE}".encode(),
+    "contents in contents.epub": with_nav("<ol>" * 30_000 + "<a href='a.xhtml'>x</a>" * 20_000),
+    "links in links.epub": with_nav("<svg>" + "<a href='a.xhtml'>x" * 60_000),
+    "a chapter's name.epub": with_nav(f"<ol><li><a href='a.xhtml'>{'AB ' * 300_000}</a></ol>"),
+    "document types that never end.epub": with_ncx("<!DOCTYPE[" * 200_000),
+    "declarations that never end.epub": with_ncx("<?xml" * 400_000),
+    "authors in authors.epub": by("<creator>x" * 30_000 + "</creator>" * 30_000),
+    "a heading.docx": with_styles(style(0, 0, "heading 1")),
+    "styles that follow from styles.docx": with_styles("".join(style(each, each + 1) for each in range(40_000))),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+async def test_repetition_takes_no_longer_than_its_length(name: str) -> None:
+    assert TEXT[:40] in check(await SandboxedReader().read(FILES[name], name)).text

@@ -1,0 +1,80 @@
+"""Titles as a person would write them."""
+
+import pytest
+
+from bot.parsers.titles import book_title, chapter_title, page_label, title_from_filename
+
+
+@pytest.mark.parametrize(
+    ("heading", "title"),
+    [
+        ("CHAPTER I. Down the Rabbit-Hole", "Chapter I. Down the Rabbit-Hole"),
+        ("CHAPTER IV.", "Chapter IV"),
+        ("BOOK ONE: 1805", "Book One: 1805"),
+        ("THE EARTH UNDER THE MARTIANS", "The Earth Under the Martians"),
+        ("DR. JEKYLL WAS QUITE AT EASE", "Dr. Jekyll Was Quite at Ease"),
+        ("HENRY IV. AND THE O’BRIEN GIRL", "Henry IV. and the O’Brien Girl"),
+        ("U.S.S. NAUTILUS: THE END", "U.S.S. Nautilus: The End"),
+        ("I. A SCANDAL IN BOHEMIA", "I. A Scandal in Bohemia"),
+        ("XII", "Chapter XII"),
+        ("12.", "Chapter 12"),
+        ("3. The Lantern Room", "3. The Lantern Room"),
+        ("_An  Emphasised_ Title [1]", "An Emphasised Title"),
+        ("The eBay Years", "The eBay Years"),
+    ],
+)
+def test_chapter_titles(heading: str, title: str) -> None:
+    assert chapter_title(heading) == title
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        ("The Project Gutenberg eBook of Emma, by Jane Austen", ("Emma", "Jane Austen")),
+        ("Stand by Me", ("Stand by Me", "")),
+        ("Microsoft Word - final.docx", ("", "")),
+        ("untitled", ("", "")),
+    ],
+)
+def test_declared_titles_are_believed_if_a_person_wrote_them(declared: str, expected: tuple[str, str]) -> None:
+    assert book_title(declared) == expected
+
+
+@pytest.mark.parametrize(
+    ("filename", "title"),
+    [
+        ("war_peace.txt", "War Peace"),
+        ("return-on-the-ebb.md", "Return on the Ebb"),
+        ("Moby-Dick.epub", "Moby-Dick"),
+        ("../../etc/The Long Night.pdf", "The Long Night"),
+        ("C:\\Books\\emma.v2.epub", "Emma.V2"),
+        ("...", "Untitled"),
+        ("lone\ud800.txt", "Lone\ufffd"),
+    ],
+)
+def test_file_names_as_titles(filename: str, title: str) -> None:
+    assert title_from_filename(filename) == title
+
+
+@pytest.mark.parametrize(
+    ("declared", "label"),
+    [
+        ("xii", "xii"),
+        ("A-4", "A-4"),
+        ("Plate 3*", "Plate 3*"),
+        ("12 · the whole book is open] [", "12 the whole book is"),
+        ("[x](http://evil.example)", "xhttp://evil.example"),
+        ("1\n\nSystem:\x1b[31m", "1 System: 31m"),
+        ("@everyone <@1>", "everyone 1"),
+        ("\u202e\ud800", ""),
+    ],
+)
+def test_page_labels_are_no_more_than_labels(declared: str, label: str) -> None:
+    assert page_label(declared) == label
+
+
+def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    assert chapter_title(f"The \x1b]8;;http://evil.example\x07Lamp\x9b31m\u202e{hidden}") == (
+        "The ]8;;http://evil.example Lamp 31m"
+    )

@@ -1,0 +1,212 @@
+"""Chapters of plain text, in the shapes that books on the net really have."""
+
+import pytest
+
+from bot.parsers.text.parser import read_plain
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import prose
+
+
+def book_of(*parts: str) -> str:
+    """Parts of a book; `¶` stands for three paragraphs of prose."""
+    filled = [part.replace("¶", f"\n\n{prose(10 * number)}\n\n") for number, part in enumerate(parts, start=1)]
+    return "\n\n".join(filled)
+
+
+SHAPES = {
+    "chapters with titles in the line": (
+        ["ALICE\n\n\n", "CHAPTER I. Down the Rabbit-Hole¶", "CHAPTER II. The Pool of Tears¶"],
+        ["Chapter I. Down the Rabbit-Hole", "Chapter II. The Pool of Tears"],
+    ),
+    "title in the next line": (
+        ["CHAPTER I.\nThe Period¶", "CHAPTER II.\nThe Mail¶", "CHAPTER III.\nThe Night Shadows¶"],
+        ["Chapter I. The Period", "Chapter II. The Mail", "Chapter III. The Night Shadows"],
+    ),
+    "title under a blank line, in capitals": (
+        ["STAVE ONE.\n\n\nMARLEY’S GHOST.¶", "STAVE TWO.\n\n\nTHE FIRST OF THE THREE SPIRITS.¶"],
+        ["Stave One. Marley’s Ghost", "Stave Two. The First of the Three Spirits"],
+    ),
+    "a first sentence is no title": (
+        ["Chapter 1\n\nCall me Ishmael.¶", "Chapter 2\n\nI stuffed a shirt or two.¶"],
+        ["Chapter 1", "Chapter 2"],
+    ),
+    "books of chapters, and epilogues of chapters": (
+        [
+            "BOOK ONE: 1805\n\n\n\nCHAPTER I¶",
+            "CHAPTER II¶",
+            "BOOK TWO: 1805\n\n\n\nCHAPTER I¶",
+            "FIRST EPILOGUE: 1813 - 20\n\n\n\nCHAPTER I¶",
+            "CHAPTER II¶",
+        ],
+        [
+            "Book One: 1805",
+            "  Chapter I",
+            "  Chapter II",
+            "Book Two: 1805",
+            "  Chapter I",
+            "First Epilogue: 1813 - 20",
+            "  Chapter I",
+            "  Chapter II",
+        ],
+    ),
+    "three levels": (
+        [
+            "VOLUME I—FANTINE\n\n\nPREFACE¶",
+            "BOOK FIRST—A JUST MAN\n\n\nCHAPTER I—M. MYRIEL¶",
+            "VOLUME II—COSETTE\n\n\nBOOK FIRST—WATERLOO\n\n\nCHAPTER I—THE EVENING¶",
+        ],
+        [
+            "Volume I—Fantine",
+            "  Preface",
+            "  Book First—A Just Man",
+            "    Chapter I—M. Myriel",
+            "Volume II—Cosette",
+            "  Book First—Waterloo",
+            "    Chapter I—The Evening",
+        ],
+    ),
+    "letters, then chapters": (
+        ["Letter 1¶", "Letter 2¶", "Chapter 1¶", "Chapter 2¶"],
+        ["Letter 1", "Letter 2", "Chapter 1", "Chapter 2"],
+    ),
+    "numerals alone": (["I¶", "II¶", "III¶"], ["Chapter I", "Chapter II", "Chapter III"]),
+    "numerals with titles": (
+        ["I.\n Introduction¶", "II.\n The Machine¶"],
+        ["I. Introduction", "II. The Machine"],
+    ),
+    "parts with numbered chapters": (
+        [
+            "PART ONE\n\nThe Old Buccaneer\n\n\n\n1\n\nThe Sea-dog at the Inn¶",
+            "2\n\nBlack Dog Appears¶",
+            "PART TWO\n\nThe Sea Cook\n\n\n\n3\n\nAt the Sign of the Glass¶",
+        ],
+        [
+            "Part One. The Old Buccaneer",
+            "  1. The Sea-dog at the Inn",
+            "  2. Black Dog Appears",
+            "Part Two. The Sea Cook",
+            "  3. At the Sign of the Glass",
+        ],
+    ),
+    "a play": (
+        ["ACT I\n\nSCENE I. A public place.¶", "SCENE II. A Street.¶", "ACT II\n\nSCENE I. An open place.¶"],
+        ["Act I", "  Scene I. A public place", "  Scene II. A Street", "Act II", "  Scene I. An open place"],
+    ),
+    "numbers in words, and an epilogue": (
+        ["Prologue¶", "Chapter One¶", "Chapter Twenty-Three¶", "Epilogue¶"],
+        ["Prologue", "Chapter One", "Chapter Twenty-Three", "Epilogue"],
+    ),
+    "inner numerals of titled stories": (
+        ["ADVENTURE I. A SCANDAL IN BOHEMIA\n\nI.¶", "II.¶", "ADVENTURE II. THE RED-HEADED LEAGUE¶"],
+        ["Adventure I. A Scandal in Bohemia", "Adventure II. The Red-Headed League"],
+    ),
+    "tales whose titles are in capitals": (
+        ["THE GOLDEN BIRD¶", "\nHANS IN LUCK¶", "\nJORINDA AND JORINDEL¶"],
+        ["The Golden Bird", "Hans in Luck", "Jorinda and Jorindel"],
+    ),
+    "tales with no more space around titles than around paragraphs": (
+        ["THE GOLDEN BIRD¶", "HANS IN LUCK¶", "THE FOUR BROTHERS¶"],
+        ["The Golden Bird", "Hans in Luck", "The Four Brothers"],
+    ),
+    "German": (
+        ["Erstes Kapitel\n\nVerhaftung¶", "Zweites Kapitel\n\nErste Untersuchung¶"],
+        ["Erstes Kapitel. Verhaftung", "Zweites Kapitel. Erste Untersuchung"],
+    ),
+    "Chinese": (
+        ["第一章 灵根育孕源流出¶", "第二章 悟彻菩提真妙理¶"],
+        ["第一章 灵根育孕源流出", "第二章 悟彻菩提真妙理"],
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_chapters_are_found_in_every_shape(shape: str) -> None:
+    parts, expected = SHAPES[shape]
+    assert titles(check(read_plain(book_of(*parts)))) == expected
+
+
+def test_contents_at_the_front_are_not_chapters() -> None:
+    contents = "CONTENTS\n\n\n" + "\n\n".join(
+        ["BOOK ONE", "CHAPTER I", "CHAPTER II", "BOOK TWO", "CHAPTER I", "CHAPTER II"]
+    )
+    book = check(
+        read_plain(
+            book_of(
+                contents, "\n\n\nBOOK ONE\n\n\nCHAPTER I¶", "CHAPTER II¶", "BOOK TWO\n\n\nCHAPTER I¶", "CHAPTER II¶"
+            )
+        )
+    )
+    assert titles(book) == ["Book One", "  Chapter I", "  Chapter II", "Book Two", "  Chapter I", "  Chapter II"]
+    assert book.chapters[0].start > book.text.index("CHAPTER II")
+
+
+def test_contents_line_by_line_are_not_chapters() -> None:
+    first, second = " CHAPTER I  The Period\n CHAPTER II  The Mail", " CHAPTER I  Gold"
+    contents = f"Contents\n\n Book the First\n\n{first}\n\n Book the Second\n\n{second}"
+    book = check(
+        read_plain(
+            book_of(
+                contents,
+                "Book the First\n\n\nCHAPTER I\nThe Period¶",
+                "CHAPTER II\nThe Mail¶",
+                "Book the Second\n\n\nCHAPTER I\nGold¶",
+            )
+        )
+    )
+    assert titles(book) == [
+        "Book the First",
+        "  Chapter I. The Period",
+        "  Chapter II. The Mail",
+        "Book the Second",
+        "  Chapter I. Gold",
+    ]
+
+
+def test_last_line_of_contents_with_a_preface_under_it_is_no_chapter() -> None:
+    contents = "\n\n".join(
+        ["CHAPTER I", "CHAPTER II", "CHAPTER III", "CHAPTER IV", "A preface nobody put a heading on."]
+    )
+    book = check(read_plain(book_of(contents, "CHAPTER I¶", "CHAPTER II¶", "CHAPTER III¶", "CHAPTER IV¶")))
+    assert titles(book) == ["Chapter I", "Chapter II", "Chapter III", "Chapter IV"]
+
+
+def test_what_is_shouted_in_a_chapter_does_not_end_it() -> None:
+    book = check(read_plain(book_of("Chapter 1¶", "BEWARE OF THE DOG¶", "“HELP!”¶", "Chapter 2¶")))
+    assert titles(book) == ["Chapter 1", "Chapter 2"]
+
+
+def test_signboards_in_a_novel_without_chapters_make_none() -> None:
+    assert titles(check(read_plain(book_of("The keeper¶", "BEWARE OF THE DOG¶", "NO ENTRY¶")))) == []
+
+
+def test_page_numbers_in_the_text_are_not_chapters() -> None:
+    pages = [f"{prose(9 * number, 2)[:-40]}\n\n{number}" for number in range(1, 30)]
+    assert titles(check(read_plain("\n\n".join(pages)))) == []
+
+
+def test_speakers_of_a_play_are_not_chapters() -> None:
+    speeches = [f"{'HAMLET' if number % 2 else 'HORATIO'}.\n{prose(number, 1)[:90]}" for number in range(60)]
+    assert titles(check(read_plain("\n\n".join(speeches)))) == []
+
+
+def test_numbered_points_of_an_essay_are_not_chapters() -> None:
+    points = [f"{number}. A point in an essay, and a whole paragraph of text all the same." for number in range(1, 12)]
+    assert titles(check(read_plain("\n\n".join(points)))) == []
+
+
+def test_a_sentence_about_a_chapter_is_no_heading() -> None:
+    text = book_of("Chapter 1¶", "Chapter 5 of the report was lost.¶", "Chapter 2¶")
+    assert titles(check(read_plain(text))) == ["Chapter 1", "Chapter 2"]
+
+
+def test_text_without_blank_lines_has_chapters_too() -> None:
+    lines = ["Chapter 1", *prose(1, 20).split("\n\n"), "Chapter 2", *prose(40, 20).split("\n\n")]
+    assert titles(check(read_plain("\n".join(lines)))) == ["Chapter 1", "Chapter 2"]
+
+
+def test_chapters_cover_what_is_theirs() -> None:
+    book = check(read_plain(book_of("PART ONE\n\n\nChapter 1¶", "Chapter 2¶")))
+    part, first, second = book.chapters
+    assert book.text[part.start : part.end].strip() == "PART ONE"
+    assert book.text[first.start : first.end].startswith("Chapter 1")
+    assert second.end == len(book.text)

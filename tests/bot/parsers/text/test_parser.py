@@ -1,0 +1,87 @@
+"""Plain text keeps every character and gains pages and chapters."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.parsers.limits import ReadingLimits
+from bot.parsers.text import parser
+from domain.errors import BookError, BookErrorCode
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import prose
+
+
+def test_text_stays_as_it_stands_but_for_carriage_returns() -> None:
+    text = f"Title\r\n\r\nCHAPTER I.\r\nThe Start\r\n\r\n{prose(1)}\r\n   indented\tand trailing  \r\n"
+    assert check(parser.read(text.encode(), "a.txt")).text == text.replace("\r\n", "\n")
+
+
+@given(st.text(min_size=1, max_size=400).filter(str.strip))
+def test_read_plain_keeps_text_to_the_last_character(text: str) -> None:
+    if "\ud800" <= max(text) <= "\udfff":
+        return
+    assert check(parser.read_plain(text)).text == text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32", "cp1252"])
+def test_text_in_any_encoding_reads_the_same(encoding: str) -> None:
+    text = f"“Où êtes-vous, garçon ?” demanda la mère à l’élève.\n\n{prose(1)}"
+    assert parser.read(text.encode(encoding), "a.txt").text == text
+
+
+def test_gutenberg_licence_is_left_out_and_its_header_names_the_book() -> None:
+    header = "The Project Gutenberg EBook of Emma\n\nTitle: Emma\n\nAuthor: Jane Austen\n\nLanguage: English\n\n"
+    start, end = (
+        "*** START OF THIS PROJECT GUTENBERG EBOOK EMMA ***",
+        "*** END OF THIS PROJECT GUTENBERG EBOOK EMMA ***",
+    )
+    book = check(parser.read(f"{header}{start}\n\n{prose(1)}\n\n{end}\n\nLicence text.\n".encode(), "1342.txt"))
+    assert book.text == prose(1)
+    assert (book.title, book.author, book.language) == ("Emma", "Jane Austen", "en")
+
+
+def test_gutenberg_licence_stays_where_the_text_must_stay() -> None:
+    text = f"*** START OF THE PROJECT GUTENBERG EBOOK EMMA ***\n\n{prose(1)}"
+    assert parser.read_plain(text).text == text
+
+
+def test_title_page_names_title_and_author() -> None:
+    book = check(
+        parser.read_plain(f"WAR AND PEACE\n\nBy Leo Tolstoy\n\n\nCHAPTER I\n\n{prose(1)}\n\nCHAPTER II\n\n{prose(9)}")
+    )
+    assert (book.title, book.author) == ("War and Peace", "Leo Tolstoy")
+
+
+def test_file_name_is_the_title_of_last_resort() -> None:
+    assert parser.read_plain(prose(1), r"C:\Books\the_long_night.txt").title == "The Long Night"
+
+
+def test_text_beyond_the_limit_is_refused_with_advice() -> None:
+    with pytest.raises(BookError, match="in parts") as refused:
+        parser.read(prose(1).encode(), "a.txt", limits=ReadingLimits(max_characters=100))
+    assert refused.value.code is BookErrorCode.TOO_LARGE
+
+
+def test_two_million_characters_on_one_line_are_a_book() -> None:
+    book = check(parser.read_plain("word " * 400_000))
+    assert len(book.pages) == pytest.approx(2_000_000 / 1_800, rel=0.01)
+    assert titles(book) == []
+
+
+def test_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(BookError, match="does not look like text") as refused:
+        parser.read(bytes(range(256)) * 40, "a.txt")
+    assert refused.value.code is BookErrorCode.UNSUPPORTED_FORMAT
+
+
+def test_a_broken_character_is_a_warning() -> None:
+    data = "Ein schöner Tag über dem Städtchen, sagte er, und Öl ist teuer. ".encode() * 3 + b"\xff end"
+    book = check(parser.read(data, "a.txt"))
+    assert "schöner" in book.text
+    assert len(book.warnings) == 1
+
+
+def test_orders_to_a_terminal_become_blanks_of_the_same_length() -> None:
+    text = f"{prose(1, 9)}\n\x1b[31mRed\x07 \x9b2J and\tso on.\0\x7f\x0cNext page.\n"
+    book = check(parser.read(text.encode(), "a.txt"))
+    assert book.text == text.translate(dict.fromkeys([0, 7, 0x1B, 0x7F, 0x9B], " "))
