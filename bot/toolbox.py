@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from bot.mcp.client import parse_servers
 from bot.settings import Settings
 from bot.tools.book import book_toolbox
-from bot.tools.mcp_addresses import parse_servers
 from domain.ports import BookView, Dispatcher
 from domain.tool_use import ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
@@ -33,7 +33,7 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
         if "weather" in settings.extra_tools:
             extras.append(_weather(settings, stack))
         if servers := parse_servers(settings.mcp_servers):
-            from bot.tools.mcp import open_mcp_tools  # takes half a second to load
+            from bot.mcp.tools import open_mcp_tools  # takes half a second to load
 
             tools = await stack.enter_async_context(open_mcp_tools(servers, timeout=settings.tool_timeout_s))
             extras.append(tools.register_in)

@@ -18,7 +18,7 @@ from rich.text import Text
 from bot.app import App
 from bot.commands.running import console, errors, fail, opened, run_async
 from bot.terminal import obeyed_by_none
-from bot.tools.showing import counted
+from bot.tools.results import counted
 from domain.book import Book, BookStatus
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook

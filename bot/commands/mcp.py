@@ -16,7 +16,7 @@ def mcp(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,
 ) -> None:
     """Serve the books to other programs by the Model Context Protocol, as far as they have been read."""
-    from bot.mcp_server import OpenBooks, book_server, serve_http, serve_stdio  # takes half a second to load
+    from bot.mcp.server import OpenBooks, book_server, serve_http, serve_stdio  # takes half a second to load
 
     async def work() -> None:
         async with opened() as app:

@@ -1,20 +1,74 @@
 """The tools with which a model looks into the book of a conversation, all inside the readers' bound."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from bot.tools.arguments import define, text_argument, text_arguments, whole_argument
-from bot.tools.contents import MOST_LISTED, listed
-from bot.tools.position import PROPOSE_POSITION, proposer
-from bot.tools.showing import WordBudget, counted, joined, labelled, passage_of, per_chapter
+from bot.tools.results import (
+    WordBudget,
+    counted,
+    define,
+    joined,
+    labelled,
+    passage_of,
+    per_chapter,
+    text_argument,
+    text_arguments,
+    whole_argument,
+)
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
-from domain.book import Mentions, Passage
+from domain.book import ContentsEntry, Mentions, Passage
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
+from domain.tools import context
 from domain.tools.context import NO_AIDS, Aids
 from domain.tools.registry import ToolRegistry
+
+MOST_LISTED = 100
+"""Chapters in one answer; with pages and lengths they are some 1,000 words."""
+
+_LONGEST_TITLE = 120
+"""Characters. What calls itself a title and is longer is the beginning of a chapter."""
+
+
+def listed(entries: Sequence[ContentsEntry], first: int) -> dict[str, object]:
+    """The chapters from the one numbered `first` on, how many there are in all, and where to go on."""
+    chosen = [entry for entry in entries if entry.number >= first][:MOST_LISTED]
+    told: dict[str, object] = {"chapters": [_line(entry) for entry in chosen], "total": len(entries)}
+    if chosen and chosen[-1].number < entries[-1].number:
+        told["more"] = f"For those after {chosen[-1].number} call again with from={chosen[-1].number + 1}."
+    return told
+
+
+def _line(entry: ContentsEntry) -> dict[str, object]:
+    state = {} if entry.finished else {"state": "being read"}
+    title = entry.title if len(entry.title) <= _LONGEST_TITLE else entry.title[:_LONGEST_TITLE].rstrip() + "…"
+    return {"number": entry.number, "title": title, "page": entry.page, "words": entry.words, **state}
+
+
+PROPOSE_POSITION = define(
+    context.PROPOSE_POSITION,
+    "Offer the reader to set how far they have read. Use it only when a reader says so themselves (“I am on page 80 "
+    "now”). It changes nothing by itself: the reader confirms, and then their next message sees more.",
+    {"page": {"type": "string", "description": "The last page the reader has read, as printed: 80 or xii."}},
+    "page",
+)
+
+
+def proposer(propose: Callable[[str], None]) -> ToolHandler:
+    """The handler. Whether there is such a page is not looked up: that would tell how long the book is."""
+
+    async def call(args: dict[str, Any]) -> ToolResult:
+        page = context.page_in(text_argument(args, "page"))
+        if page is None:
+            raise ValueError("page must be the number or label of one page, such as 80 or xii")
+        propose(page)
+        sentence = f"The reader is asked whether to set their position to page {page}. Nothing changes until then."
+        return ToolResult(sentence, summary=f"page {page} proposed")
+
+    return call
+
 
 SPENT = "The reading budget of this answer is used up: answer from what you have."
 

@@ -3,18 +3,219 @@
 import asyncio
 import contextlib
 import contextvars
+import functools
 import inspect
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Union
 
+import docstring_parser
 import pydantic_core
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
-from bot.tools.signature import ToolSignatureError, definition_of, docstring_of, signature_of
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
-from domain.tools.registry import TOOL_NAME, failure_output
+from domain.tools.registry import TOOL_NAME, failure_output, to_json
+
+
+class ToolSignatureError(TypeError):
+    """A function cannot be a tool; the sentence says which part of it is in the way."""
+
+
+class ToolArgumentError(ValueError):
+    """The arguments of a call do not fit; the sentence is for the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of a tool function; `schema` is a JSON Schema object with its `$defs` at the top."""
+
+    schema: dict[str, Any]
+    _adapter: TypeAdapter[dict[str, Any]] = field(repr=False)
+    _never_null: frozenset[str]
+
+    def bind(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Keyword arguments for the function: validated, converted, defaults filled in.
+
+        Raises:
+            ToolArgumentError: they do not fit.
+        """
+        # Models like to say null for "nothing in particular".
+        given = {name: value for name, value in args.items() if value is not None or name not in self._never_null}
+        try:
+            # As JSON, because that is what it is: dates come as text, enums as their values.
+            return self._adapter.validate_json(to_json(given))
+        except ValidationError as error:
+            raise ToolArgumentError(_sentence(error, self.schema["properties"])) from error
+        except TypeError as error:
+            raise ToolArgumentError(f"The arguments are not JSON: {error}") from error
+
+
+def signature_of(function: Callable[..., Any]) -> Signature:
+    """Read the signature of a function, method, partial or callable object.
+
+    Raises:
+        ToolSignatureError: a parameter has no annotation, or is of a kind or type that JSON cannot carry.
+    """
+    parameters = [_as_keyword(parameter, function) for parameter in _exposed(function)]
+    adapters = {parameter.name: _checked_adapter(parameter, function) for parameter in parameters}
+    whole = _adapter_of(parameters)
+    schema: dict[str, Any] = {"required": [], **whole.json_schema(schema_generator=_PlainSchema)}
+    _describe(schema["properties"], parameters, docstring_of(function))
+    optional = adapters.keys() - set(schema["required"])
+    return Signature(schema, whole, frozenset(name for name in optional if not _accepts_null(adapters[name])))
+
+
+def definition_of(function: Callable[..., Any]) -> Any:
+    """The `def` behind a method, partial, decorator or callable object: where name, text and globals are."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    if not inspect.isroutine(function):
+        function = type(function).__call__
+    return inspect.unwrap(getattr(function, "__func__", function))
+
+
+def docstring_of(function: Callable[..., Any]) -> docstring_parser.Docstring:
+    """The docstring in any of the common styles; an empty one where there is none or it cannot be read."""
+    try:
+        return docstring_parser.parse(definition_of(function).__doc__ or "")
+    except docstring_parser.ParseError:
+        return docstring_parser.Docstring()
+
+
+def is_optional(annotation: Any) -> bool:
+    """Whether None is one of the choices: Optional[T], Union[T, None], T | None, also inside Annotated."""
+    if typing.get_origin(annotation) is Annotated:
+        return is_optional(typing.get_args(annotation)[0])
+    if typing.get_origin(annotation) in (Union, types.UnionType):
+        return any(is_optional(choice) for choice in typing.get_args(annotation))
+    return annotation is None or annotation is types.NoneType
+
+
+def _exposed(function: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ToolSignatureError(f"{_name(function)} cannot be a tool: Python does not know its parameters") from None
+    # What a partial has fixed is not for the model to see or change.
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    return [parameter for parameter in parameters if parameter.name not in fixed]
+
+
+_REFUSED_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "is positional-only, and models name their arguments",
+    inspect.Parameter.VAR_POSITIONAL: "takes any number of arguments, which a model cannot be told about",
+    inspect.Parameter.VAR_KEYWORD: "takes any arguments, which a model cannot be told about",
+}
+
+
+def _as_keyword(parameter: inspect.Parameter, function: Callable[..., Any]) -> inspect.Parameter:
+    """The parameter with its annotation resolved, by keyword only; one that may be None need not be given."""
+    if parameter.kind in _REFUSED_KINDS:
+        raise _blame(function, parameter, _REFUSED_KINDS[parameter.kind])
+    if not TOOL_NAME.fullmatch(parameter.name):
+        raise _blame(function, parameter, "has a name that providers refuse: use ASCII letters, digits and '_'")
+    if parameter.annotation is parameter.empty:
+        hint = "; pass a bound method" if parameter.name == "self" else ""
+        raise _blame(function, parameter, f"has no type annotation{hint}")
+    annotation, default = _resolved(parameter, function), parameter.default
+    if isinstance(default, FieldInfo) and default.is_required():
+        annotation, default = Annotated[annotation, default], parameter.empty
+    if default is parameter.empty and is_optional(annotation):
+        default = None
+    return inspect.Parameter(parameter.name, parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _resolved(parameter: inspect.Parameter, function: Callable[..., Any]) -> Any:
+    one = types.SimpleNamespace(__annotations__={parameter.name: parameter.annotation})
+    try:
+        names = definition_of(function).__globals__
+        return typing.get_type_hints(one, globalns=names, include_extras=True)[parameter.name]
+    except Exception as error:
+        raise _blame(function, parameter, f"has an annotation that cannot be resolved: {error}") from error
+
+
+def _checked_adapter(parameter: inspect.Parameter, function: Callable[..., Any]) -> TypeAdapter[Any]:
+    try:
+        adapter: TypeAdapter[Any] = TypeAdapter(parameter.annotation)
+        adapter.json_schema(schema_generator=_PlainSchema)
+    except (PydanticUserError, NameError, TypeError, ValueError, RecursionError) as error:
+        reason = f"has a type that JSON cannot carry: {inspect.formatannotation(parameter.annotation)}"
+        if getattr(error, "code", None) == "typed-dict-version":
+            reason = "has a TypedDict of `typing`; before Python 3.12 take the one of `typing_extensions`"
+        raise _blame(function, parameter, reason) from error
+    return adapter
+
+
+def _accepts_null(adapter: TypeAdapter[Any]) -> bool:
+    try:
+        adapter.validate_json("null")
+    except ValidationError:
+        return False
+    return True
+
+
+def _adapter_of(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any]]:
+    """Validates arguments by a stand-in with the same parameters, which returns what it was called with."""
+
+    def accept(**arguments: Any) -> dict[str, Any]:
+        return arguments
+
+    accept.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    accept.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    stand_in: Any = accept
+    return TypeAdapter(stand_in, config=ConfigDict(coerce_numbers_to_str=True))
+
+
+class _PlainSchema(GenerateJsonSchema):
+    """Without titles that repeat the names, and silent about defaults that have no JSON form."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
+        """Nothing: such a default is left out, and the argument stays optional."""
+
+
+def _describe(
+    properties: dict[str, Any], parameters: list[inspect.Parameter], docstring: docstring_parser.Docstring
+) -> None:
+    """Fill in descriptions: a pydantic Field's own, else a string in Annotated, else the docstring's."""
+    documented = {name.strip(): entry.description for entry in docstring.params for name in entry.arg_name.split(",")}
+    for parameter in parameters:
+        notes = (note for note in getattr(parameter.annotation, "__metadata__", ()) if isinstance(note, str))
+        if description := next(notes, documented.get(parameter.name)):
+            properties[parameter.name].setdefault("description", description)
+
+
+def _sentence(error: ValidationError, known: Mapping[str, Any]) -> str:
+    return ". ".join(dict.fromkeys(_complaint(detail, known) for detail in error.errors(include_url=False)))
+
+
+def _complaint(detail: Mapping[str, Any], known: Mapping[str, Any]) -> str:
+    place = ".".join(map(str, detail["loc"]))
+    match detail["type"]:
+        case "missing_keyword_only_argument":
+            return f"Missing required argument: {place}"
+        case "unexpected_keyword_argument":
+            return f"Unknown argument: {place} (known: {', '.join(known) or 'none'})"
+        case _:
+            return f"Argument {place}: {detail['msg']}"
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(definition_of(function), "__qualname__", None) or repr(function)
+
+
+def _blame(function: Callable[..., Any], parameter: inspect.Parameter, reason: str) -> ToolSignatureError:
+    return ToolSignatureError(f"{_name(function)} cannot be a tool: parameter {parameter.name!r} {reason}")
+
 
 RESERVED_NAMES = frozenset({"help", "exit", "quit", "print", "input"})
 """Words a person types to a program, and builtins that talk to a terminal: as tools they would be taken for those."""

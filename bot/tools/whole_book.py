@@ -7,8 +7,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bot.tools.arguments import define, text_argument, whole_argument
-from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
+from bot.tools.results import (
+    WordBudget,
+    counted,
+    define,
+    labelled,
+    passage_of,
+    per_chapter,
+    text_argument,
+    whole_argument,
+)
 from domain.book import Mentions, Passage, Sentence
 from domain.library.portraits import forms_of, introductions, other_names
 from domain.library.salience import most_telling, weights_of

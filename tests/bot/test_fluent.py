@@ -18,8 +18,7 @@ from bot.fluent import (
     llm,
 )
 from bot.providers.anthropic.client import AnthropicChat
-from bot.tools.from_function import Tool
-from bot.tools.signature import ToolSignatureError
+from bot.tools.from_function import Tool, ToolSignatureError
 from domain.chat import MessageRole
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.event import UsageReported

@@ -22,7 +22,7 @@ import domain.library.summaries as pieces_module
 import domain.library.summaries as summaries_module
 from bot.app import SAMPLE
 from bot.commands.search import passage_fields
-from bot.mcp_server import OpenBooks, tools_of
+from bot.mcp.server import OpenBooks, tools_of
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage
 from domain.citations.keys import KEY_IN_GROUP, key_of

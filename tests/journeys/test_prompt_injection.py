@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from bot.mcp_server import OpenBooks, tools_of
+from bot.mcp.server import OpenBooks, tools_of
 from bot.tools.book import book_toolbox
 from domain.book import PositionState, ReadingPosition
 from domain.event import Answer, PositionProposed, ToolCallFinished, TurnEvent

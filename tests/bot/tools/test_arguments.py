@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.tools.arguments import define, text_argument, text_arguments, whole_argument
+from bot.tools.results import define, text_argument, text_arguments, whole_argument
 
 
 def test_a_definition_takes_its_parameters_and_no_others() -> None:

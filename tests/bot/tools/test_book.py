@@ -10,7 +10,7 @@ import pytest
 
 from bot.parsers.text.parser import read_plain
 from bot.tools.book import book_toolbox
-from bot.tools.showing import joined
+from bot.tools.results import joined
 from domain.book import Book, BookText, Chapter, Page
 from domain.library.view import READ_WORDS
 from domain.ports import BookView

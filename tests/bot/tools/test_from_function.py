@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from bot.tools.from_function import RESERVED_NAMES, Tool
-from bot.tools.signature import ToolSignatureError
+from bot.tools.from_function import RESERVED_NAMES, Tool, ToolSignatureError
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import ToolRegistry, is_error
 

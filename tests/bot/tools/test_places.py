@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.tools.places import Place, Spelling, choose, fold, spellings
+from bot.tools.weather import Place, Spelling, choose, fold, spellings
 
 
 def place(name: str, country: str, code: str, admin1: str | None = None) -> Place:

@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
-from bot.tools.signature import ToolArgumentError, ToolSignatureError, is_optional, signature_of
+from bot.tools.from_function import ToolArgumentError, ToolSignatureError, is_optional, signature_of
 
 
 class Mood(Enum):

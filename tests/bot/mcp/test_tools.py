@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from bot.tools import mcp_link
-from bot.tools.mcp import LONGEST_RESULT, McpTools, open_mcp_tools
-from bot.tools.mcp_addresses import ServerAddress
+from bot.mcp import client
+from bot.mcp.client import ServerAddress
+from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import ToolRegistry, as_result
 from tests.doubles.mcp_http import McpHttpDouble
@@ -176,7 +176,7 @@ class TestServersThatDie:
     async def test_the_tools_of_a_server_that_is_away_stay_registered_and_say_so(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.3)
+        monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         address = program("once", sys.executable, "-c", RUNS_ONCE, str(tmp_path / "ran"))
         async with open_mcp_tools([address], timeout=10) as tools:
             assert error_of(await call(tools, "once_die"))
@@ -202,7 +202,7 @@ class TestServersThatDie:
             assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
 
     async def test_a_server_that_never_answers_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(mcp_link, "CONNECT_S", 0.3)
+        monkeypatch.setattr(client, "CONNECT_S", 0.3)
         address = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
         async with open_mcp_tools([address]) as tools:
             assert "mute" in tools.problems
@@ -218,7 +218,7 @@ class TestServersThatDie:
     async def test_what_a_server_writes_on_standard_error_goes_to_the_log(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", logger="bot.tools.mcp_link")
+        caplog.set_level("INFO", logger="bot.mcp.client")
         async with open_mcp_tools([program()]) as tools:
             await call(tools, "double_echo", text="x")
             await until(lambda: "tool server double says: this double talks on standard error, too" in caplog.messages)
@@ -262,7 +262,7 @@ class TestHttp:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         for moment in range(10):
-            monkeypatch.setattr(mcp_link, "PATIENCE_S", moment / 100)
+            monkeypatch.setattr(client, "PATIENCE_S", moment / 100)
             async with McpHttpDouble() as server:
                 tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
                 await tools.open()
@@ -272,7 +272,7 @@ class TestHttp:
                 await tools.close()
 
     async def test_a_server_that_has_gone_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(mcp_link, "PATIENCE_S", 0.3)
+        monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         async with McpHttpDouble() as server:
             tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
             await tools.open()

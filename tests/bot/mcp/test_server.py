@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, types
 
-from bot.mcp_server import OpenBooks, book_server
+from bot.mcp.server import OpenBooks, book_server
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import Bookshelf

@@ -8,8 +8,7 @@ from typing import Any
 
 from mcp import MCPError, types
 
-from bot.tools.mcp_addresses import ServerAddress
-from bot.tools.mcp_link import ServerLink, ServerUnavailableError
+from bot.mcp.client import ServerAddress, ServerLink, ServerUnavailableError
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import ToolRegistry, error_output, to_json

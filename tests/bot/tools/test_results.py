@@ -1,6 +1,6 @@
 """How much of the book one answer may read, and how it is shown."""
 
-from bot.tools.showing import WordBudget, counted, labelled, passage_of, per_chapter
+from bot.tools.results import WordBudget, counted, labelled, passage_of, per_chapter
 from domain.book import ChapterCount, Citation, Passage
 
 

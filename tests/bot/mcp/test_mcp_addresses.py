@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.tools.mcp_addresses import ServerAddress, parse_servers
+from bot.mcp.client import ServerAddress, parse_servers
 from domain.errors import SettingsError
 
 
