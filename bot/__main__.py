@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from bot.cli import books, chat, mcp, preview, search
-from bot.commands.running import console, fail
+from bot.cli.running import console, fail
 from domain.errors import MarginaliaError
 
 app = typer.Typer(
@@ -16,17 +16,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A bot that reads a book with you: it answers from the book's own pages, cites them, and never spoils.",
 )
-app.command()(bot.run)
+app.command()(run.run)
 app.command()(chat.chat)
 app.command(hidden=True)(chat.start)
 app.add_typer(books.commands, name="books")
 app.command()(search.search)
-app.command("eval")(evaluate.evaluate)
+app.command("eval")(search.evaluate)
 app.command()(preview.preview)
-app.command()(check.check)
-app.command()(health.health)
+app.command()(maintenance.check)
+app.command()(maintenance.health)
 app.command()(mcp.mcp)
-app.command()(backup.backup)
+app.command()(maintenance.backup)
 
 
 @app.callback(invoke_without_command=True)

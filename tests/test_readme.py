@@ -8,7 +8,7 @@ import simcord
 from discord import app_commands
 
 from bot.app import open_app
-from bot.client import Marginalia
+from bot.client.client import Marginalia
 from bot.settings import Settings
 from cogs.permissions import NEEDED, PERMISSION_NAMES
 

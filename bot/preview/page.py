@@ -1,21 +1,91 @@
 """The page: a thread in which Ann talks with the bot about the sample novel, and Ben may join."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextvars import Context
+from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 import discord
 import simcord
+from discord import Asset, Client, ClientUser
+from PIL import Image, ImageDraw, ImageFont
+from simcord import Env, MemberActor
+from simcord._clock import Clock
+from simcord.backend import Backend
+from simcord.backend.cdn import CDN_BASE
 from simcord.preview import Preview
 
 from bot.app import SAMPLE, App
-from bot.client import Marginalia
-from bot.preview.faces import faces
-from bot.preview.real_time import RealTimeEnv
+from bot.client.client import Marginalia
 from cogs.cards import INK
 from cogs.permissions import NEEDED
 from domain.errors import SettingsError
+
+SIZE = 128
+"""Pixels."""
+
+Picture = tuple[str, bytes]
+
+
+def faces(bot: ClientUser, colour: int, readers: Iterable[tuple[MemberActor, str, int]]) -> dict[str, Picture]:
+    """Pictures by the addresses that simcord and discord.py give them; a reader's avatar is called as the reader is."""
+    found = {f"{CDN_BASE}/embed/avatars/{(bot.id >> 22) % 6}.png": _face(bot.name, colour)}
+    for reader, name, its_colour in readers:
+        face, address = _face(name, its_colour), f"avatars/{reader.id}/{name}.png"
+        found |= {f"{CDN_BASE}/{address}": face, f"{Asset.BASE}/{address}?size=1024": face}
+    return found
+
+
+def _face(name: str, colour: int) -> Picture:
+    image = Image.new("RGB", (SIZE, SIZE), f"#{colour:06x}")
+    middle, letter = (SIZE / 2, SIZE / 2), ImageFont.load_default(SIZE * 0.6)
+    ImageDraw.Draw(image).text(middle, name[0], "white", letter, anchor="mm")
+    file = BytesIO()
+    image.save(file, "PNG")
+    return f"{name}.png", file.getvalue()
+
+
+MONOTONIC = time.monotonic
+"""simcord puts its own in this place later."""
+
+
+class RealClock(Clock):
+    """`elapsed` counts from the same moment as the event loop's own clock."""
+
+    def __init__(self) -> None:
+        """Nothing has to be kept."""
+
+    @property
+    def elapsed(self) -> float:  # type: ignore[override]
+        return MONOTONIC()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class RealTimeEnv(Env):
+    """After what a person does, the bot is waited for `settle_timeout` seconds at the longest."""
+
+    def __init__(self, bot: Client, *, settle_timeout: float) -> None:
+        super().__init__(bot, check_errors=False, settle_timeout=settle_timeout)
+        self.backend = Backend(clock=RealClock())
+
+    async def _settle_internal(self, **options: Any) -> None:
+        with suppress(TimeoutError):
+            await super()._settle_internal(**options)
+
+    def _schedule_timer(self, record: Any, callback: Any, args: tuple[Any, ...], context: Context | None) -> None:
+        def ring() -> None:
+            if record.handle is not None and not record.handle.cancelled():
+                record.handle._run()  # noqa: SLF001 - as the loop does
+
+        assert self._runtime is not None
+        record.real_handle = self._runtime.call_at(record.when, ring, context=context)
+
 
 NAME, GUILD, CHANNEL = "Marginalia", "Aldermouth Readers", "reading-room"
 READERS = {"Ann": 0x2E7D5B, "Ben": 0xB0562C}

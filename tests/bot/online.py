@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from bot.app import App, open_app
-from bot.client import Marginalia
-from bot.connection import Pace, stay_online
+from bot.client.client import Marginalia
+from bot.client.connection import Pace, stay_online
 from bot.health import HealthFile
 from bot.settings import Settings
 from tests.doubles.discord_api import DiscordDouble

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.client import Marginalia
+from bot.client.client import Marginalia
 from bot.health import NAME, HealthFile, age_of
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble

@@ -20,10 +20,10 @@ def root_as_it_was() -> Iterator[None]:
 
 def test_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logs("INFO", "text")
-    logging.getLogger("bot.client").info("online")
-    logging.getLogger("bot.client").debug("too much")
+    logging.getLogger("bot.client.client").info("online")
+    logging.getLogger("bot.client.client").debug("too much")
     line = capsys.readouterr().err
-    assert "INFO    bot.client: online" in line
+    assert "INFO    bot.client.client: online" in line
     assert "too much" not in line
 
 

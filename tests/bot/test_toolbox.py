@@ -7,8 +7,8 @@ from typing import cast
 
 import pytest
 
+from bot.app import open_toolbox
 from bot.settings import Settings, load_settings
-from bot.toolbox import open_toolbox
 from bot.tools.book import BOOK_TOOLS
 from domain.errors import SettingsError
 from domain.ports import BookView

@@ -8,7 +8,7 @@ import pytest
 from simcord.env import Env
 
 from bot.app import App, open_app
-from bot.client import Marginalia
+from bot.client.client import Marginalia
 from bot.settings import Settings
 from storage.book_files.files import SQLiteBookFiles
 from tests.cogs.logged_errors import unexpected_errors

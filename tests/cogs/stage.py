@@ -10,7 +10,7 @@ from simcord.env import Env
 from simcord.results import InteractionResult, ResponseMessage
 
 from bot.app import App
-from bot.client import Marginalia
+from bot.client.client import Marginalia
 from domain.book import Book
 from domain.conversation import Conversation
 from storage.book_files.files import SQLiteBookFiles

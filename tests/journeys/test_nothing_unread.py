@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import domain.library.summaries as pieces_module
 import domain.library.summaries as summaries_module
 from bot.app import SAMPLE
-from bot.commands.search import passage_fields
+from bot.cli.search import passage_fields
 from bot.mcp.server import OpenBooks, tools_of
 from domain.book import PositionState, ReadingPosition
 from domain.chat import PromptMessage

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from bot.console import ConsoleChat
+from bot.cli.console import ConsoleChat
 from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation, TurnState
 from tests.doubles.scripted_chat import ScriptedChat

@@ -1,0 +1,207 @@
+"""marginalia books: add, list, remove, text."""
+
+import asyncio
+import json
+import os
+import stat
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+from rich.table import Table
+from rich.text import Text
+
+from bot.app import App
+from bot.cli.running import console, errors, fail, opened, run_async
+from bot.cli.terminal import obeyed_by_none
+from bot.tools.results import counted
+from domain.book import Book, BookStatus
+from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.library.shelf import AddedBook
+
+_LONGEST_NAME = 255
+"""What file systems take; it is cut where something else is named as a file."""
+
+commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
+
+
+@commands.command()
+def add(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="TXT, Markdown, HTML, EPUB, PDF or DOCX")],
+    title: Annotated[str, typer.Option(help="Title, where the file's own is not good")] = "",
+    author: Annotated[str, typer.Option(help="Author, likewise")] = "",
+) -> None:
+    """Read files and put them on the shelf."""
+
+    async def work() -> int:
+        failures = 0
+        async with opened() as app:
+            for path in paths:
+                try:
+                    await add_path(app, path, title=title, author=author)
+                except MarginaliaError as error:
+                    errors.print(
+                        f"{_short(path.name or path)}: {error.message}", style="red", markup=False, soft_wrap=True
+                    )
+                    failures += 1
+        return 1 if failures else 0
+
+    run_async(work)
+
+
+@commands.command("list")
+def list_books(as_json: Annotated[bool, typer.Option("--json", help="One JSON list")] = False) -> None:
+    """List the books on the shelf."""
+
+    async def work() -> None:
+        async with opened() as app:
+            books = await app.shelf.list(None)
+        if as_json:
+            print(json.dumps([_book_fields(book) for book in books], ensure_ascii=False))  # noqa: T201
+        elif books:
+            console.print(_table(books))
+        else:
+            console.print("The shelf is empty. Add a book with: marginalia books add PATH")
+
+    run_async(work)
+
+
+@commands.command()
+def remove(
+    book: Annotated[str, typer.Argument(help="Title or id")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
+) -> None:
+    """Remove a book with its conversations."""
+
+    async def work() -> int | None:
+        async with opened() as app:
+            found = await app.shelf.find(book, shelf=None)
+            conversations = len(await app.conversations.list_by_book(found.id))
+            goes = f"“{found.title}” and {conversations} conversation{'' if conversations == 1 else 's'} on it"
+            if not yes and not await _confirmed(f"Remove {goes}?"):
+                console.print("Nothing was removed.")
+                return 1
+            await app.shelf.remove(found.id)
+        console.print(f"Removed {goes}.", markup=False)
+        return None
+
+    run_async(work)
+
+
+@commands.command()
+def text(
+    book: Annotated[str, typer.Argument(help="Title or id")],
+    page: Annotated[str, typer.Option(help="Only this page, by the number printed on it")] = "",
+) -> None:
+    """Print the text that was indexed."""
+
+    async def work() -> None:
+        async with opened() as app:
+            file = await app.shelf.open(await app.shelf.find(book, shelf=None))
+            text = await file.text(page or None)
+            sys.stdout.write(obeyed_by_none(text) if sys.stdout.isatty() else text)
+            sys.stdout.flush()
+
+    run_async(work)
+
+
+async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -> Book:
+    """Add a file with a progress bar on standard error, and say what came of it.
+
+    Raises:
+        BookError, StorageError: with a sentence.
+    """
+    data = await asyncio.to_thread(_bytes_of, path, app.settings.max_upload_mb)
+    started = time.perf_counter()
+    description = TextColumn("{task.description}", markup=False)
+    bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
+    with bar:
+        task = bar.add_task(path.name, total=1.0)
+        added = await app.shelf.add(
+            data,
+            path.name,
+            title=title,
+            author=author,
+            progress=lambda stage, share: bar.update(task, description=f"{path.name}: {stage}", completed=share),
+        )
+    _report(added, time.perf_counter() - started)
+    return added.book
+
+
+def _bytes_of(path: Path, most_mb: int) -> bytes:
+    """What is in a file; a device never ends, a pipe may never begin, and a file may grow while it is read."""
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is no file that could hold a book. Name one.")
+            data = file.read(most_mb * 2**20 + 1)
+        if len(data) > most_mb * 2**20:
+            sentence = f"This file is larger than {most_mb} MB. Raise MAX_UPLOAD_MB, or add a smaller edition."
+            raise BookError(BookErrorCode.TOO_LARGE, sentence)
+        return data
+    except IsADirectoryError as error:
+        raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is a folder. Name the files in it.") from error
+    except FileNotFoundError as error:
+        raise BookError(BookErrorCode.NOT_FOUND, f"There is no file {path}. Check the path.") from error
+    except OSError as error:
+        raise BookError(BookErrorCode.PARSE_FAILED, f"{_short(path)} cannot be read: {error.strerror}.") from error
+
+
+def _short(name: object) -> str:
+    shown = str(name)
+    return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+
+
+def _report(added: AddedBook, seconds: float) -> None:
+    book = added.book
+    if added.is_new:
+        facts = f"{book.format}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
+        by = f" by {book.author}" if book.author else ""
+        errors.print(f"Added “{book.title}”{by} ({facts}).", markup=False, soft_wrap=True)
+    else:
+        errors.print(f"“{book.title}” is on the shelf already; nothing was added.", markup=False, soft_wrap=True)
+    for warning in added.warnings:
+        errors.print(warning, style="yellow", markup=False, soft_wrap=True)
+
+
+def _pages(book: Book) -> str:
+    return f"{'about ' if book.pages_estimated else ''}{counted(book.page_count, 'page')}"
+
+
+def _table(books: Sequence[Book]) -> Table:
+    table = Table("Id", "Title", "Author", "Format", "Pages", "Chapters", "Words", box=None, pad_edge=False)
+    for book in books:
+        pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
+        title = book.title if book.status is BookStatus.READY else f"{book.title} (file missing)"
+        row = (book.id[:8], title, book.author, book.format, pages, str(book.chapter_count), f"{book.word_count:,}")
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _book_fields(book: Book) -> dict[str, object]:
+    return {
+        "id": book.id,
+        "title": book.title,
+        "author": book.author,
+        "format": book.format,
+        "pages": book.page_count,
+        "pages_estimated": book.pages_estimated,
+        "chapters": book.chapter_count,
+        "words": book.word_count,
+        "characters": book.length,
+        "sha256": book.sha256,
+        "shelf": book.shelf,
+        "status": book.status,
+        "added_at": book.created_at.isoformat(),
+    }
+
+
+async def _confirmed(question: str) -> bool:
+    if not sys.stdin.isatty():
+        fail("Say --yes to remove a book without being asked.")
+    answer = await asyncio.to_thread(console.input, f"{question} [y/N] ", markup=False)
+    return answer.strip().casefold() in ("y", "yes")

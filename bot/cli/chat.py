@@ -1,0 +1,182 @@
+"""marginalia chat: a conversation in the terminal."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from bot.app import SAMPLE, App
+from bot.cli.books import add_path
+from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
+from bot.cli.keyboard import in_daemon_thread, interrupts
+from bot.cli.running import console, errors, opened_for_talk, run_async
+from domain.book import Book, ReadingPosition
+from domain.conversation import Conversation
+
+EXAMPLE_QUESTIONS = (
+    "Where does Kit Varley lift his hat?",
+    "How does Miss Crake say one can tell the year of a sheet of paper?",
+    "How often does “Return on the ebb” occur, and where first?",
+)
+TRIES = 3
+"""Choices that make no sense before a new conversation is started anyway."""
+
+
+def chat(
+    book: Annotated[str | None, typer.Argument(help="Title, id, or the path of a file; none: the sample novel")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Go on with the conversation of this id")] = None,
+    new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
+    verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show the model's tool calls")] = None,
+    page: Annotated[str | None, typer.Option(help="The page you have read to; nothing beyond it is told")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
+) -> None:
+    """Talk with a book. Lines on a piped standard input are questions; each is answered in order."""
+
+    async def work() -> int:
+        async with opened_for_talk() as app:
+            found, talk = await _choose(app, book, conversation, new=new or as_json)
+            if page is not None:
+                await app.positions.set_page(TERMINAL_READER.id, found, page)
+            shows_calls = app.settings.verbose_default if verbose is None else verbose
+            session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
+            if as_json:
+                position = await app.positions.get(TERMINAL_READER.id, found)
+                print(conversation_json(talk, found.title, position), flush=True)  # noqa: T201
+            else:
+                await _greet(app, found, talk)
+            await session.take_up()
+            await session.run(_lines(echo=not as_json))
+            return 1 if session.failures else 0
+
+    run_async(work)
+
+
+def start() -> None:
+    """The Discord bot if DISCORD_TOKEN is set, else a chat in the terminal on the sample novel."""
+    from bot.cli.run import run
+    from bot.settings import load_settings
+
+    if load_settings().discord_token:
+        run()
+    else:
+        run_async(_start_chat)
+
+
+async def _start_chat() -> int:
+    async with opened_for_talk() as app:
+        found = await sample_book(app)
+        talk = await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
+        session = _session(app, found, talk, verbose=app.settings.verbose_default, as_json=False)
+        console.print(
+            "[dim]DISCORD_TOKEN is not set, so this is Marginalia in the terminal. "
+            "To see it as it looks on Discord, without a token: make preview[/]\n",
+            soft_wrap=True,
+        )
+        await _greet(app, found, talk)
+        if sys.stdin.isatty():
+            await session.run(_lines(echo=False))
+            return 0
+        questions = [line async for line in _lines(echo=False)]
+        if not questions:
+            console.print("[dim]Nothing to read on standard input: here is an example reading.[/]\n", soft_wrap=True)
+        await session.run(_echoed(questions or EXAMPLE_QUESTIONS))
+        return 1 if session.failures else 0
+
+
+async def sample_book(app: App) -> Book:
+    """The sample novel, on the local shelf from the first time on."""
+    added = await app.shelf.add(SAMPLE.read_bytes(), SAMPLE.name)
+    return added.book
+
+
+async def _choose(app: App, book: str | None, conversation: str | None, *, new: bool) -> tuple[Book, Conversation]:
+    if conversation is not None:
+        talk = await app.conversations.get(conversation)
+        return await app.shelf.get(talk.book_id), talk
+    found = await _find_book(app, book)
+    earlier = () if new or not sys.stdin.isatty() else await app.conversations.list_by_book(found.id)
+    picked = await _pick(earlier) if earlier else None
+    return found, picked or await app.conversations.create(found.id, owner_id=TERMINAL_READER.id)
+
+
+async def _find_book(app: App, book: str | None) -> Book:
+    if book is None:
+        return await sample_book(app)
+    if path := await asyncio.to_thread(_existing_file, book):
+        return await add_path(app, path)
+    return await app.shelf.find(book, shelf=None)
+
+
+def _existing_file(name: str) -> Path | None:
+    path = Path(name).expanduser()
+    return path if path.is_file() else None
+
+
+async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
+    """Let a person choose a conversation; None means a new one."""
+    choices = list(conversations)
+    table = Table("", "Conversation", "Started", box=None, pad_edge=False)
+    for number, talk in enumerate(choices, start=1):
+        table.add_row(str(number), Text(talk.title), f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
+    console.print(table)
+    for _ in range(TRIES):
+        answer = (await _input("Go on with which? A number, or Enter for a new one: ") or "").strip()
+        if not answer:
+            return None
+        if answer.isdecimal() and 1 <= int(answer) <= len(choices):
+            return choices[int(answer) - 1]
+        console.print(f"Please type a number from 1 to {len(choices)}, or just Enter.")
+    return None
+
+
+def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json: bool) -> ConsoleChat:
+    async def move(order: str) -> tuple[ReadingPosition, str]:
+        position = await app.positions.follow(TERMINAL_READER.id, book, order)
+        return position, await app.positions.describe(TERMINAL_READER.id, book)
+
+    return ConsoleChat(app.chat, talk, console, move=move, verbose=verbose, as_json=as_json)
+
+
+async def _greet(app: App, book: Book, talk: Conversation) -> None:
+    where = await app.positions.describe(TERMINAL_READER.id, book)
+    by = f" by {book.author}" if book.author else ""
+    console.print(f"[bold]{escape(book.title)}[/]{escape(by)}", soft_wrap=True)
+    model = f"{app.provider.name} {app.provider.model_name}".strip()
+    details = f"{model} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
+    console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
+    console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]\n", soft_wrap=True)
+
+
+async def _lines(*, echo: bool) -> AsyncIterator[str]:
+    """Lines a person types, or lines of a pipe (echoed, so that a transcript makes sense), until they end."""
+    interactive = sys.stdin.isatty()
+    while line := await (_input("› ") if interactive else in_daemon_thread(sys.stdin.readline)):
+        if echo and not interactive and line.strip():
+            _echo(line)
+        yield line
+
+
+async def _echoed(questions: Iterable[str]) -> AsyncIterator[str]:
+    for question in questions:
+        _echo(question)
+        yield question
+
+
+def _echo(line: str) -> None:
+    console.print(f"[bold cyan]› {escape(line.strip())}[/]", soft_wrap=True)
+
+
+async def _input(prompt: str) -> str:
+    """A line a person types, or an empty string at Ctrl-D. Ctrl-C only says how to leave."""
+    with interrupts(lambda: console.print(f"\n[dim]quit, exit or Ctrl-D to leave[/]\n[bold cyan]{prompt}[/]", end="")):
+        try:
+            return await in_daemon_thread(lambda: console.input(f"[bold cyan]{prompt}[/]")) or "\n"
+        except EOFError:
+            errors.print()
+            return ""

@@ -1,0 +1,275 @@
+"""The second front door: a conversation in the terminal, over the same brain and the same events as on Discord."""
+
+import contextlib
+import json
+import re
+import textwrap
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.text import Text
+
+from bot.cli.keyboard import interrupts
+from bot.cli.terminal import Emphasis, WordWrap
+from domain.book import Citation, PositionState, ReadingPosition
+from domain.conversation import Conversation
+from domain.errors import MarginaliaError
+from domain.event import (
+    Answer,
+    DraftDiscarded,
+    PositionProposed,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnFailed,
+)
+from domain.spoilers.filter import redacted
+from domain.turn.chat_with_book import ChatWithBook, Reader
+
+_WRITTEN = ("text", "partial", "offer")
+"""Fields with words of an answer."""
+
+_WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+def event_to_json(event: TurnEvent) -> str:
+    """`{"event": "text_delta", …}`: the event's class in snake case, then its fields. What was hidden is not in it."""
+    fields = {name: redacted(value) if name in _WRITTEN else value for name, value in asdict(event).items()}
+    if isinstance(event, ToolCallFinished):
+        del fields["passages"]  # `content` says it all
+    return json.dumps({"event": _WORD_START.sub("_", type(event).__name__).lower(), **fields}, ensure_ascii=False)
+
+
+TERMINAL_READER = Reader("terminal", "")
+_COVERED = re.compile(r"\|\|.+?\|\|", re.DOTALL)
+_SMALL_PRINT = re.compile(r"^-# ", re.MULTILINE)
+PROGRESS = "/progress"
+DETAIL_LINES = 14
+"""Lines of a tool's result shown with --verbose."""
+
+
+class ConsoleChat:
+    """Answers lines from a person or a pipe. `failures` counts the questions that got no answer.
+
+    `move` carries out what stands behind /progress and returns where the reader is, and a sentence that says so.
+    """
+
+    def __init__(
+        self,
+        chat: ChatWithBook,
+        conversation: Conversation,
+        console: Console,
+        *,
+        move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]],
+        verbose: bool,
+        as_json: bool,
+    ) -> None:
+        self._chat = chat
+        self._conversation = conversation
+        self._console = console
+        self._move = move
+        self._verbose = verbose
+        self._as_json = as_json
+        self.failures = 0
+
+    async def run(self, lines: AsyncIterator[str]) -> None:
+        """Answer line after line until there are no more, or one says quit or exit."""
+        async for line in lines:
+            question = line.strip()
+            if question.casefold() in ("quit", "exit"):
+                return
+            if question:
+                await self._take(question)
+
+    async def _take(self, line: str) -> None:
+        """Answer or obey, or say why it cannot be done: a full disk ends no chat."""
+        command, _, order = line.partition(" ")
+        try:
+            if command.casefold() == PROGRESS:
+                self._show_progress(*await self._move(order))
+            else:
+                await self.ask(line)
+        except MarginaliaError as error:
+            self.failures += 1
+            if self._as_json:
+                print(json.dumps({"event": "refused", "text": error.message}, ensure_ascii=False), flush=True)  # noqa: T201
+            else:
+                self._console.print(error.message, style="red", markup=False, soft_wrap=True)
+
+    def _show_progress(self, position: ReadingPosition, sentence: str) -> None:
+        if self._as_json:
+            told = {"event": "progress", **position_fields(position), "text": sentence}
+            print(json.dumps(told, ensure_ascii=False), flush=True)  # noqa: T201
+        else:
+            self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
+
+    async def take_up(self) -> None:
+        """Bring to its end what an earlier run of the program was interrupted in: an answer unseen, or a question.
+
+        In a conversation that is shown on Discord this is left to the bot.
+        """
+        talk = self._conversation.id
+        if self._conversation.thread_id is not None:
+            return
+        await self._chat.withhold(talk)
+        for answer in await self._chat.unheard(talk):
+            self._say("You may not have seen this answer:", answer=answer.text)
+            await self._chat.delivered(answer.turn_id)
+        await self._chat.recover(talk)
+        if waiting := await self._chat.waiting(talk):
+            questions = "\n".join(f"› {message.content}" for message in waiting)
+            self._say("I was interrupted before I could answer this:", question=questions)
+            await self._answer()
+
+    def _say(self, sentence: str, **about: str) -> None:
+        if self._as_json:
+            told = {name: redacted(text) for name, text in about.items()}
+            print(json.dumps({"event": "resumed", **told}, ensure_ascii=False), flush=True)  # noqa: T201
+            return
+        self._console.print(f"[dim]{sentence}[/]")
+        for text in about.values():
+            self._console.print(Emphasis().feed(f"{_without_marks(text)}\n"), soft_wrap=True)
+
+    async def ask(self, question: str) -> None:
+        """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
+        await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
+        await self._answer()
+
+    async def _answer(self) -> None:
+        screen = _Rendering(self._console, verbose=self._verbose)
+        with (
+            interrupts(lambda: self._chat.stop(self._conversation.id)),
+            contextlib.nullcontext(_print_json) if self._as_json else screen as show,
+        ):
+            async with aclosing(self._chat.answer(self._conversation.id)) as events:
+                async for event in events:
+                    show(event)
+                    if isinstance(event, TurnFailed):
+                        self.failures += 1
+                    if isinstance(event, Answer | TurnFailed):
+                        await self._chat.delivered(event.turn_id)
+
+
+def _print_json(event: TurnEvent) -> None:
+    print(event_to_json(event), flush=True)  # noqa: T201
+
+
+class _Rendering:
+    """One turn on the screen: a status while nothing is said, the answer as it streams, its sources below."""
+
+    def __init__(self, console: Console, *, verbose: bool) -> None:
+        self._console = console
+        self._verbose = verbose
+        self._status = console.status("[dim]reading …")
+        self._wrap = self._new_wrap()
+        self._emphasis = Emphasis()
+        self._proposed = ""
+
+    def __enter__(self) -> Self:
+        self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._status.stop()
+
+    def __call__(self, event: TurnEvent) -> None:
+        match event:
+            case ToolCallStarted(tool_name=name, arguments=arguments):
+                self._status.update(f"[dim]{escape(call_line(name, arguments))} …")
+            case ToolCallFinished() if self._verbose:
+                self._show_call(event)
+            case TextDelta(text):
+                self._status.stop()
+                self._write(self._wrap.feed(_without_marks(text)))
+            case DraftDiscarded():
+                self._write(self._wrap.finish() + "\n")
+                self._status.start()
+            case PositionProposed(page=page):
+                self._proposed = page
+            case Answer():
+                self._status.stop()
+                self._write(self._wrap.finish())
+                self._show_sources(event)
+            case TurnFailed(message=message):
+                self._status.stop()
+                self._write(self._wrap.finish())
+                self._console.print(f"\n[red]{escape(message)}[/]\n", soft_wrap=True)
+                self._show_offer(event)
+
+    def _new_wrap(self) -> WordWrap:
+        return WordWrap(self._console.width if self._console.is_terminal else None)
+
+    def _indented(self, text: str) -> None:
+        """Small print: wrapped in a terminal, left as it is in a pipe."""
+        if self._console.is_terminal:
+            self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2)))
+        else:
+            self._console.print(Text(textwrap.indent(text, "  ")), soft_wrap=True)
+
+    def _write(self, text: str) -> None:
+        self._console.print(self._emphasis.feed(text), end="", soft_wrap=True)
+
+    def _show_call(self, call: ToolCallFinished) -> None:
+        mark = "[red]✗[/]" if call.is_error else "[cyan]▸[/]"
+        line = escape(f"{call.number} {call.tool_name} · {call.summary} · {call.milliseconds} ms")
+        self._console.print(f"{mark} {line}", style="dim", soft_wrap=True)
+        lines = call.content.splitlines()
+        shown = lines[:DETAIL_LINES] + ([f"… {len(lines) - DETAIL_LINES} more lines"] if lines[DETAIL_LINES:] else [])
+        self._indented("\n".join(shown) + "\n")
+
+    def _show_sources(self, answer: Answer) -> None:
+        self._console.print("\n[dim](stopped)[/]" if answer.stopped else "")
+        if answer.cut:
+            self._console.print("[dim](the model ran out of room here; ask it to go on)[/]")
+        self._show_citations(answer.citations, answer.text)
+        if self._verbose:
+            for sentence in answer.uncited:
+                self._indented(f"without a reference: {sentence}")
+        if self._proposed:
+            self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
+        self._console.print()
+
+    def _show_offer(self, failure: TurnFailed) -> None:
+        """What the book says meanwhile, where the model stayed away."""
+        if failure.offer:
+            self._console.print("[dim]Meanwhile, this is what stands in the book:[/]\n")
+            wrap = self._new_wrap()
+            self._write(wrap.feed(_without_marks(failure.offer)) + wrap.finish() + "\n")
+            self._show_citations(failure.citations, failure.offer)
+            self._console.print()
+
+    def _show_citations(self, citations: Sequence[Citation], text: str) -> None:
+        for citation in citations:
+            place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
+            quote = " ".join(citation.quote.split())
+            if quote.strip('“”"') not in text:  # what is quoted in full there needs no second telling
+                self._indented(f"{place}: {quote}")
+
+
+def _without_marks(text: str) -> str:
+    """Text as a terminal can show it: what Discord would cover is left out, its small print is plain."""
+    return _SMALL_PRINT.sub("", _COVERED.sub("▒▒▒ (hidden)", text))
+
+
+def call_line(tool_name: str, arguments: dict[str, object]) -> str:
+    """A call on one line: its name and its most telling argument."""
+    first = next((value for value in arguments.values() if isinstance(value, str)), "")
+    return f'{tool_name} "{first}"' if first else tool_name
+
+
+def conversation_json(conversation: Conversation, book_title: str, position: ReadingPosition) -> str:
+    """The line that opens `--json` output."""
+    about = {"id": conversation.id, "title": conversation.title, "book": book_title}
+    return json.dumps({"event": "conversation", **about, **position_fields(position)}, ensure_ascii=False)
+
+
+def position_fields(position: ReadingPosition) -> dict[str, object]:
+    """The state of a position, and while reading the character up to which the book has been read."""
+    reading = position.state is PositionState.READING
+    return {"state": position.state.value, "read_to": position.read_to if reading else None}

@@ -1,0 +1,94 @@
+"""marginalia run: the Discord bot."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from bot.app import open_app, open_toolbox
+from bot.cli.keyboard import heeding
+from bot.cli.running import console, run_async
+from bot.health import HealthFile
+from bot.logs import set_up_logs
+from bot.settings import load_settings
+from bot.warm_up import collect_when_idle, warm_up
+from domain.errors import SettingsError
+
+FAREWELL_S = 8.0
+"""Docker kills ten seconds after it has asked; what is left is for closing the database."""
+
+LAST_MOMENT_S = 9.5
+"""After that the process leaves as if it were killed, which loses nothing: a disk that hangs must not keep it."""
+
+
+def run() -> None:
+    """Run the Discord bot until it is stopped (Ctrl-C, SIGTERM)."""
+    run_async(_run)
+
+
+async def _run() -> None:
+    from bot.client.client import Marginalia, point_discord_at  # discord.py takes a while to load
+    from bot.client.connection import stay_online
+
+    settings = load_settings()
+    if not settings.discord_token:
+        raise SettingsError(
+            "DISCORD_TOKEN is not set. Make a bot at https://discord.com/developers/applications (Bot → Reset Token), "
+            "and put its token into .env. Without one: marginalia chat, or marginalia preview."
+        )
+    set_up_logs(settings.log_level, settings.log_format)
+    point_discord_at(settings)
+    async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        await app.storage.claim()
+        await warm_up(app.provider)
+        make_bot = partial(
+            Marginalia,
+            app,
+            health=HealthFile(settings.data_dir),
+            announce=lambda line: console.print(line, markup=False),
+        )
+        in_background = [
+            asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"),
+            asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection"),
+        ]
+        try:
+            await until_stopped(stay_online(make_bot, settings.discord_token), on_stop=_leave_at_last)
+        finally:
+            for task in in_background:
+                task.cancel()
+            await asyncio.gather(*in_background, return_exceptions=True)
+
+
+def _leave_at_last() -> None:
+    last = threading.Timer(LAST_MOMENT_S, os._exit, [1])
+    last.daemon = True
+    last.start()
+
+
+async def until_stopped(
+    work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S, on_stop: Callable[[], None] = lambda: None
+) -> None:
+    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest.
+
+    `on_stop` is called once when it is asked to.
+    """
+    asked_to_stop = asyncio.Event()
+
+    def stop() -> None:
+        if not asked_to_stop.is_set():
+            asked_to_stop.set()
+            on_stop()
+
+    working, stopping = asyncio.create_task(work), asyncio.create_task(asked_to_stop.wait())
+    try:
+        with heeding(stop, signal.SIGTERM, signal.SIGINT):
+            await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stopping.cancel()
+        working.cancel()
+        await asyncio.wait([working], timeout=farewell_s)
+    if working.done() and not working.cancelled():
+        working.result()

@@ -1,0 +1,133 @@
+"""marginalia search."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from bot.cli.running import console, errors, fail, opened, run_async
+from domain.book import Passage, page_reference
+from domain.library.evaluation import Report
+from domain.library.progress import end_of_page
+from domain.library.search.query import MAX_RESULTS
+from domain.ports import BookView
+
+
+def search(
+    book: Annotated[str, typer.Argument(help="Title or id")],
+    query: Annotated[str | None, typer.Argument(help="What to look for")] = None,
+    top_k: Annotated[int, typer.Option(min=1, help=f"How many passages, {MAX_RESULTS} at most")] = 5,
+    page: Annotated[str | None, typer.Option(help="Only what a reader on this page has read")] = None,
+    queries: Annotated[str | None, typer.Option(help="A file of queries, one a line; - is standard input")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON list; with --queries one a line")] = False,
+) -> None:
+    """Search a book for passages."""
+    if (query is None) == (queries is None):
+        fail("Give either a QUERY or --queries FILE.")
+
+    async def work() -> None:
+        async with opened() as app:
+            found = await app.shelf.find(book, shelf=None)
+            file = await app.shelf.open(found)
+            read_to = found.length if page is None else end_of_page(await file.pages(), page)
+            view = file.view(read_to)
+            for line in [query] if query is not None else _queries(str(queries)):
+                passages = await view.search([line or ""], top_k)
+                if as_json:
+                    fields = [await passage_fields(passage, view) for passage in passages]
+                    print(json.dumps(fields, ensure_ascii=False))  # noqa: T201
+                else:
+                    _show(passages, estimated=view.book.pages_estimated)
+
+    run_async(work)
+
+
+def _show(passages: Sequence[Passage], *, estimated: bool) -> None:
+    if not passages:
+        console.print("Nothing was found.")
+    for passage in passages:
+        pages = page_reference(passage.page, passage.last_page, estimated=estimated)
+        where = " · ".join(part for part in (pages, passage.chapter, f"{passage.score:.2f}") if part)
+        console.print(where, style="bold", markup=False)
+        console.print(passage.text + "\n", markup=False)
+
+
+async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:
+    """A passage as the command line's JSON has it: the text as it stands, pages as numbers where their labels are."""
+    return {
+        "passage_id": passage.id,
+        "page": _page(passage.page),
+        "last_page": _page(passage.last_page),
+        "chapter": passage.chapter,
+        "start": passage.start,
+        "end": passage.end,
+        "score": round(passage.score, 4),
+        "text": (await view.cite(passage.start, passage.end)).quote,
+    }
+
+
+def _page(label: str) -> int | str:
+    return int(label) if label.isdecimal() else label
+
+
+def _queries(name: str) -> list[str]:
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        fail(f"The queries in {name} cannot be read: {error.strerror}.")
+    lines = data.decode(errors="replace").split("\n")  # and at nothing else that `splitlines` takes for an end
+    return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+
+
+def evaluate(
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Labelled questions, one JSON object a line")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
+) -> None:
+    """Measure the search on questions whose answers' places are known."""
+
+    async def work() -> None:
+        report = await _report(file, limit)
+        if as_json:
+            print(json.dumps(report.as_dict()))  # noqa: T201
+        else:
+            books = {name: scores.as_dict() for name, scores in zip(_names(report), report.books.values(), strict=True)}
+            console.print(_table({"all": report.overall.as_dict(), **books}))
+
+    run_async(work)
+
+
+async def _report(file: Path, limit: int | None) -> Report:
+    """The books are indexed in a folder of their own, which goes when it is done."""
+    from bot.parsers.text.parser import read_plain
+    from domain.library.evaluation import evaluate as run
+    from storage.book_files.files import SQLiteBookFiles
+
+    with tempfile.TemporaryDirectory() as folder, Progress(console=errors, transient=True) as bar:
+        files = SQLiteBookFiles(Path(folder))
+        task = bar.add_task("Asking", total=1.0)
+        try:
+            return await run(file, files, read_plain, limit, lambda _, share: bar.update(task, completed=share))
+        finally:
+            await files.close()
+
+
+def _names(report: Report) -> list[str]:
+    """What stands over the columns of the books: short if that tells them apart."""
+    stems = [Path(path).stem for path in report.books]
+    return stems if len({"all", *stems}) == len(stems) + 1 else list(report.books)
+
+
+def _table(rows: Mapping[str, Mapping[str, float]]) -> Table:
+    table = Table("", *rows, box=None, pad_edge=False)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for measured in rows["all"]:
+        table.add_row(measured, *(f"{row[measured]:g}" for row in rows.values()))
+    return table

@@ -1,0 +1,161 @@
+"""What `marginalia check` looks at: the database, the data folder, the model. Discord has a file of its own."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import discord
+
+from bot.app import open_provider
+from bot.client.client import point_discord_at
+from bot.client.connection import PORTAL, TOKEN_REFUSED, TROUBLE, reads_messages
+from bot.settings import Settings
+from cogs.permissions import NEEDED, missing
+from domain.errors import MarginaliaError
+from storage import open_storage
+
+MODEL_PATIENCE_S = 30.0
+FAULTS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; where `ok` is False, `sentence` says what to do."""
+
+    subject: str
+    sentence: str
+    ok: bool = True
+
+
+async def findings(settings: Settings) -> AsyncIterator[Finding]:
+    """All findings, each as soon as it is there."""
+    model = " ".join(dict.fromkeys((settings.provider, settings.model)))
+    yield Finding("Settings", f"answers by {model}, data in {settings.data_dir}")
+    yield await check_data_folder(settings.data_dir)
+    yield await check_database(settings.storage_url)
+    yield await check_model(settings)
+    if not settings.discord_token:
+        yield Finding("Discord", "DISCORD_TOKEN is not set, so Marginalia runs in the terminal only: marginalia chat")
+        return
+    from bot.client.checks import check_discord  # discord.py takes a while to load
+
+    async for finding in check_discord(settings):
+        yield finding
+
+
+async def check_data_folder(folder: Path) -> Finding:
+    try:
+        await asyncio.to_thread(_write_something, folder)
+    except OSError as error:
+        sentence = (
+            f"{folder} cannot be written to ({error.strerror}). Please give the bot's user the right, or set DATA_DIR."
+        )
+        return Finding("Data folder", sentence, ok=False)
+    return Finding("Data folder", f"{folder} can be written to")
+
+
+def _write_something(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=folder) as file:
+        file.write(b"here")
+
+
+async def check_database(url: str) -> Finding:
+    try:
+        async with await open_storage(url) as storage:
+            faults = await storage.integrity_check()
+    except MarginaliaError as error:
+        return Finding("Database", error.message, ok=False)
+    if faults:
+        shown = "; ".join(faults[:FAULTS_SHOWN])
+        return Finding("Database", f"It is damaged ({shown}). Please restore it from a backup.", ok=False)
+    return Finding("Database", f"{url} opens, and nothing in it is damaged")
+
+
+async def check_model(settings: Settings) -> Finding:
+    try:
+        provider = open_provider(settings)
+        try:
+            async with asyncio.timeout(MODEL_PATIENCE_S):
+                return Finding("Model", await provider.check())
+        finally:
+            await provider.aclose()
+    except MarginaliaError as error:
+        return Finding("Model", error.message, ok=False)
+    except TimeoutError:
+        sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
+        return Finding("Model", sentence, ok=False)
+
+
+PATIENCE_S = 30.0
+MOST_GUILDS = 20
+"""Guilds whose permissions are looked at; each costs two requests."""
+
+
+async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
+    """Token, intents and, guild by guild, permissions."""
+    point_discord_at(settings)
+    async with discord.Client(intents=discord.Intents(guilds=True)) as client:
+        refusal = await _log_in(client, settings.discord_token)
+        if refusal:
+            yield Finding("Discord token", refusal, ok=False)
+            return
+        yield Finding("Discord token", f"logs in as {client.user}")
+        yield _intents(client)
+        try:
+            async for finding in _guilds(client, settings):
+                yield finding
+        except TROUBLE as error:
+            yield Finding("Discord servers", f"Discord does not tell about them ({error}). Please try again.", ok=False)
+
+
+async def _log_in(client: discord.Client, token: str) -> str:
+    """What is wrong, or nothing."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            await client.login(token)
+    except discord.LoginFailure:
+        return TOKEN_REFUSED
+    except TROUBLE as error:
+        return f"Discord cannot be reached ({error or 'no answer'}). Please check the network and DISCORD_API_URL."
+    return ""
+
+
+def _intents(client: discord.Client) -> Finding:
+    if reads_messages(client.application_flags):
+        return Finding("Discord intents", "Message Content is on: every message in a thread is answered")
+    return Finding(
+        "Discord intents",
+        "Message Content is off: only mentions and replies are answered. To change that: "
+        f"{PORTAL} → Privileged Gateway Intents → Message Content Intent",
+    )
+
+
+async def _guilds(client: discord.Client, settings: Settings) -> AsyncIterator[Finding]:
+    seen = [guild.id async for guild in client.fetch_guilds(limit=MOST_GUILDS, with_counts=False)]
+    assert client.user is not None
+    if not seen:
+        invite = discord.utils.oauth_url(client.user.id, permissions=NEEDED, scopes=("bot", "applications.commands"))
+        yield Finding("Discord servers", f"The bot is in none yet. Invite it: {invite}", ok=False)
+    for guild_id in [each for each in settings.discord_guild_ids if each not in seen]:
+        yield Finding(
+            "Discord servers",
+            f"The bot is not in {guild_id}. Invite it there, or take it out of DISCORD_GUILD_IDS.",
+            ok=len(seen) == MOST_GUILDS,
+        )
+    for guild_id in seen:
+        yield await _permissions(client, guild_id)
+
+
+async def _permissions(client: discord.Client, guild_id: int) -> Finding:
+    assert client.user is not None
+    guild = await client.fetch_guild(guild_id, with_counts=False)
+    me = await guild.fetch_member(client.user.id)
+    subject = f"Server {guild.name}"
+    if lacking := missing(me.guild_permissions):
+        names = ", ".join(name.replace("_", " ").title() for name in lacking)
+        sentence = f"The bot lacks {names}. Give it these: Server Settings → Roles → the bot's role."
+        return Finding(subject, sentence, ok=False)
+    return Finding(subject, "The bot has the permissions it needs")

@@ -1,0 +1,266 @@
+"""The Discord client: intents, cogs, command sync, one handler for command errors."""
+
+import asyncio
+import logging
+import random
+import threading
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import Any
+
+import discord
+import yarl
+from discord import app_commands
+from discord.ext import commands
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
+
+from bot.app import App
+from bot.client.command_sync import CommandMemory, sync_commands
+from bot.client.http_fixes import keep_requests_going
+from bot.client.identify_limit import SessionStarts
+from bot.health import HealthFile
+from bot.settings import Settings
+from cogs.books import Books
+from cogs.chat import Chat
+from cogs.conversation.cog import Talk
+from cogs.conversations import Conversations
+from cogs.errors import excuse, report
+from cogs.help import Help
+from cogs.opening import Opening
+from cogs.permissions import missing
+from cogs.privacy import Privacy
+from cogs.progress import Progress
+from cogs.services import RecentIds, Services, ServingBot
+from cogs.translation import CatalogueTranslator
+from cogs.usage import Usage
+from cogs.verbose import Verbose
+from cogs.views.actions import ActionButton, ActionMenu
+from cogs.views.confirm import KEEP, keep
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+CACHED_MESSAGES = 100
+"""The conversation is in storage; discord.py's own memory of messages is used for nothing."""
+LONGEST_RATE_LIMIT_S = 30.0
+"""A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
+SYNC_AGAIN_AFTER_S = 60.0
+STORAGE_PATIENCE_S = 5.0
+"""How long a storage that is well may take to answer."""
+COMMAND_PATIENCE_S = 1.5
+"""How long a stop of the program waits for commands that are being carried out."""
+FAREWELL_S = 1.0
+"""How long it then takes, at most, to tell people that theirs was not."""
+LISTENER_PATIENCE_S = 0.25
+"""How long it waits, last of all, for those who still deal with an event; what they leave is read after the start."""
+
+
+class Commands(app_commands.CommandTree["Marginalia"]):
+    """The slash commands."""
+
+    async def interaction_check(self, interaction: discord.Interaction["Marginalia"], /) -> bool:
+        return self.client.take_up(interaction)
+
+    async def on_error(
+        self, interaction: discord.Interaction["Marginalia"], error: app_commands.AppCommandError, /
+    ) -> None:
+        await report(interaction, error)
+
+
+class Marginalia(ServingBot):
+    """The bot on Discord. `reads_messages` False: without a privileged intent, it answers mentions and replies only."""
+
+    def __init__(
+        self,
+        app: App,
+        *,
+        reads_messages: bool = True,
+        announce: Callable[[str], None] = logger.info,
+        health: HealthFile | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            command_prefix=commands.when_mentioned,
+            help_command=None,
+            tree_cls=Commands,
+            intents=intents(reads_messages=reads_messages),
+            allowed_mentions=discord.AllowedMentions.none(),
+            max_messages=CACHED_MESSAGES,
+            max_ratelimit_timeout=LONGEST_RATE_LIMIT_S,
+            **options,
+        )
+        keep_requests_going(self.http)
+        self.session_starts = SessionStarts()
+        self.services = services_from(app, reads_messages=reads_messages)
+        self.actions = {KEEP: keep}
+        self.at_work = {}
+        self.carried_out = RecentIds()
+        self._announce = announce
+        self._settings = app.settings
+        self._storage = app.storage
+        self._health = health
+        self._in_background: list[asyncio.Task[None]] = []
+        self._listening: set[asyncio.Task[None]] = set()
+
+    async def setup_hook(self) -> None:
+        """Between log-in and the gateway."""
+        await self.tree.set_translator(CatalogueTranslator())
+        self.add_dynamic_items(ActionButton, ActionMenu)
+        for cog in self._cogs():
+            await self.add_cog(cog)
+        self._in_background = [asyncio.create_task(self._sync(), name="command sync")]
+        if self._health:
+            self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
+
+    def _cogs(self) -> list[commands.Cog]:
+        talk = Talk(self, self.services)
+        opening = Opening(self.services, talk)
+        return [
+            talk,
+            Books(self, self.services),
+            Chat(self, self.services, opening),
+            Conversations(self, self.services, opening),
+            Verbose(self, self.services),
+            Progress(self, self.services),
+            Usage(self, self.services),
+            Privacy(self, self.services),
+            Help(self, self.services),
+        ]
+
+    async def on_ready(self) -> None:
+        """Connected, for the first time or anew."""
+        for guild in self.guilds:
+            if lacking := missing(guild.me.guild_permissions):
+                logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
+        self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
+
+    async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
+        """Called before a new session is asked for."""
+        self.session_starts.count()
+        await super().before_identify_hook(shard_id, initial=initial)
+
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Hand an event to those who listen; once the bot is closing nobody does, though the library goes on."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
+    def _schedule_event(self, *args: Any, **kwargs: Any) -> asyncio.Task[None]:
+        """Keep hold of who deals with an event: the library does not, and would close the connection under them."""
+        task = super()._schedule_event(*args, **kwargs)
+        self._listening.add(task)
+        task.add_done_callback(self._listening.discard)
+        return task
+
+    async def on_message(self, message: discord.Message) -> None:
+        """There are no commands by message: a mention is a question."""
+
+    async def is_well(self) -> bool:
+        """Whether the gateway is connected and the storage answers."""
+        if not self.is_ready() or self.ws is None or not self.ws.open:
+            return False
+        try:
+            async with asyncio.timeout(STORAGE_PATIENCE_S):
+                await self._storage.ping()
+        except (MarginaliaError, TimeoutError):
+            return False
+        return True
+
+    async def close(self) -> None:
+        """Bring what is at work to rest while the connection still stands, then close that."""
+        for task in self._in_background:
+            task.cancel()
+        await asyncio.gather(*self._in_background, return_exceptions=True)
+        await self._finish_work()
+        for name in tuple(self.cogs):
+            await self.remove_cog(name)
+        await self._finish_listening()
+        await super().close()
+        stop_heartbeats()
+
+    async def _finish_work(self) -> None:
+        """Let commands that are nearly done be done; tell those who gave the others that they have to again."""
+        myself = asyncio.current_task()
+        working = {task: interaction for task, interaction in self.at_work.items() if task is not myself}
+        late = await _end(working, COMMAND_PATIENCE_S)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_S):
+                await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
+
+    async def _finish_listening(self) -> None:
+        """Let those who deal with an event be done, and stop the others while they can still be stopped in order."""
+        myself = asyncio.current_task()
+        await _end([task for task in self._listening if task is not myself], LISTENER_PATIENCE_S)
+
+    async def _sync(self) -> None:
+        """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
+        memory = CommandMemory(self._settings.data_dir / "discord-commands.json")
+        assert self.application_id is not None
+        while True:
+            try:
+                changed = await sync_commands(self.tree, self.application_id, self._settings.discord_guild_ids, memory)
+            except app_commands.CommandSyncFailure:
+                logger.exception("Discord does not take the commands as they are")
+                return
+            except (discord.DiscordException, OSError):
+                logger.exception("the commands could not be told to Discord; it is tried again")
+                await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
+            else:
+                logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
+                return
+
+
+async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:
+    """Let tasks be done, and cancel those that take longer; which these were."""
+    if not tasks:
+        return set()
+    _, late = await asyncio.wait(tasks, timeout=patience_s)
+    for task in late:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return late
+
+
+def intents(*, reads_messages: bool) -> discord.Intents:
+    """Guilds with their channels and threads, and messages, direct ones too. No members, no presences."""
+    return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=reads_messages)
+
+
+def point_discord_at(settings: Settings) -> None:
+    """Send REST requests and gateway connections of this process where the settings say, and leave out voice."""
+    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+    discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
+    if settings.discord_gateway_url:
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
+
+
+def stop_heartbeats() -> None:
+    """Stop the threads that keep connections alive: one given up while it was being made leaves its own behind."""
+    loop = asyncio.get_running_loop()
+    for thread in threading.enumerate():
+        if isinstance(thread, KeepAliveHandler) and thread.ws.loop is loop:
+            thread.stop()
+
+
+def services_from(app: App, *, reads_messages: bool) -> Services:
+    storage, settings = app.storage, app.settings
+    return Services(
+        chat=app.chat,
+        conversations=app.conversations,
+        shelf=app.shelf,
+        positions=app.positions,
+        book_repository=storage.books,
+        conversation_repository=storage.conversations,
+        messages=storage.messages,
+        turns=storage.turns,
+        readers=storage.readers,
+        usage=storage.usage,
+        privacy=storage.privacy,
+        clock=app.clock,
+        provider=app.provider.name,
+        model=app.provider.model_name,
+        max_upload_mb=settings.max_upload_mb,
+        daily_tokens_per_user=settings.daily_tokens_per_user,
+        verbose_default=settings.verbose_default,
+        reads_messages=reads_messages,
+        titler=app.titles,
+    )

@@ -1,0 +1,193 @@
+"""Staying connected to Discord: what discord.py recovers from it does; the rest is here."""
+
+import asyncio
+import logging
+import random
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+import aiohttp
+import discord
+
+from bot.client.client import Marginalia, stop_heartbeats
+from bot.client.http_fixes import keep_interactions_steady
+from domain.errors import SettingsError
+
+logger = logging.getLogger(__name__)
+
+PORTAL = "Developer Portal (https://discord.com/developers/applications) → your application → Bot"
+TOKEN_REFUSED = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL} → Reset Token, and put it into .env."
+INTENT_REFUSED = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."
+AUTHENTICATION_FAILED = 4004
+RESERVED_SESSIONS = 20
+"""Session starts that are left alone: Discord takes the token away from a bot that uses up its thousand a day."""
+
+TROUBLE = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
+"""What passes by itself, as long as Discord does not say that the request itself was wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds. Waits double from `first` to `longest`, and begin anew after `calm` without trouble.
+
+    A connection that has been down for `stuck` is given up and made anew: discord.py's own waits grow to a quarter of
+    an hour. It is looked at every `look`.
+    """
+
+    first: float = 1.0
+    longest: float = 60.0
+    calm: float = 60.0
+    stuck: float = 120.0
+    look: float = 10.0
+
+
+class Waits:
+    """How long to wait after trouble."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._failures = 0
+        self._since = time.monotonic()
+
+    def next(self) -> float:
+        """Seconds until the next attempt; spread a little, so that not all bots come back at once."""
+        now = time.monotonic()
+        if now - self._since > self._pace.calm:
+            self._failures = 0
+        wait = min(self._pace.longest, self._pace.first * 2.0**self._failures)
+        self._failures += 1
+        self._since = now + wait
+        return wait * random.uniform(0.8, 1.2)  # noqa: S311
+
+
+class MakeBot(Protocol):
+    def __call__(self, *, reads_messages: bool) -> Marginalia: ...
+
+
+class Stuck(Exception):  # noqa: N818
+    """The connection has been down for too long, or its sessions keep ending."""
+
+
+async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -> None:
+    """Log in, connect and stay connected until cancelled. The bot is closed in the end.
+
+    Raises:
+        SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
+    """
+    keep_interactions_steady()
+    pace = pace or Pace()
+    waits, reading = Waits(pace), True
+    while True:
+        try:
+            reading = reading and await _may_read_messages(token)
+            async with make_bot(reads_messages=reading) as bot:
+                await bot.login(token)
+                await _stay_connected(bot, waits, pace)
+                return
+        except discord.PrivilegedIntentsRequired as error:
+            if not reading:
+                raise SettingsError(INTENT_REFUSED) from error
+            _say_mentions_only()
+            reading = False
+        except discord.LoginFailure as error:
+            raise SettingsError(TOKEN_REFUSED) from error
+        except discord.ConnectionClosed as error:
+            raise _final(error) from error
+        except TROUBLE as error:
+            if _is_refusal(error):
+                raise SettingsError(f"Discord refused the log-in ({error}). Please check DISCORD_API_URL.") from error
+            await _wait_after(error, waits)
+
+
+def reads_messages(flags: discord.ApplicationFlags) -> bool:
+    """Whether the switch for the Message Content intent is on (small bots have the limited one)."""
+    return flags.gateway_message_content or flags.gateway_message_content_limited
+
+
+async def _may_read_messages(token: str) -> bool:
+    """Whether the application may; says so if it may not."""
+    async with discord.Client(intents=discord.Intents(guilds=True)) as client:
+        await client.login(token)
+        allowed = reads_messages(client.application_flags)
+    if not allowed:
+        _say_mentions_only()
+    return allowed
+
+
+async def _stay_connected(bot: Marginalia, waits: Waits, pace: Pace) -> None:
+    """Connect again whenever the library gives up: a first connection that fails, an event it cannot parse, …"""
+    while not bot.is_closed():
+        await _wait_for_sessions(bot)
+        try:
+            await _connect(bot, pace)
+        except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed):
+            raise
+        except Exception as error:  # noqa: BLE001 - anything may come out of a parser
+            with suppress(Exception):
+                await bot.ws.close()
+            stop_heartbeats()
+            await _wait_after(error, waits)
+
+
+async def _connect(bot: Marginalia, pace: Pace) -> None:
+    """Stay connected as long as the library manages to."""
+    connecting, down_since = asyncio.create_task(bot.connect()), time.monotonic()
+    try:
+        while not (await asyncio.wait([connecting], timeout=pace.look))[0]:
+            if bot.ws is not None and bot.ws.open:
+                down_since = time.monotonic()
+            elif time.monotonic() - down_since > pace.stuck:
+                raise Stuck("the connection has been down for too long")
+            if bot.client.identify_limit.wait():
+                raise Stuck("sessions keep ending")
+        await connecting
+    finally:
+        connecting.cancel()
+        await asyncio.gather(connecting, return_exceptions=True)
+
+
+async def _wait_for_sessions(bot: Marginalia) -> None:
+    """Let no crash loop, of ours or of whatever restarts us, use up the session starts of the day."""
+    if wait := bot.client.identify_limit.wait():
+        logger.error("sessions at the gateway keep ending; the next one is in %.0f s", wait)
+        await asyncio.sleep(wait)
+    try:
+        _, _, limit = await bot.http.get_bot_gateway()
+    except TROUBLE:  # the connection itself will show what is wrong
+        return
+    if limit["remaining"] <= RESERVED_SESSIONS:
+        seconds = limit["reset_after"] / 1000
+        logger.error("%d session starts are left today; waiting %.0f s for new ones", limit["remaining"], seconds)
+        await asyncio.sleep(seconds)
+
+
+async def _wait_after(error: BaseException, waits: Waits) -> None:
+    cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
+    wait = waits.next()
+    expected = isinstance(cause, (*TROUBLE, Stuck))
+    what = f"{type(cause).__name__}: {cause}"
+    logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
+    await asyncio.sleep(wait)
+
+
+def _is_refusal(error: BaseException) -> bool:
+    return isinstance(error, discord.HTTPException) and error.status < 500 and error.status != 429
+
+
+def _final(closed: discord.ConnectionClosed) -> SettingsError:
+    if closed.code == AUTHENTICATION_FAILED:
+        return SettingsError(TOKEN_REFUSED)
+    return SettingsError(
+        f"Discord closed the connection for good (code {closed.code}). A bot in more than 2,500 servers needs shards, "
+        "which Marginalia does not do."
+    )
+
+
+def _say_mentions_only() -> None:
+    logger.warning(
+        "The Message Content intent is off: only mentions and replies are answered. To answer every message in a "
+        "thread, switch it on: %s → Privileged Gateway Intents → Message Content Intent.",
+        PORTAL,
+    )

@@ -1,0 +1,76 @@
+"""Answers to interactions, sent again where the connection broke: discord.py gives up at once, and a person waits."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import aiohttp
+import discord
+from discord.http import HTTPClient, Route
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
+
+from cogs.errors import ACKNOWLEDGED
+
+logger = logging.getLogger(__name__)
+
+BROKEN = (aiohttp.ClientConnectionError, ConnectionError)
+WAITS_S = (0.05, 0.3)
+"""Before the second and the third try. The second makes a new connection where the old one had been idle too long."""
+
+LIBRARY_WAITS_S = 1.0
+
+
+class SteadyAdapter(AsyncWebhookAdapter):
+    """What discord.py answers interactions with."""
+
+    async def request(
+        self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
+    ) -> Any:
+        """As discord.py's own. Three tries; what may then be there twice is a small message to one person."""
+        waits, started = list(WAITS_S), time.monotonic()
+        while True:
+            try:
+                return await super().request(route, session, files=files, **parts)
+            except BROKEN as fault:
+                if not waits:
+                    raise
+                logger.info("an answer to an interaction is sent again: %r", fault)
+            except discord.HTTPException as error:
+                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier try had got through
+                    return {"interaction": {"id": route.webhook_id}}
+                raise
+            await asyncio.sleep(waits.pop(0))
+            for file in files or ():
+                file.reset()
+
+
+def _tried_before(waits: Sequence[float], started: float) -> bool:
+    """By us, or by discord.py, which waits for a second after a server error; another bot's answer is told at once."""
+    return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
+
+
+def keep_interactions_steady() -> None:
+    """For all that the current task does and starts from now on."""
+    async_context.set(SteadyAdapter())  # type: ignore[no-untyped-call]
+
+
+WINDOW_S = 1.0
+"""Discord counts fifty requests in a second. Who comes too early meets the limit again, and closes the gate again."""
+
+
+def keep_requests_going(http: HTTPClient) -> None:
+    """Open the gate of this client again where a request is cancelled while it is closed."""
+    request = http.request
+
+    async def steady_request(route: Route, **parts: Any) -> Any:
+        try:
+            return await request(route, **parts)
+        except asyncio.CancelledError:
+            gate = http._global_over  # noqa: SLF001
+            if not gate.is_set():
+                asyncio.get_running_loop().call_later(WINDOW_S, gate.set)
+            raise
+
+    http.request = steady_request  # type: ignore[method-assign]

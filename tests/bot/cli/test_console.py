@@ -1,0 +1,98 @@
+"""What a turn looks like in a terminal."""
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from datetime import UTC, datetime
+from io import StringIO
+from typing import cast
+
+import pytest
+from rich.console import Console
+
+from bot.cli.console import ConsoleChat, position_fields
+from domain.book import PositionState, ReadingPosition
+from domain.conversation import Conversation
+from domain.errors import BookError, BookErrorCode
+from domain.event import Answer, PositionProposed, TextDelta, TurnEvent, TurnStarted
+from domain.turn.chat_with_book import ChatWithBook
+
+TALK = Conversation("t", "b", "Talk", datetime(2026, 1, 1, tzinfo=UTC))
+
+
+class Played:
+    """A chat in which these events happen."""
+
+    def __init__(self, *events: TurnEvent) -> None:
+        self._events = events
+
+    async def receive(self, *args: object) -> None: ...
+
+    async def delivered(self, *args: object) -> None: ...
+
+    async def answer(self, conversation_id: str) -> AsyncGenerator[TurnEvent, None]:
+        for event in self._events:
+            yield event
+
+
+async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool = False, as_json: bool = False) -> str:
+    """What is on the screen after these lines were typed."""
+    moved: list[str] = []
+
+    async def move(order: str) -> tuple[ReadingPosition, str]:
+        moved.append(order)
+        if order == "nowhere":
+            raise BookError(BookErrorCode.NOT_FOUND, "There is no such page.")
+        return ReadingPosition(PositionState.FINISHED), f"Moved: {order!r}."
+
+    async def typed() -> AsyncIterator[str]:
+        for line in lines:
+            yield line
+
+    out = Console(file=StringIO(), width=200)
+    chat = cast(ChatWithBook, Played(*events))
+    await ConsoleChat(chat, TALK, out, move=move, verbose=verbose, as_json=as_json).run(typed())
+    return cast(StringIO, out.file).getvalue()
+
+
+async def test_what_discord_would_cover_is_left_out() -> None:
+    text = "She came. ||It was Lucian.|| She paid.\n\n-# A part is hidden."
+    shown = await screen("Who?", events=(TurnStarted("1"), TextDelta(text), Answer("1", text)))
+    assert "She came. ▒▒▒ (hidden) She paid." in shown
+    assert "Lucian" not in shown
+    assert "\nA part is hidden." in shown
+
+
+async def test_a_proposed_position_says_how_to_accept_it() -> None:
+    shown = await screen("I am on page 80", events=(PositionProposed("80", "terminal"), Answer("1", "Shall I?")))
+    assert "Have you read to page 80? Then type: /progress page 80" in shown
+
+
+async def test_progress_is_an_order_and_no_question() -> None:
+    shown = await screen("/progress page 12", "/Progress", "/progressive rock")
+    assert "Moved: 'page 12'." in shown
+    assert "Moved: ''." in shown
+    assert "rock" not in shown
+
+
+async def test_verbose_names_claims_without_a_reference() -> None:
+    answer = Answer("1", "Ann kept the light.", uncited=("Ann kept the light.",))
+    assert "without a reference: Ann kept the light." in await screen("Who?", events=(answer,), verbose=True)
+    assert "without a reference" not in await screen("Who?", events=(answer,))
+
+
+async def test_in_json_a_position_has_its_state_and_a_refusal_is_an_object_too(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert await screen("/progress finished", "/progress nowhere", as_json=True) == ""
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert told == [
+        {"event": "progress", "state": "finished", "read_to": None, "text": "Moved: 'finished'."},
+        {"event": "refused", "text": "There is no such page."},
+    ]
+
+
+def test_the_three_states_of_a_position_are_three_in_json() -> None:
+    reading = ReadingPosition(PositionState.READING, 0)
+    assert position_fields(ReadingPosition()) == {"state": "unset", "read_to": None}
+    assert position_fields(reading) == {"state": "reading", "read_to": 0}
+    assert position_fields(ReadingPosition(PositionState.FINISHED)) == {"state": "finished", "read_to": None}

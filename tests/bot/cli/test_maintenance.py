@@ -1,0 +1,121 @@
+"""marginalia check: each line says ok, or what to do."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bot.__main__ import app
+from bot.cli.maintenance import line
+from bot.client.checks import Finding, findings
+from bot.settings import Settings
+from tests.doubles.discord_api import DiscordDouble, Permission
+from tests.doubles.discord_api.pointing import pointed_at
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+
+
+async def report(folder: Path, **settings: Any) -> dict[str, Finding]:
+    chosen = Settings(_env_file=None, **{"data_dir": folder} | settings)  # type: ignore[call-arg]
+    return {finding.subject: finding async for finding in findings(chosen)}
+
+
+async def discord_report(double: DiscordDouble, folder: Path, **settings: Any) -> dict[str, Finding]:
+    given = {"discord_token": double.token, "discord_api_url": double.api_url} | settings
+    return await report(folder, **given)
+
+
+def test_with_nothing_set_all_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+    result = CliRunner().invoke(app, ["check"])
+    assert result.exit_code == 0
+    assert "terminal only" in result.output
+    assert "!!" not in result.output
+
+
+def test_what_is_wrong_shows_in_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LLM_PROVIDER", "anthropic")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    result = CliRunner().invoke(app, ["check"])
+    assert result.exit_code == 1
+    assert "!!  Model: There is no key" in result.output
+
+
+async def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
+    occupied = tmp_path / "data"
+    occupied.write_text("a file where the folder should be")
+    found = await report(occupied, database_url="sqlite:///:memory:")
+    assert not found["Data folder"].ok
+    assert "DATA_DIR" in found["Data folder"].sentence
+
+
+async def test_a_database_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "marginalia.db").write_bytes(b"this is no database at all" * 100)
+    found = await report(tmp_path)
+    assert not found["Database"].ok
+
+
+async def test_discord_with_everything_in_place(double: DiscordDouble, tmp_path: Path) -> None:
+    double.world.grant(double.guild, double.bot, Permission.MANAGE_THREADS)
+    found = await discord_report(double, tmp_path)
+    assert all(finding.ok for finding in found.values()), found
+    assert found["Discord token"].sentence == "logs in as marginalia"
+    assert "Message Content is on" in found["Discord intents"].sentence
+    assert found["Server Bookworms"].ok
+
+
+async def test_a_wrong_token(double: DiscordDouble, tmp_path: Path) -> None:
+    found = await discord_report(double, tmp_path, discord_token="wrong")
+    assert not found["Discord token"].ok
+    assert "Bot → Reset Token" in found["Discord token"].sentence
+    assert "Discord intents" not in found
+
+
+async def test_discord_out_of_reach(double: DiscordDouble, tmp_path: Path) -> None:
+    double.drop("GET /users/{user}", times=9)
+    found = await discord_report(double, tmp_path)
+    assert not found["Discord token"].ok
+    assert "DISCORD_API_URL" in found["Discord token"].sentence
+
+
+async def test_the_content_intent_that_is_off_is_said_and_no_fault(double: DiscordDouble, tmp_path: Path) -> None:
+    double.gateway.privileged = 0
+    found = await discord_report(double, tmp_path)
+    assert found["Discord intents"].ok
+    assert "Privileged Gateway Intents → Message Content Intent" in found["Discord intents"].sentence
+
+
+async def test_missing_permissions_are_named(double: DiscordDouble, tmp_path: Path) -> None:
+    found = await discord_report(double, tmp_path)
+    assert not found["Server Bookworms"].ok
+    assert "lacks Manage Threads" in found["Server Bookworms"].sentence
+    assert "Server Settings → Roles" in found["Server Bookworms"].sentence
+
+
+async def test_a_guild_that_is_named_and_not_joined(double: DiscordDouble, tmp_path: Path) -> None:
+    found = await discord_report(double, tmp_path, discord_guild_ids=(12345,))
+    assert not found["Discord servers"].ok
+    assert "DISCORD_GUILD_IDS" in found["Discord servers"].sentence
+
+
+async def test_a_bot_that_is_nowhere_is_told_how_to_be_invited(double: DiscordDouble, tmp_path: Path) -> None:
+    double.guild.members.pop(double.bot.id)
+    found = await discord_report(double, tmp_path)
+    assert not found["Discord servers"].ok
+    assert f"client_id={double.bot.id}" in found["Discord servers"].sentence
+    assert "applications.commands" in found["Discord servers"].sentence
+
+
+def test_a_line_begins_with_the_verdict() -> None:
+    assert line(Finding("Model", "is available")).plain == "ok  Model: is available"
+    assert line(Finding("Model", "is gone", ok=False)).plain == "!!  Model: is gone"

@@ -1,0 +1,51 @@
+"""What books and people write is shown in a terminal, and never obeyed by it."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.table import Table
+from rich.text import Text
+
+from bot.cli.terminal import GuardedConsole, obeyed_by_none
+
+ORDERS = (
+    "\x1b[31mred\x1b[0m",
+    "\x1b]8;;http://evil.example\x1b\\the next chapter\x1b]8;;\x1b\\",
+    "\x1b]0;a new title\x07",
+    "\x9b2J\x9d52;c;c2VjcmV0\x9c",
+    "one\rtwo\x08\x08\x0b\x0c",
+    "txt.\u202eexe.gpj\u2066",
+)
+
+
+def shown(thing: object, **options: bool) -> str:
+    console = GuardedConsole()
+    console.file = io.StringIO()
+    console.print(thing, **options)  # type: ignore[arg-type]
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("text", ORDERS)
+def test_orders_are_not_passed_on(text: str) -> None:
+    table = Table("a")
+    table.add_row(Text(text))
+    for written in (shown(text, markup=False), shown(Text(text)), shown(table)):
+        assert not set(written) & set(obeyed_everywhere())
+
+
+def obeyed_everywhere() -> str:
+    return "".join(map(chr, [*range(9), *range(11, 32), *range(127, 160)])) + "\u202e\u2066"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=())))
+def test_whatever_comes_can_be_written(text: str) -> None:
+    left = obeyed_by_none(text)
+    assert left.encode().decode() == left
+    assert not set(left) & set(obeyed_everywhere())
+    assert [char for char in left if char.isalnum()] == [char for char in text if char.isalnum()]
+
+
+def test_words_are_no_pictures_and_brackets_no_styles() -> None:
+    assert shown("a :warning: and [bold]loud[/nope]", markup=False) == "a :warning: and [bold]loud[/nope]\n"

@@ -1,0 +1,27 @@
+"""Words are not torn at the edge of a terminal, nor lost."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.cli.terminal import WordWrap
+
+
+def wrapped(width: int | None, *pieces: str) -> str:
+    wrap = WordWrap(width)
+    return "".join([*map(wrap.feed, pieces), wrap.finish()])
+
+
+def test_lines_break_between_words_wherever_the_stream_is_cut() -> None:
+    assert wrapped(10, "the lam", "p was da", "rk\nand ", "cold") == "the lamp \nwas dark\nand cold"
+
+
+def test_without_a_width_nothing_is_touched() -> None:
+    assert wrapped(None, "the lamp ", "was dark") == "the lamp was dark"
+
+
+@given(st.lists(st.text("ab \n", max_size=12), max_size=12), st.integers(1, 20))
+def test_no_word_is_lost_and_no_line_too_long(pieces: list[str], width: int) -> None:
+    text = "".join(pieces)
+    shown = wrapped(width, *pieces)
+    assert shown.split() == text.split()
+    assert all(len(line.rstrip()) <= max(width, max(map(len, line.split()), default=0)) for line in shown.split("\n"))
