@@ -7,11 +7,11 @@ from typing import Any
 import discord
 from discord import app_commands
 
+from cogs.access import meant_book, sight_of
 from cogs.cards import clipped
 from cogs.errors import Refusal
-from cogs.finding import meant_book, sight_of
+from cogs.i18n import Speech, speech_of
 from cogs.services import services_of, shelf_of
-from cogs.translation import Speech, speech_of
 from domain.book import Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import discord
 
+from cogs.i18n import Speech
 from cogs.rendering.inline import inert
-from cogs.translation import Speech
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
 from domain.library.progress import title_is_read

@@ -9,14 +9,14 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
-from cogs.acknowledging import in_time, reply
+from cogs.access import meant_conversation, sight_of
 from cogs.cards import clipped, plain
 from cogs.errors import Refusal
-from cogs.finding import meant_conversation, sight_of
+from cogs.i18n import Speech, speech_of
+from cogs.interactions import in_time, reply
 from cogs.opening import QUESTION_LENGTH, Opening
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH
-from cogs.translation import Speech, speech_of
 from cogs.views import ActionButton, ActionMenu, row
 from domain.book import Book
 from domain.conversation import Conversation

@@ -10,16 +10,16 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
-from cogs.acknowledging import in_time
+from cogs.access import meant_conversation, reach_of, visible_conversations
 from cogs.cards import INK, clipped, plain
 from cogs.errors import Refusal
-from cogs.finding import meant_conversation, reach_of, visible_conversations
+from cogs.i18n import Speech, speech_of
+from cogs.interactions import in_time
 from cogs.opening import Opening
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
-from cogs.translation import Speech, speech_of
 from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.conversation import Conversation
 

@@ -9,10 +9,10 @@ import aiohttp
 import discord
 from discord import app_commands
 
-from cogs.patience import TROUBLE
+from cogs.i18n import Speech, speech_of
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from cogs.translation import Speech, speech_of
+from cogs.retry import TROUBLE
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)

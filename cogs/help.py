@@ -7,8 +7,8 @@ from discord import app_commands
 from discord.ext import commands
 
 from cogs.cards import INK
+from cogs.i18n import Speech, speech_of
 from cogs.services import Services, ServingBot
-from cogs.translation import Speech, speech_of
 
 
 class Help(commands.Cog):

@@ -8,14 +8,14 @@ from typing import Any
 
 import discord
 
-from cogs.acknowledging import acknowledge
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
 from cogs.errors import tell_kept
-from cogs.patience import TROUBLE, persistently
+from cogs.i18n import Speech, speech_of
+from cogs.interactions import acknowledge
 from cogs.rendering.inline import inert
+from cogs.retry import TROUBLE, persistently
 from cogs.services import Conversing, Services
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
-from cogs.translation import Speech, speech_of
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import discord
 
-from cogs.translation import Speech, later
+from cogs.i18n import Speech, later
 from domain.book import Book
 from domain.conversation import Conversation
 

@@ -10,9 +10,9 @@ import discord
 from discord import ButtonStyle, app_commands
 from discord.ext import commands
 
-from cogs.patience import TROUBLE
+from cogs.i18n import Speech, speech_of
+from cogs.retry import TROUBLE
 from cogs.services import Services, ServingBot
-from cogs.translation import Speech, speech_of
 from cogs.views import ActionButton, assert_fresh, confirmation, row
 from domain.privacy import Erasure
 

@@ -8,11 +8,11 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
+from cogs.access import meant_book
 from cogs.cards import plain, position_line
 from cogs.errors import Refusal
-from cogs.finding import meant_book
+from cogs.i18n import speech_of
 from cogs.services import Services, ServingBot
-from cogs.translation import speech_of
 from domain.book import Book, ReadingPosition
 
 LABEL_LENGTH = 100

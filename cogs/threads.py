@@ -8,9 +8,9 @@ from typing import Any, Literal
 import discord
 
 from cogs.errors import Refusal, bot_lacks
-from cogs.patience import TROUBLE, persistently
+from cogs.i18n import Speech, speech_of
 from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
-from cogs.translation import Speech, speech_of
+from cogs.retry import TROUBLE, persistently
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 from domain.turn.conversations import ManageConversations

@@ -7,10 +7,10 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs.acknowledging import in_time, reply
 from cogs.cards import INK, usage_line
+from cogs.i18n import speech_of
+from cogs.interactions import in_time, reply
 from cogs.services import Services, ServingBot, shelf_of
-from cogs.translation import speech_of
 
 LATELY = timedelta(days=30)
 

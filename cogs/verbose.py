@@ -6,10 +6,10 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs.acknowledging import in_time, reply
-from cogs.finding import bound_conversation
+from cogs.access import bound_conversation
+from cogs.i18n import speech_of
+from cogs.interactions import in_time, reply
 from cogs.services import Services, ServingBot
-from cogs.translation import speech_of
 
 ON, OFF = "on", "off"
 

@@ -7,9 +7,9 @@ import pytest
 
 from bot.health import STALE_AFTER_S, HealthFile
 from bot.settings import Settings
-from cogs.conversation.catching_up import ASLEEP_AT_MOST
-from cogs.conversation.reception import PAGE, READ_AT_MOST
-from cogs.conversation.rounds import COME_BACK_AFTER_S
+from cogs.conversation.backfill import ASLEEP_AT_MOST
+from cogs.conversation.intake import PAGE, READ_AT_MOST
+from cogs.conversation.worker import COME_BACK_AFTER_S
 from domain.conversation import Turn, TurnState
 from domain.event import TextDelta
 from domain.turn.state import TurnLog

@@ -26,16 +26,15 @@ from cogs.conversation.cog import Talk
 from cogs.conversations import Conversations
 from cogs.errors import excuse, report
 from cogs.help import Help
+from cogs.i18n import CatalogueTranslator
 from cogs.opening import Opening
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.services import RecentIds, Services, ServingBot
-from cogs.translation import CatalogueTranslator
 from cogs.usage import Usage
 from cogs.verbose import Verbose
-from cogs.views.actions import ActionButton, ActionMenu
-from cogs.views.confirm import KEEP, keep
+from cogs.views import KEEP, ActionButton, ActionMenu, keep
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)

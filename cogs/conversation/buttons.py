@@ -10,7 +10,7 @@ from discord.ui import Button, DynamicItem, Item, View
 from cogs.rendering.card_state import PATTERN
 from cogs.rendering.tool_calls import ButtonData, ButtonStyle
 from cogs.rendering.words import Say
-from cogs.views.actions import ActionButton, carry_out, row
+from cogs.views import ActionButton, carry_out, row
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"

@@ -8,24 +8,21 @@ from typing import Any
 import discord
 from discord.ext import commands
 
-from cogs.acknowledging import acknowledge, take_away
-from cogs.conversation.addressing import is_from_a_person, mentions
+from cogs.conversation.answer_buttons import Presses, ToolCards
+from cogs.conversation.backfill import CatchingUp
 from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
-from cogs.conversation.catching_up import CatchingUp
-from cogs.conversation.corrections import Corrections
-from cogs.conversation.hints import conversation_gone, hint, hint_for, how_to_start, in_private
-from cogs.conversation.places import Places
-from cogs.conversation.presses import Presses
-from cogs.conversation.reception import Heard, Reception
-from cogs.conversation.rounds import Rounds
-from cogs.conversation.titling import Titling
-from cogs.conversation.tool_cards import ToolCards
-from cogs.delivery.pump import Pumps
+from cogs.conversation.intake import Corrections, Heard, Reception, is_from_a_person, mentions
+from cogs.conversation.notices import conversation_gone, hint, hint_for, how_to_start, in_private
+from cogs.conversation.presenter import Places
+from cogs.conversation.titles import Titling
+from cogs.conversation.worker import Rounds
+from cogs.delivery.writer import Pumps
 from cogs.errors import sentence_for, tell_kept
-from cogs.patience import TROUBLE
+from cogs.i18n import speech_for, speech_in
+from cogs.interactions import acknowledge, take_away
 from cogs.permissions import FOR_ANSWERS, missing
+from cogs.retry import TROUBLE
 from cogs.services import Aside, Services, ServingBot
-from cogs.translation import speech_for, speech_in
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 

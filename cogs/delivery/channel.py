@@ -1,17 +1,21 @@
 """A Discord channel as delivery knows it: discord.py's calls and exceptions on one side, the port on the other."""
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import aiohttp
 import discord
 
-from cogs.delivery.body import (
+from cogs.delivery.payload import (
     ArchivedThreadError,
     Body,
     ChannelGoneError,
+    DeliveryError,
     MessageGoneError,
     NotAllowedError,
     RefusedError,
@@ -180,3 +184,51 @@ def _fault(error: discord.HTTPException) -> Exception:
     if error.status in (401, 403) or error.code == LOCKED:
         return NotAllowedError(str(error))
     return RefusedError(str(error))
+
+
+logger = logging.getLogger(__name__)
+
+REFRESH_S = 8.0
+"""Discord shows it for ten seconds, and has no call to end it but a message."""
+
+
+class Typing:
+    """Shown from `start`, or entering, to `stop`, or leaving; in the background, and only as well as it works."""
+
+    def __init__(
+        self, show: Callable[[], Awaitable[None]], *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    ) -> None:
+        self._show = show
+        self._sleep = sleep
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep_showing(), name="typing")
+
+    def stop(self) -> None:
+        """At once; may be called any number of times."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        task = self._task
+        self.stop()
+        if task is not None:
+            with suppress(asyncio.CancelledError):
+                await task
+
+    async def _keep_showing(self) -> None:
+        while True:
+            try:
+                await self._show()
+            except DeliveryError as fault:
+                logger.debug("typing is not shown: %s", fault)
+            await self._sleep(REFRESH_S)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from cogs.i18n.speech import later
 from cogs.rendering.inline import escape
 from cogs.rendering.words import Say, in_english
-from cogs.translation.speech import later
 from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted
 

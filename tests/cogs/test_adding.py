@@ -3,8 +3,8 @@
 import discord
 import pytest
 
-from cogs.adding import progress_line
-from cogs.translation import speech_for
+from cogs.books import progress_line
+from cogs.i18n import speech_for
 
 SAY = speech_for(discord.Locale.american_english)
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.cards import added_card, book_card, clipped, plain, position_line
-from cogs.translation import Speech, speech_for
+from cogs.i18n import Speech, speech_for
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import AddedBook
 from tests.cogs.stage import embed_text

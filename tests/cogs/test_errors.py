@@ -8,7 +8,7 @@ import pytest
 from discord import app_commands
 
 from cogs.errors import Refusal, sentence_for
-from cogs.translation import speech_for
+from cogs.i18n import speech_for
 from domain.errors import BookError, BookErrorCode
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of

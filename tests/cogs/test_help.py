@@ -5,7 +5,7 @@ import re
 import discord
 
 from cogs.help import help_card
-from cogs.translation import speech_for
+from cogs.i18n import speech_for
 from tests.cogs.stage import Stage, embed_text, text_of
 
 ENGLISH = speech_for(discord.Locale.american_english)

@@ -4,7 +4,7 @@ import discord
 import pytest
 
 from cogs.autocomplete import chapter_name
-from cogs.translation import speech_for
+from cogs.i18n import speech_for
 from domain.book import Book, Chapter, PositionState, ReadingPosition
 from tests.cogs.stage import Stage, text_of
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cogs.conversation import screen
+from cogs.conversation import presenter
 from domain.conversation import TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, StopReason, TextChunk
@@ -146,7 +146,7 @@ async def test_a_long_answer_is_several_messages(room: Scene) -> None:
 
 
 async def test_a_slow_model_is_seen_to_be_at_work(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(screen, "STATUS_AFTER_S", 0.05)
+    monkeypatch.setattr(presenter, "STATUS_AFTER_S", 0.05)
     release = await room.hold()
     await room.ann.say(room.thread, "Who?")
     await room.until_said("-# 📖 reading …")

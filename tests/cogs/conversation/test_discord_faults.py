@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cogs.conversation import rounds
-from cogs.delivery import pump
+from cogs.conversation import worker
+from cogs.delivery import writer
 from domain.conversation import TurnState
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, TextBlockEnd, TextChunk
@@ -29,8 +29,8 @@ UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_PERMISSION, ARCHIVED, TOO_LATE = 10003, 100
 def soon(double: DiscordDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     for route in (SEND, EDIT):
         double.rest.limits.windows[route] = Window(50, 1.0)
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (0.2, 0.4, 0.8))
-    monkeypatch.setattr(pump, "BACK_OFF_S", (0.05, 0.1, 0.2))
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.2, 0.4, 0.8))
+    monkeypatch.setattr(writer, "BACK_OFF_S", (0.05, 0.1, 0.2))
 
 
 @pytest.fixture
@@ -137,7 +137,7 @@ async def test_a_thread_that_is_archived_under_the_answer_is_woken(room: Scene) 
 async def test_an_outage_that_outlasts_our_patience_is_mended_by_the_next_start(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pump, "PATIENCE", 3)
+    monkeypatch.setattr(writer, "PATIENCE", 3)
     async with scene(double, tmp_path) as room:
         await room.prepare()
         double.fail(SEND, status=503, skip=1, times=10_000)
@@ -179,7 +179,7 @@ async def held_up(room: Scene) -> None:
 
 async def silenced(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer is made and may not be shown; nothing but a new permission or a new message brings the bot back."""
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (10_000.0,))
     hush(room)
     await ask(room)
     await held_up(room)
@@ -203,7 +203,7 @@ async def test_when_the_permission_comes_with_a_role_it_is_the_same(
 
 
 async def test_when_a_locked_thread_is_unlocked_it_is_the_same(room: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (10_000.0,))
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (10_000.0,))
     world = room.double.world
     room.double.fail(SEND, status=403, code=NO_PERMISSION)
     await ask(room)
@@ -262,7 +262,7 @@ async def test_whoever_asks_with_a_command_is_told_why_no_answer_comes(room: Sce
 async def test_the_next_message_is_answered_after_what_was_held_up(
     room: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", ())
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", ())
     room.double.fail(SEND, status=403, code=NO_PERMISSION)
     await room.ann.say(room.thread, "Who?")
     await room.until(lambda: room.double.rest.faults.all_struck)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cogs import acknowledging
+from cogs import interactions
 from storage.sqlite.connection import Connection
 from tests.cogs.conversation.scene import Scene
 from tests.cogs.conversation.test_sources import answered
@@ -40,7 +40,7 @@ def free(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
         return await run(self, *arguments)
 
     monkeypatch.setattr(Connection, "run", held)
-    monkeypatch.setattr(acknowledging, "PROMPT_S", 0.02)
+    monkeypatch.setattr(interactions, "PROMPT_S", 0.02)
     yield free
     free.set()
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cogs.delivery.body import ArchivedThreadError, Body, DeliveryError, MessageGoneError, Sent
+from cogs.delivery.payload import ArchivedThreadError, Body, DeliveryError, MessageGoneError, Sent
 
 SETTLE_ROUNDS = 30
 """Turns of the event loop in which everything that can happen without time passing has happened."""

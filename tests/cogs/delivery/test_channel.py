@@ -7,8 +7,8 @@ from contextlib import suppress
 import discord
 import pytest
 
-from cogs.delivery.answer_message import AnswerMessage
-from cogs.delivery.body import (
+from cogs.delivery.channel import DiscordChannel
+from cogs.delivery.payload import (
     ArchivedThreadError,
     Body,
     ChannelGoneError,
@@ -18,9 +18,8 @@ from cogs.delivery.body import (
     RefusedError,
     TryLaterError,
 )
-from cogs.delivery.channel import DiscordChannel
-from cogs.delivery.pump import Pump
-from cogs.delivery.trace_message import TraceMessage
+from cogs.delivery.turn_messages import AnswerMessage, TraceMessage
+from cogs.delivery.writer import Pump
 from cogs.rendering.tool_calls import ButtonData, EmbedData
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.doubles.discord_api import Channel, DiscordDouble, MessageFlag, Permission, Window

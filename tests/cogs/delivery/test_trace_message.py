@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cogs.delivery.pump import Pump
-from cogs.delivery.trace_message import TraceMessage
+from cogs.delivery.turn_messages import TraceMessage
+from cogs.delivery.writer import Pump
 from cogs.rendering.card_state import CardState, Press
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from cogs.delivery.body import NotAllowedError
-from cogs.delivery.typing import REFRESH_S, Typing
+from cogs.delivery.channel import REFRESH_S, Typing
+from cogs.delivery.payload import NotAllowedError
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from cogs.rendering.calls import CallState, ShownCall
-from cogs.rendering.export import ExportFormat, export_conversation, export_name
-from cogs.rendering.trace import fenced, trace_json, trace_markdown
+from cogs.rendering.export import ExportFormat, export_conversation, export_name, fenced, trace_json, trace_markdown
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
-from cogs.rendering.spoilers import split_with_spoilers
+from cogs.rendering.splitting import MESSAGE_LIMIT, split, split_with_spoilers, units
 
 SECRET = "Hobb had put the lamp out for his brother Lucian who drowned"
 NOTE = "-# A part of this answer is hidden, as it seems to name something that comes later than you have read."

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cogs.i18n.speech import speech_for
 from cogs.rendering.calls import CallState, ShownCall, calls_of, headline
 from cogs.rendering.card_state import (
     PAGE_SIZE,
@@ -22,7 +23,6 @@ from cogs.rendering.card_state import (
     trace_id,
 )
 from cogs.rendering.tool_calls import ButtonStyle, Colour, render_card
-from cogs.translation.speech import speech_for
 from domain.chat import ChatMessage, MessageRole
 from domain.event import ToolCallFinished, ToolCallStarted
 from domain.tool_use import ToolInvocation

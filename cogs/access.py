@@ -1,0 +1,183 @@
+"""From what a person typed or chose to the book or conversation they mean, in their guild and within their sight."""
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from typing import Any
+
+import discord
+
+from cogs.errors import Refusal
+from cogs.i18n import speech_of
+from cogs.services import services_of, shelf_of
+from domain.book import Book
+from domain.conversation import Conversation
+
+MEMBERSHIPS_ASKED = 50
+"""Private threads whose membership Discord is asked for one list, newest first; each costs a request."""
+AT_A_TIME = 5
+GLANCED_AT = 10
+A_GLANCE_S = 1.0
+"""The same for choices, which are asked for with every pause in typing and have to be there within three seconds."""
+
+
+class Sight:
+    """What one member of a guild can see.
+
+    A private thread is seen by its members, by those who manage threads, and by whose conversation it is: they may have
+    left it, and /chat takes them back. Where a thread is gone, a public conversation is seen by those who see its
+    channel, and a private one by its owner.
+    """
+
+    def __init__(self, guild: discord.Guild, member: discord.abc.User) -> None:
+        self._guild = guild
+        self._member = member
+
+    async def sees(self, conversation: Conversation) -> bool:
+        """Whether they can see it; who is in a private thread is asked of Discord."""
+        known = self._known(conversation)
+        return await self._is_in_thread(conversation) if known is None else known
+
+    async def of(
+        self, conversations: Sequence[Conversation], *, asked: int = MEMBERSHIPS_ASKED, seconds: float | None = None
+    ) -> list[Conversation]:
+        """Those of the conversations they can see, in their order.
+
+        Discord is asked about the membership in at most `asked` private threads, and for no longer than `seconds`;
+        what it has not told by then counts as not seen.
+        """
+        known = {each.id: self._known(each) for each in conversations}
+        unknown = [each for each in conversations if known[each.id] is None]
+        turnstile = asyncio.Semaphore(AT_A_TIME)
+
+        async def ask(conversation: Conversation) -> None:
+            async with turnstile:
+                known[conversation.id] = await self._is_in_thread(conversation)
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*map(ask, unknown[:asked]))
+        return [each for each in conversations if known[each.id]]
+
+    async def at_a_glance(self, conversations: Sequence[Conversation]) -> list[Conversation]:
+        """As `of`, soon enough for a list that is offered while somebody types."""
+        return await self.of(conversations, asked=GLANCED_AT, seconds=A_GLANCE_S)
+
+    def _known(self, conversation: Conversation) -> bool | None:
+        """What can be told without asking; None where only Discord knows."""
+        if conversation.guild_id != str(self._guild.id):
+            return False
+        channel = self._guild.get_channel(int(conversation.channel_id or 0))
+        if channel is None or not isinstance(self._member, discord.Member):
+            return self._is_own(conversation)
+        granted = channel.permissions_for(self._member)
+        if not conversation.private or granted.manage_threads:
+            return granted.view_channel
+        if conversation.thread_id is None or self._is_own(conversation):
+            return self._is_own(conversation) and granted.view_channel
+        return None if granted.view_channel else False
+
+    def _is_own(self, conversation: Conversation) -> bool:
+        return conversation.guild_id == str(self._guild.id) and conversation.owner_id == str(self._member.id)
+
+    async def _is_in_thread(self, conversation: Conversation) -> bool:
+        thread_id = int(conversation.thread_id or 0)
+        thread = self._guild.get_thread(thread_id) or await self._fetch_thread(thread_id)
+        if thread is None:
+            return False
+        try:
+            await thread.fetch_member(self._member.id)
+        except (discord.HTTPException, discord.RateLimited):
+            return False
+        return True
+
+    async def _fetch_thread(self, thread_id: int) -> discord.Thread | None:
+        """An archived thread is not in the cache. None: it is gone, or the bot may not see it."""
+        try:
+            channel = await self._guild.fetch_channel(thread_id)
+        except (discord.HTTPException, discord.RateLimited):
+            return None
+        return channel if isinstance(channel, discord.Thread) else None
+
+
+def sight_of(interaction: discord.Interaction[Any]) -> Sight:
+    assert interaction.guild is not None, "commands are for guilds only"
+    return Sight(interaction.guild, interaction.user)
+
+
+async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:
+    """The conversation of the thread the person is in."""
+    found = await services_of(interaction).conversation_repository.get_by_thread(str(interaction.channel_id))
+    return found if found and found.guild_id == shelf_of(interaction) else None
+
+
+async def meant_book(interaction: discord.Interaction[Any], reference: str | None) -> Book:
+    """The book that is named; else that of the thread; else the only one there is.
+
+    Raises:
+        BookError: NOT_FOUND.
+        Refusal: none is named, and it is not clear which is meant.
+    """
+    shelf = services_of(interaction).shelf
+    if reference is not None:
+        return await shelf.find(reference, shelf=shelf_of(interaction))
+    if conversation := await bound_conversation(interaction):
+        return await shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    books = await shelf.list(shelf_of(interaction))
+    if len(books) == 1:
+        return books[0]
+    say = speech_of(interaction)
+    if not books:
+        raise Refusal(say("The shelf is empty. Add a book with /books add."))
+    raise Refusal(say("Which book? Name it with the option `book`, or use this in the thread of a conversation."))
+
+
+async def meant_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
+    """The conversation that is named by its id or title; else that of the thread.
+
+    Raises:
+        Refusal: there is none of that name that the person can see, or none is named.
+    """
+    say = speech_of(interaction)
+    if reference is None:
+        if conversation := await bound_conversation(interaction):
+            return conversation
+        raise Refusal(say("Which one? Name it with the option `conversation`, or use this in its thread."))
+    known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))
+    wanted = " ".join(reference.split()).casefold()
+    named = [each for each in known if each.id == reference]
+    titled = [each for each in known if each.title.casefold() == wanted]
+    fitting = await sight_of(interaction).of(named or titled)
+    if len(fitting) > 1:
+        raise Refusal(say("Several conversations are called so. Please choose one from the list while you type."))
+    if not fitting:
+        raise Refusal(say("I know no such conversation (any more). /conversations list shows those there are."))
+    return fitting[0]
+
+
+async def within_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether what a button shows or does is the person's to see: it stands in their thread, or they see that."""
+    if conversation.guild_id != shelf_of(interaction):
+        return False
+    return conversation.thread_id == str(interaction.channel_id) or await sight_of(interaction).sees(conversation)
+
+
+async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
+    """How far into a conversation's book the person may look, as an offset."""
+    services = services_of(interaction)
+    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    return await services.positions.lowest([str(interaction.user.id)], book)
+
+
+async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
+    """How far everybody may look who reads along in the conversation, and the person as well."""
+    services = services_of(interaction)
+    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    people = await services.messages.list_people(conversation.id)
+    return await services.positions.lowest([*people, conversation.owner_id, str(interaction.user.id)], book)
+
+
+async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
+    """All that the person can see, newest first; of one book where it is named."""
+    known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))
+    return await sight_of(interaction).of([each for each in known if book_id in (None, each.book_id)])

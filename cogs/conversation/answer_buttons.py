@@ -1,0 +1,215 @@
+"""What the buttons under answers do. What they show comes from storage, so they work as long as there is something."""
+
+import io
+from collections.abc import Collection
+from functools import partial
+from typing import Any, NamedTuple
+
+import discord
+
+from cogs.access import common_reach, reach_of, within_reach
+from cogs.cards import position_line
+from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons_left, view_of
+from cogs.conversation.presenter import Leftover, LiveTurns
+from cogs.conversation.worker import Rounds
+from cogs.delivery.channel import embeds_of
+from cogs.delivery.payload import Body
+from cogs.delivery.turn_messages import card_body
+from cogs.errors import Refusal, tell_kept
+from cogs.i18n import Speech, speech_for, speech_of
+from cogs.interactions import acknowledge, change, in_time, reply, take_away
+from cogs.permissions import may_change
+from cogs.rendering.answers import source_pages
+from cogs.rendering.calls import ShownCall, calls_of
+from cogs.rendering.card_state import Press, read_press
+from cogs.rendering.export import TRACE_NAME, trace_markdown
+from cogs.services import Action, Services, shelf_of
+from cogs.views import page_asked, page_of, page_turner
+from domain.chat import ChatMessage, MessageRole
+from domain.conversation import Conversation, Turn, TurnState
+
+
+class ShownTurn(NamedTuple):
+    """A turn, its conversation, and its own messages in it."""
+
+    turn: Turn
+    conversation: Conversation
+    messages: list[ChatMessage]
+
+
+class Presses:
+    def __init__(self, services: Services, rounds: Rounds) -> None:
+        self._services = services
+        self._rounds = rounds
+        self._live: LiveTurns = rounds.live
+
+    def actions(self) -> dict[str, Action]:
+        return {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
+
+    async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
+        say, live = speech_of(interaction), self._live.get(turn_id)
+        seen = live is not None and await in_time(interaction, within_reach(interaction, live.conversation))
+        if live is None or not seen or live.screen.ending is not None:
+            raise Refusal(say("This answer is not being written any more."))
+        _refuse_others(interaction, live.conversation, live.askers, say)
+        self._services.chat.stop(live.conversation.id)
+        if not interaction.response.is_done():
+            await interaction.response.defer()
+
+    async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
+        """Answer anew, even where Discord has given the press up as unanswered by now."""
+        await acknowledge(interaction, ephemeral=True)
+        say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
+        if shown is None or shown.turn.state is not TurnState.FAILED:
+            raise Refusal(say("This question is being answered, or has its answer already."))
+        turn, conversation, messages = shown
+        askers = [message.author_id for message in messages if message.role is MessageRole.USER]
+        _refuse_others(interaction, conversation, askers, say)
+        await self._services.turns.reopen(turn.id)
+        leftover = Leftover(turn.reply_ids, turn.trace_id)
+        self._rounds.start(conversation.id, leftover, aside=partial(tell_kept, interaction))
+
+    async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        """Answer what waits, and take the sentence away that said why it does."""
+        answerable = await acknowledge(interaction, ephemeral=True)
+        conversation = await self._services.conversation_repository.get(conversation_id)
+        if conversation is None or not await within_reach(interaction, conversation):
+            raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
+        await take_away(interaction, answerable=answerable)
+        self._rounds.start(conversation_id, untidy=True, aside=partial(tell_kept, interaction))
+
+    async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""
+        (turn_id, number), say = page_asked(argument), speech_of(interaction)
+        turning = interaction.message is not None and interaction.message.flags.ephemeral
+        shown = await in_time(interaction, self._shown(interaction, turn_id), thinking=not turning)
+        if shown is None:
+            raise Refusal(say("This answer is not kept any more, and neither are its sources."))
+        citations = [citation for message in shown.messages for citation in message.citations]
+        pages = source_pages(citations, say, read_to=await reach_of(interaction, shown.conversation))
+        page = page_of(pages, number, size=1)
+        view = page_turner(SOURCES, turn_id, page, say) or discord.utils.MISSING
+        await (change if turning else reply)(interaction, content=page.items[0], view=view)
+
+    async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """Set the position that was proposed; `argument` is the turn, the reader and the page, with colons between."""
+        turn_id, reader_id, page = argument.split(":", 2)
+        say = speech_of(interaction)
+        if str(interaction.user.id) != reader_id:
+            who = f"<@{reader_id}>"
+            raise Refusal(say("Only {who} can confirm that. Set your own position with /progress.", who=who))
+        await interaction.response.defer()
+        shown = await self._shown(interaction, turn_id)
+        if shown is None:
+            raise Refusal(say("This answer is not kept any more. Set your position with /progress."))
+        book = await self._services.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
+        position = await self._services.positions.set_page(reader_id, book, page)
+        line = position_line(position, book, await (await self._services.shelf.open(book)).pages(), say)
+        assert interaction.message is not None
+        left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
+        await interaction.edit_original_response(view=view_of(left) if left else None)
+        await interaction.followup.send(line, ephemeral=True)
+
+    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> ShownTurn | None:
+        """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""
+        turn = await self._services.turns.get(turn_id)
+        conversation = await self._services.conversation_repository.get(turn.conversation_id) if turn else None
+        if turn is None or conversation is None or not await within_reach(interaction, conversation):
+            return None
+        history = await self._services.messages.get_by_conversation(conversation.id)
+        return ShownTurn(turn, conversation, [message for message in history if message.turn_id == turn.id])
+
+
+def _refuse_others(
+    interaction: discord.Interaction[Any], conversation: Conversation, askers: Collection[str], say: Speech
+) -> None:
+    """
+    Raises:
+        Refusal: it is not theirs to press.
+    """
+    asked = str(interaction.user.id) in askers
+    if not asked and not may_change(conversation, interaction.user, interaction.permissions):
+        raise Refusal(
+            say(
+                "Only those who asked, whoever opened this conversation, or somebody with the permission "
+                "“Manage Threads” can do that."
+            )
+        )
+
+
+class ToolCards:
+    def __init__(self, services: Services, live: LiveTurns) -> None:
+        self._services = services
+        self._live = live
+
+    async def press(self, interaction: discord.Interaction[Any], custom_id: str) -> None:
+        """Carry out a press of a card's button, told by its name."""
+        press = read_press(custom_id)
+        assert press is not None, "the pattern of the button and of the press are one"
+        calls = await in_time(interaction, self._calls(interaction, press), thinking=press.wants_trace)
+        if press.wants_trace:
+            await _hand_out(interaction, calls)
+        else:
+            live = self._live.get(press.turn_id)
+            body = live.screen.pressed(press) if live else _card(interaction, press, calls)
+            await change(interaction, embeds=embeds_of(body), view=view_of(body.view or ()))
+
+    async def _calls(self, interaction: discord.Interaction[Any], press: Press) -> list[ShownCall]:
+        """The calls as they happen, or as they were kept.
+
+        Raises:
+            Refusal: they are kept no more, are not the person's to see, or show more of the book than they have read.
+        """
+        live = self._live.get(press.turn_id)
+        kept = (live.conversation, live.screen.calls, None) if live else await self._kept(press.turn_id)
+        conversation, calls, depends_to = kept
+        if conversation is None or not calls or not await within_reach(interaction, conversation):
+            raise Refusal(speech_of(interaction)("These tool calls are not kept any more."))
+        if press.opens(calls):
+            await self._refuse_beyond(interaction, conversation, depends_to, alone=press.wants_trace)
+        return calls
+
+    async def _refuse_beyond(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, depends_to: int | None, *, alone: bool
+    ) -> None:
+        """`alone`: what is to be seen is for the person only, else for everybody in the thread. The bound of a turn
+        that is under way is that of the people in the thread, and so not known by itself (None).
+
+        Raises:
+            Refusal: the calls rest on more of the book than that.
+        """
+        say, mine = speech_of(interaction), await reach_of(interaction, conversation)
+        common = await common_reach(interaction, conversation)
+        if depends_to is None:
+            book = await self._services.shelf.get(conversation.book_id)
+            people = [*await self._services.messages.list_people(conversation.id), conversation.owner_id]
+            depends_to = await self._services.positions.lowest(people, book)
+        if depends_to > mine:
+            raise Refusal(say("This shows more of the book than you have read. /progress says where you are."))
+        if depends_to > common and not alone:
+            raise Refusal(
+                say("This shows more of the book than everybody here has read. “Full trace” shows it to you alone.")
+            )
+
+    async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
+        turn = await self._services.turns.get(turn_id)
+        if turn is None:
+            return None, [], 0
+        conversation = await self._services.conversation_repository.get(turn.conversation_id)
+        history = await self._services.messages.get_by_conversation(turn.conversation_id)
+        depends = [message.depends_to or 0 for message in history if message.turn_id == turn.id]
+        return conversation, calls_of(history, turn.id), max(depends, default=0)
+
+
+def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> Body:
+    """In the language of the place, as everybody there sees it."""
+    locale = interaction.guild_locale or interaction.locale
+    return card_body(press.turn_id, calls, press.after(calls), speech_for(locale))
+
+
+async def _hand_out(interaction: discord.Interaction[Any], calls: list[ShownCall]) -> None:
+    file = discord.File(io.BytesIO(trace_markdown(calls)), TRACE_NAME)
+    if interaction.response.is_done():
+        await interaction.followup.send(file=file, ephemeral=True)
+    else:
+        await interaction.response.send_message(file=file, ephemeral=True)

@@ -1,0 +1,142 @@
+"""After a start or a new session: what a crash has left, and what was written while nobody listened."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+import discord
+
+from cogs.conversation.intake import Reception, Thread
+from cogs.conversation.worker import Rounds
+from cogs.retry import TROUBLE
+from cogs.services import Services
+from domain.conversation import Conversation
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+THREADS_AT_A_TIME = 5
+
+ASLEEP_AT_MOST = 500
+"""Threads of a guild that Discord does not name as open, newest first, which are read on all the same.
+
+Somebody may have written there and archived them since. Each costs a request.
+"""
+
+READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
+"""Where a thread could not be read on."""
+
+ThreadAsleep = Callable[[int, int], discord.PartialMessageable]
+"""A thread that is not known to the client, by its id and its guild's."""
+
+
+class CatchingUp:
+    """Looks after everything that came to no end; each conversation by itself."""
+
+    def __init__(self, services: Services, reception: Reception, rounds: Rounds, asleep: ThreadAsleep) -> None:
+        self._services = services
+        self._reception = reception
+        self._rounds = rounds
+        self._asleep = asleep
+        self._running = asyncio.Lock()
+        self._later: set[asyncio.Task[None]] = set()
+
+    def close(self) -> None:
+        for task in self._later:
+            task.cancel()
+
+    async def run(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
+        async with self._running:
+            try:
+                unfinished = await self._unfinished()
+            except MarginaliaError as error:
+                logger.error("what was left unfinished could not be found out: %s", error)
+                unfinished = set()
+            for conversation_id in unfinished:
+                self._rounds.start(conversation_id, untidy=True)
+            self._rounds.open()
+            await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
+
+    async def read_open(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
+        """Read on in the threads that are open, after a break of seconds."""
+        async with self._running:
+            await self._read_all(guilds, bot_id, 0)
+
+    async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
+        """Take in what was written in a thread before it was bound to its conversation."""
+        async with self._reception.order(thread.id):
+            missed = self._reception.has_missed(thread.id)
+        if missed:
+            await self._read_thread(thread, conversation, bot_id, asyncio.Semaphore())
+
+    def come_back_to(self, thread: Thread, conversation: Conversation, bot_id: int) -> None:
+        """Read on later in a thread where that is not possible now."""
+        self._come_back(partial(self._read_thread, thread, conversation, bot_id, asyncio.Semaphore(), 1), 0)
+
+    async def _unfinished(self) -> set[str]:
+        """Conversations in which a message waits, or whose last answer did not get through."""
+        undelivered = await self._services.turns.list_undelivered()
+        return {turn.conversation_id for turn in undelivered} | {*await self._services.messages.list_waiting()}
+
+    async def _read_all(self, guilds: Iterable[discord.Guild], bot_id: int, asleep: int) -> None:
+        turnstile = asyncio.Semaphore(THREADS_AT_A_TIME)
+        await asyncio.gather(*(self._read(guild, bot_id, turnstile, asleep) for guild in guilds))
+
+    async def _read(self, guild: discord.Guild, bot_id: int, turnstile: asyncio.Semaphore, asleep: int) -> None:
+        """Read on in the threads of a guild that belong to conversations, and in so many of those that sleep."""
+        try:
+            known = await self._services.conversation_repository.get_by_guild(str(guild.id))
+        except MarginaliaError as error:
+            logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
+            return
+        threads = self._threads(guild, known, asleep)
+        await asyncio.gather(*(self._read_thread(*each, bot_id, turnstile) for each in threads))
+
+    def _threads(
+        self, guild: discord.Guild, known: Sequence[Conversation], at_most: int
+    ) -> Iterator[tuple[Thread, Conversation]]:
+        """Open threads first."""
+        bound = {int(each.thread_id): each for each in known if each.thread_id}
+        awake = [thread for thread in guild.threads if thread.id in bound]
+        asleep = [number for number in bound if number not in {thread.id for thread in awake}]
+        yield from ((thread, bound[thread.id]) for thread in awake)
+        yield from ((self._asleep(number, guild.id), bound[number]) for number in asleep[:at_most])
+
+    async def _read_thread(
+        self,
+        thread: Thread,
+        conversation: Conversation,
+        bot_id: int,
+        turnstile: asyncio.Semaphore,
+        failures: int = 0,
+    ) -> None:
+        """Read on, see that what waits there is answered, and come back later where Discord has trouble."""
+        try:
+            async with turnstile, self._reception.order(thread.id):
+                await self._reception.catch_up(thread, conversation, bot_id)
+        except (discord.Forbidden, discord.NotFound) as error:
+            logger.info("thread %s is out of reach: %s", thread.id, error)
+        except (MarginaliaError, *TROUBLE) as error:
+            logger.warning("thread %s could not be read on: %s", thread.id, error)
+            again = partial(self._read_thread, thread, conversation, bot_id, turnstile, failures + 1)
+            self._come_back(again, failures)
+        await self._start_if_asked(conversation)
+
+    def _come_back(self, read: Callable[[], Awaitable[None]], failures: int) -> None:
+        if failures < len(READ_AGAIN_AFTER_S):
+            task = asyncio.create_task(_after(READ_AGAIN_AFTER_S[failures], read))
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
+
+    async def _start_if_asked(self, conversation: Conversation) -> None:
+        try:
+            if await self._services.chat.waiting(conversation.id):
+                self._rounds.start(conversation.id)
+        except MarginaliaError as error:
+            logger.error("what waits in conversation %s could not be found out: %s", conversation.id, error)
+
+
+async def _after(seconds: float, work: Callable[[], Awaitable[None]]) -> None:
+    await asyncio.sleep(seconds)
+    await work()

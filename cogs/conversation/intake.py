@@ -1,0 +1,243 @@
+"""Taking in what people write in the thread of a conversation: in order, once, and only what is for the bot."""
+
+import asyncio
+import re
+from dataclasses import replace
+from enum import Enum, auto
+from functools import partial
+from weakref import WeakValueDictionary
+
+import discord
+
+from cogs.conversation.presenter import NOTHING, Leftover
+from cogs.conversation.worker import Rounds
+from cogs.retry import persistently
+from cogs.services import Services
+from cogs.threads import take_over_name
+from domain.conversation import Conversation
+from domain.turn.chat_with_book import Reader, Taken
+
+ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
+
+_TOKEN = re.compile(
+    r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
+)
+_AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
+
+
+def is_from_a_person(message: discord.Message) -> bool:
+    """Not from a bot or a webhook, and not one of Discord's own ("Ann has renamed the thread")."""
+    return not message.author.bot and message.webhook_id is None and message.type in ORDINARY
+
+
+def is_addressed(message: discord.Message, bot_id: int) -> bool:
+    """Whether it mentions the bot, or its role, or answers one of its messages."""
+    return mentions(message, bot_id) or replies_to(message, bot_id)
+
+
+def mentions(message: discord.Message, bot_id: int) -> bool:
+    if any(user.id == bot_id for user in message.mentions):
+        return True
+    return _own_role(message) in message.raw_role_mentions
+
+
+def replies_to(message: discord.Message, bot_id: int) -> bool:
+    if message.type is not discord.MessageType.reply or message.reference is None:
+        return False
+    answered = message.reference.resolved
+    return isinstance(answered, discord.Message) and answered.author.id == bot_id
+
+
+def words_of(message: discord.Message, bot_id: int) -> str:
+    """The text without the mention of the bot; others are called by their names. Blank where there is none."""
+    names = {user.id: user.display_name for user in message.mentions}
+    own_role = _own_role(message)
+
+    def replace(match: re.Match[str]) -> str:
+        if match["user"]:
+            return "" if int(match["user"]) == bot_id else f"@{names.get(int(match['user']), '…')}"
+        if match["role"]:
+            return "" if int(match["role"]) == own_role else f"@{_role_name(message, int(match['role']))}"
+        if match["channel"]:
+            return f"#{_channel_name(message, int(match['channel']))}"
+        return f":{match['emoji']}:" if match["emoji"] else match["command"]
+
+    address = re.match(rf"\s*<(?:@!?{bot_id}|@&{own_role})>{_AFTER_A_NAME}", message.content)
+    return _TOKEN.sub(replace, message.content[address.end() if address else 0 :]).strip()
+
+
+def _own_role(message: discord.Message) -> int:
+    """The role that Discord gave the bot, which people take for the bot itself; 0 where there is none."""
+    role = message.guild.self_role if message.guild else None
+    return role.id if role else 0
+
+
+def _role_name(message: discord.Message, role_id: int) -> str:
+    role = message.guild.get_role(role_id) if message.guild else None
+    return role.name if role else "…"
+
+
+def _channel_name(message: discord.Message, channel_id: int) -> str:
+    channel = message.guild.get_channel_or_thread(channel_id) if message.guild else None
+    return channel.name if channel else "…"
+
+
+PAGE = 100
+"""Messages that Discord hands out in one request."""
+READ_AT_MOST = 5_000
+"""Messages of a busy thread that are looked at after an absence, besides the first page."""
+
+Thread = discord.Thread | discord.PartialMessageable
+"""A thread; a partial one is asleep, or the client has not been told of it."""
+
+
+class Heard(Enum):
+    """What became of a message."""
+
+    ASKED = auto()
+    """It waits for its answer."""
+    KNOWN = auto()
+    """It was heard before."""
+    OVERHEARD = auto()
+    """It is for others."""
+    FIRST_OVERHEARD = auto()
+    """It is for others, and the first of which that is assumed: they have to be told how to ask now."""
+    WORDLESS = auto()
+    """It is for the bot and has no text."""
+    UNREADABLE = auto()
+    """It is for the bot, and Discord does not show the bot what it says."""
+
+
+class Reception:
+    """Hears messages, each once. `bot_id` is always the bot's own."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
+        self._up_to_date: set[int] = set()
+        self._missed: set[int] = set()
+        self._read_from: dict[int, int] = {}
+        """Where reading on begins in threads that could not be read to the end, whatever was heard there since."""
+
+    def order(self, channel_id: int) -> asyncio.Lock:
+        """Held while a message of the channel is taken in, so that they are taken in as they come."""
+        return self._locks.setdefault(channel_id, asyncio.Lock())
+
+    def forget_session(self) -> None:
+        """Messages may have been missed in any thread."""
+        self._up_to_date.clear()
+        self._missed.clear()
+
+    def note_new_thread(self, thread_id: int) -> None:
+        """Nothing can have been missed in a thread that was opened before our eyes."""
+        self._up_to_date.add(thread_id)
+
+    def note_missed(self, thread_id: int) -> None:
+        """Something was written in a thread of ours while it belonged to no conversation, or not yet."""
+        self._up_to_date.discard(thread_id)
+        self._missed.add(thread_id)
+
+    def has_missed(self, thread_id: int) -> bool:
+        """Whether something was written there that has not been taken in since; ask with the `order` held."""
+        return thread_id in self._missed
+
+    async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> Heard:
+        """Take in a message.
+
+        Raises:
+            StorageError: it could not be kept.
+        """
+        author = str(message.author.id)
+        text = words_of(message, bot_id)
+        addressed = is_addressed(message, bot_id)
+        if addressed and not self._services.reads_messages and not message.content:
+            return Heard.UNREADABLE
+        if not addressed and (not self._services.reads_messages or await self._is_company(conversation, author)):
+            await self._services.messages.note_present(conversation.id, author)
+            return await self._leave_to_others(message, conversation)
+        if not text:
+            return Heard.WORDLESS
+        reader = Reader(author, message.author.display_name)
+        kept = await self._services.chat.receive(conversation.id, text, reader, external_id=str(message.id))
+        return Heard.KNOWN if kept is None else Heard.ASKED
+
+    async def catch_up(
+        self,
+        thread: Thread,
+        conversation: Conversation,
+        bot_id: int,
+        *,
+        before: discord.Message | None = None,
+    ) -> bool:
+        """Take in what was written in a thread while nobody listened; whether anything of it waits for an answer.
+
+        Call it with the channel's `order` held. What is not a question is passed over in silence. A name that a person
+        has given the thread meanwhile is the conversation's title.
+
+        Raises:
+            StorageError: something could not be kept.
+            TROUBLE: Discord does not let us read, or has trouble.
+        """
+        if thread.id in self._up_to_date:
+            return False
+        newest = await self._services.messages.get_newest_external_id(conversation.id)
+        known = self._read_from.setdefault(thread.id, int(newest or 0))
+        asked = False
+        written = await persistently(partial(_between, thread, known, before))
+        for message in written:
+            heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
+            asked |= heard is Heard.ASKED
+            conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
+        await take_over_name(thread, written, conversation, self._services.conversations)
+        self._up_to_date.add(thread.id)
+        self._missed.discard(thread.id)
+        del self._read_from[thread.id]
+        return asked
+
+    async def _is_company(self, conversation: Conversation, author: str) -> bool:
+        """Whether anybody but the author writes in the thread."""
+        return conversation.shared or bool({*await self._services.messages.list_authors(conversation.id)} - {author})
+
+    async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> Heard:
+        if conversation.shared or not self._services.reads_messages:
+            return Heard.OVERHEARD
+        await self._services.conversations.share(conversation.id)
+        return Heard.FIRST_OVERHEARD
+
+
+async def _between(thread: Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
+    """Messages newer than `known`, oldest first; of very many the first page and the newest."""
+    pages = thread.history(after=discord.Object(known), before=before, limit=PAGE, oldest_first=True)
+    first = [message async for message in pages]
+    if len(first) < PAGE:
+        return first
+    newest = thread.history(after=first[-1], before=before, limit=READ_AT_MOST, oldest_first=False)
+    return first + [message async for message in newest][::-1]
+
+
+class Corrections:
+    """A message that waits or is being answered is answered as it is now, or not at all; an answered one stays."""
+
+    def __init__(self, services: Services, reception: Reception, rounds: Rounds) -> None:
+        self._services = services
+        self._reception = reception
+        self._rounds = rounds
+
+    async def edited(self, message: discord.Message, bot_id: int) -> None:
+        await self._let_it_arrive(message.channel.id)
+        self._go_on(await self._services.chat.revise(str(message.id), words_of(message, bot_id)))
+
+    async def deleted(self, message_id: int, channel_id: int) -> None:
+        await self._let_it_arrive(channel_id)
+        self._go_on(await self._services.chat.take_back(str(message_id)))
+
+    async def _let_it_arrive(self, channel_id: int) -> None:
+        """A message may be changed while it is still being taken in. Others need not wait for its answer to end."""
+        async with self._reception.order(channel_id):
+            return
+
+    def _go_on(self, taken: Taken | None) -> None:
+        if taken is not None:
+            undone = taken.undone
+            leftover = Leftover(undone.reply_ids, undone.trace_id) if undone else NOTHING
+            self._rounds.start(taken.message.conversation_id, leftover)

@@ -1,0 +1,326 @@
+"""One turn as people see it: a status line that becomes the answer and, if they want to see them, the tool calls."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import discord
+
+from cogs.conversation.buttons import Buttons, move_buttons, retry_button, sources_button, stop_button, view_of
+from cogs.delivery.channel import DiscordChannel
+from cogs.delivery.payload import Body, Delivery, DeliveryState
+from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
+from cogs.delivery.writer import Pump, Pumps
+from cogs.i18n import Speech, speech_in
+from cogs.permissions import FOR_ANSWERS, missing
+from cogs.rendering.answers import answer_note, failure_note, status_line, with_offer
+from cogs.rendering.calls import ShownCall
+from cogs.rendering.card_state import Press
+from cogs.services import Services
+from cogs.threads import thread_of
+from domain.conversation import Conversation
+from domain.errors import MarginaliaError
+from domain.event import (
+    Answer,
+    DraftDiscarded,
+    PositionProposed,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnFailed,
+)
+
+STATUS_AFTER_S = 1.5
+"""How long a turn may say nothing before the status line shows that it is at work, with its Stop button."""
+STATUS_BEFORE_CALLS_S = 4.0
+"""The same where tool calls are shown: their card is to stand above the answer, so it is waited for a little longer."""
+PREAMBLE = 300
+"""Characters that a model may say before it calls a tool, and takes back then."""
+
+Record = Callable[[Sequence[str], str | None], Awaitable[None]]
+"""Notes which messages show a turn: its answer's, and the card of its tool calls."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Messages of an attempt that came to nothing; the next one makes them its own."""
+
+    replies: tuple[str, ...] = ()
+    trace: str | None = None
+
+    def __add__(self, other: "Leftover") -> "Leftover":
+        replies = sorted({*self.replies, *other.replies}, key=int)
+        return Leftover(tuple(replies), self.trace or other.trace)
+
+    def __bool__(self) -> bool:
+        return bool(self.replies or self.trace)
+
+
+NOTHING = Leftover()
+
+
+class TurnScreen:
+    """Shows the events of one turn in a channel. `seed` names what is answered, whatever the attempt."""
+
+    def __init__(
+        self,
+        pump: Pump,
+        turn_id: str,
+        *,
+        seed: str,
+        say: Speech,
+        verbose: bool,
+        record: Record,
+        leftover: Leftover = NOTHING,
+        calls: Sequence[ShownCall] = (),
+    ) -> None:
+        self.turn_id = turn_id
+        self.ending: Answer | TurnFailed | None = None
+        self._pump = pump
+        self._seed = seed
+        self._say = say
+        self._verbose = verbose
+        self._record = record
+        self._stop = stop_button(turn_id, say)
+        self._answer = self._answer_message(seed, leftover.replies)
+        self._trace = TraceMessage(
+            pump, turn_id, seed=seed, say=say, standing=leftover.trace, posted=self._posted, calls=calls
+        )
+        self._calls = {str(call.number): call for call in calls}
+        self._text = ""
+        self._proposals: list[PositionProposed] = []
+        self._visible = bool(leftover.replies)
+        self._settling: asyncio.Task[Delivery] | None = None
+        self._removing: asyncio.Task[Delivery] | None = None
+        wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
+        self._timer = asyncio.get_running_loop().call_later(wait, self._show_status)
+
+    @property
+    def shown(self) -> Leftover:
+        """The messages that show the turn now."""
+        return Leftover(self._answer.message_ids, self._trace.message_id)
+
+    def follow(self, event: TurnEvent) -> None:
+        """Show what has happened, when the channel's pace allows. Returns at once."""
+        match event:
+            case TextDelta(text=text):
+                self._text += text
+            case DraftDiscarded():
+                self._text = ""
+            case PositionProposed():
+                self._proposals.append(event)
+            case ToolCallStarted():
+                self._call_started(event)
+            case ToolCallFinished():
+                self._call_finished(event)
+            case Answer() | TurnFailed():
+                self._end(event)
+        self._show()
+
+    def lost(self, message_id: str) -> None:
+        """Somebody has deleted a message of the channel."""
+        self._answer.lost(message_id)
+
+    def pressed(self, press: Press) -> Body:
+        """What the card of tool calls is to show after a press of one of its buttons."""
+        return self._trace.pressed(press)
+
+    @property
+    def calls(self) -> list[ShownCall]:
+        return self._trace.calls
+
+    async def settled(self) -> Delivery:
+        """Return when the turn's end stands as it should, or never will."""
+        assert self._settling is not None, "the turn has not ended"
+        return await asyncio.shield(self._settling)
+
+    async def leave(self) -> Leftover:
+        """Show nothing any more: the turn was taken back. What stands is left to the next."""
+        self._timer.cancel()
+        return Leftover(await self._answer.leave(), await self._trace.leave())
+
+    async def pause(self) -> None:
+        """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
+        self._timer.cancel()
+        if self._answer.message_ids:
+            note = self._say("-# ⏸ I am being restarted and begin this answer anew in a moment.")
+            await self._answer.settle("", note, self._stop)
+
+    def _call_started(self, event: ToolCallStarted) -> None:
+        self._calls[event.call_id] = ShownCall.started(event)
+        self._visible = True
+        if self._verbose:
+            if self._answer.message_ids and self._trace.message_id is None:
+                self._move_below()
+            self._trace.started(event)
+
+    def _call_finished(self, event: ToolCallFinished) -> None:
+        self._calls[event.call_id] = self._calls[event.call_id].finished(event)
+        if self._verbose:
+            self._trace.finished(event)
+
+    def _move_below(self) -> None:
+        """Post the answer anew: the card that comes now belongs above it."""
+        self._removing = asyncio.create_task(self._answer.remove())
+        self._answer = self._answer_message(f"{self._seed} below", ())
+
+    def _show_status(self) -> None:
+        self._visible = True
+        self._show()
+
+    def _show(self) -> None:
+        """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one."""
+        if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
+            return
+        if len(self._text) >= FIRST_WORDS or (self._text and self._answer.message_ids):
+            self._answer.show(self._text, "", self._stop)
+        elif self._visible:
+            note = status_line([] if self._verbose else list(self._calls.values()), self._say)
+            self._answer.show("", note, self._stop)
+
+    def _end(self, event: Answer | TurnFailed) -> None:
+        self._timer.cancel()
+        self.ending = event
+        self._settling = asyncio.create_task(self._settle(event))
+
+    async def _settle(self, event: Answer | TurnFailed) -> Delivery:
+        if self._calls and self._verbose and self._trace.message_id is None:
+            await self._trace.settle()
+        if isinstance(event, Answer):
+            note = answer_note(event, self._say, verbose=self._verbose)
+            delivery = await self._answer.settle(event.text, note, self._buttons(event) or None)
+        else:
+            note = failure_note(event, self._say.failure(event.code, event.message))
+            note = with_offer(note, event.offer, self._say)
+            delivery = await self._answer.settle(event.partial, note, retry_button(event.turn_id, self._say))
+        if await self._trace.settle() is None and self._trace.message_id is not None:
+            await self._trace.remove()
+        return delivery
+
+    def _buttons(self, answer: Answer) -> Buttons:
+        sources = sources_button(answer.turn_id, self._say) if answer.citations else ()
+        return sources + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
+
+    def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
+        return AnswerMessage(self._pump, seed, standing=standing, posted=self._posted)
+
+    async def _posted(self, _: object) -> None:
+        await self._record(self._answer.message_ids, self._trace.message_id)
+
+
+class Place:
+    """A thread, and everything that is needed to say something in it."""
+
+    def __init__(self, thread: discord.Thread, pumps: Pumps) -> None:
+        self.thread = thread
+        self.channel = DiscordChannel(thread, view_of)
+        self.pump: Pump = pumps.of(self.channel)
+        self.say: Speech = speech_in(thread.guild)
+
+    @property
+    def lacking(self) -> list[str]:
+        """The permissions the bot lacks to write here; none, as far as can be told."""
+        thread = self.thread
+        return missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS) if thread.parent else []
+
+    @property
+    def obstacle(self) -> str:
+        """What is in the way of writing here, for whoever runs the bot; nothing, as far as can be told."""
+        return f"in thread {self.thread.id} the bot lacks {', '.join(self.lacking)}" if self.lacking else ""
+
+
+class Places:
+    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: Pumps) -> None:
+        self._guild_of = guild_of
+        self._pumps = pumps
+
+    async def of(self, conversation: Conversation) -> Place | None:
+        """The place of a conversation; None while it has no thread that the bot can reach.
+
+        Raises:
+            discord.HTTPException: Discord has trouble.
+        """
+        if conversation.guild_id is None or conversation.thread_id is None:
+            return None
+        guild = self._guild_of(int(conversation.guild_id))
+        thread = await thread_of(guild, conversation) if guild else None
+        return self.at(thread) if thread else None
+
+    def at(self, thread: discord.Thread) -> Place:
+        return Place(thread, self._pumps)
+
+
+logger = logging.getLogger(__name__)
+
+
+class Showing:
+    """Makes screens for turns, and notes what was delivered by them."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def is_verbose(self, conversation: Conversation, askers: Sequence[str]) -> bool:
+        """Whether tool calls are shown: as chosen for the thread, else by who wrote last, else by who runs the bot."""
+        chosen = conversation.verbose
+        if chosen is None and askers:
+            chosen = await self._services.readers.get_verbose(askers[-1])
+        return self._services.verbose_default if chosen is None else chosen
+
+    def screen(
+        self,
+        turn_id: str,
+        place: Place,
+        *,
+        seed: str,
+        verbose: bool,
+        leftover: Leftover = NOTHING,
+        calls: Sequence[ShownCall] = (),
+    ) -> TurnScreen:
+        return TurnScreen(
+            place.pump,
+            turn_id,
+            seed=seed,
+            say=place.say,
+            verbose=verbose,
+            record=partial(self._services.turns.update_delivery, turn_id),
+            leftover=leftover,
+            calls=calls,
+        )
+
+    async def conclude(self, screen: TurnScreen, place: Place) -> bool:
+        """See a turn that has ended to its readers. False: it is to be tried again later."""
+        delivery = await screen.settled()
+        if delivery.state is DeliveryState.REFUSED:
+            text = place.say("⚠️ Discord does not take this answer. /conversations export has it.")
+            delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
+        if not delivery.delivered:
+            reason = place.obstacle or delivery.reason
+            logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
+            return False
+        try:
+            await self._services.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
+        except MarginaliaError as error:  # it stands; the next start will find that it does
+            logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
+        return True
+
+    async def remove(self, leftover: Leftover, place: Place) -> None:
+        """Take away what a turn has shown that comes to nothing."""
+        if leftover.replies:
+            await AnswerMessage(place.pump, "leftover", standing=leftover.replies).remove()
+        if leftover.trace:
+            await TraceMessage(place.pump, "leftover", standing=leftover.trace).remove()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveTurn:
+    """`askers` are the ids of those who wrote what is being answered."""
+
+    screen: TurnScreen
+    conversation: Conversation
+    askers: tuple[str, ...]
+
+
+LiveTurns = dict[str, LiveTurn]

@@ -1,0 +1,165 @@
+"""After a crash or an outage: answers that were made but not delivered, and turns that were interrupted."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import discord
+
+from cogs.conversation.buttons import turn_shown_by, turn_traced_by
+from cogs.conversation.presenter import Leftover, Place, Showing
+from cogs.delivery.turn_messages import messages_of
+from cogs.rendering.answers import answer_note
+from cogs.rendering.calls import calls_of
+from cogs.retry import persistently
+from cogs.services import Services
+from domain.chat import ChatMessage, MessageRole
+from domain.citations.uncited import unsupported
+from domain.conversation import Conversation, Turn, TurnState
+from domain.event import Answer
+from domain.tools.context import proposals_in
+
+logger = logging.getLogger(__name__)
+
+LOOKED_AT = 100
+"""Messages after the oldest unanswered one: what Discord gives out in one request."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons, by their text."""
+
+    replies: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    traces: dict[str, str] = field(default_factory=dict)
+    plain: dict[str, str] = field(default_factory=dict)
+
+    def of(self, turn_id: str) -> Leftover:
+        return Leftover(tuple(self.replies.get(turn_id, ())), self.traces.get(turn_id))
+
+    def of_others_than(self, known: Iterable[str]) -> Leftover:
+        """What is left of turns that there are no more."""
+        gone = {*self.replies, *self.traces} - set(known)
+        return sum((self.of(turn_id) for turn_id in gone), Leftover())
+
+
+async def look_around(thread: discord.Thread, since: int | None) -> Standing:
+    """What the bot has posted in the thread after the message of that id, else last; nothing, where it may not look.
+
+    Raises:
+        PASSING: Discord has trouble; to go on without having looked might say something twice.
+    """
+    standing = Standing()
+    try:
+        for message in await persistently(partial(_page, thread, since)):
+            if message.author.id == thread.guild.me.id:
+                _note(standing, message)
+    except (discord.Forbidden, discord.NotFound) as fault:
+        logger.warning("what stands in thread %s could not be read: %s", thread.id, fault)
+    return standing
+
+
+async def _page(thread: discord.Thread, since: int | None) -> list[discord.Message]:
+    """Oldest first."""
+    if since is None:
+        return [message async for message in thread.history(limit=LOOKED_AT)][::-1]
+    after = discord.Object(since)
+    return [message async for message in thread.history(after=after, limit=LOOKED_AT, oldest_first=True)]
+
+
+def _note(standing: Standing, message: discord.Message) -> None:
+    names = list(_button_names(message))
+    shown = next(filter(None, map(turn_shown_by, names)), None)
+    traced = next(filter(None, map(turn_traced_by, names)), None)
+    if shown:
+        standing.replies[shown].append(str(message.id))
+    elif traced:
+        standing.traces.setdefault(traced, str(message.id))
+    else:
+        standing.plain.setdefault(folded(message.content), str(message.id))
+
+
+def folded(text: str) -> str:
+    """A text as it is compared: Discord takes away space at its ends."""
+    return " ".join(text.split())
+
+
+def _button_names(message: discord.Message) -> Iterator[str]:
+    for row in message.components:
+        if isinstance(row, discord.ActionRow):
+            yield from (part.custom_id for part in row.children if part.custom_id)
+
+
+class Aftermath:
+    """Puts a conversation in order before anything new is answered in it."""
+
+    def __init__(self, services: Services, showing: Showing) -> None:
+        self._services = services
+        self._showing = showing
+
+    async def clear_up(self, conversation: Conversation, place: Place) -> tuple[Leftover, bool]:
+        """Deliver what is answered, and let what was interrupted wait again.
+
+        Returns what interrupted turns have left in the thread, and whether everything answered stands there now.
+        """
+        await self._services.chat.withhold(conversation.id)
+        history = await self._services.messages.get_by_conversation(conversation.id)
+        turns = await self._services.turns.get_by_conversation(conversation.id)
+        standing = await self._look_around(place, history, turns)
+        answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
+        delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in answered]
+        interrupted = await self._services.chat.recover(conversation.id)
+        gone = {turn.id for turn in interrupted}
+        leftover = standing.of_others_than(turn.id for turn in turns if turn.id not in gone)
+        for turn in interrupted:
+            leftover += Leftover(turn.reply_ids, turn.trace_id)
+        return leftover, all(delivered)
+
+    async def _look_around(self, place: Place, history: Sequence[ChatMessage], turns: Sequence[Turn]) -> Standing:
+        """What stands below the oldest message that is not done with."""
+        done = {turn.id for turn in turns if turn.state is TurnState.DELIVERED or turn.told}
+        questions = [message for message in history if message.role is MessageRole.USER and message.turn_id not in done]
+        ids = [message.external_id for message in questions if message.external_id]
+        # A question that came with a command has no message of its own, so there is nothing to look after.
+        after_all = [int(each) for each in ids] if all(each.isdecimal() for each in ids) else []
+        return await look_around(place.thread, min(after_all, default=None)) if ids else Standing()
+
+    async def _deliver(
+        self,
+        turn: Turn,
+        conversation: Conversation,
+        place: Place,
+        history: Sequence[ChatMessage],
+        standing: Standing,
+    ) -> bool:
+        """Show an answer from storage, in the messages that stand for it already."""
+        said = [message for message in history if message.turn_id == turn.id]
+        asked = [message for message in said if message.role is MessageRole.USER]
+        text = said[-1].content
+        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=unsupported(text))
+        leftover = Leftover(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
+        verbose = bool(leftover.trace) or await self._showing.is_verbose(
+            conversation, [each.author_id for each in asked]
+        )
+        note = answer_note(answer, place.say, verbose=verbose)
+        leftover += _unmarked(messages_of(text, note), leftover, standing)
+        screen = self._showing.screen(
+            turn.id,
+            place,
+            seed=asked[0].id,
+            verbose=verbose,
+            leftover=leftover,
+            calls=calls_of(history, turn.id) if verbose else (),
+        )
+        for proposal in proposals_in(said):
+            screen.follow(proposal)
+        screen.follow(answer)
+        return await self._showing.conclude(screen, place)
+
+
+def _unmarked(messages: Sequence[str], known: Leftover, standing: Standing) -> Leftover:
+    """Parts of an answer that stand without anybody having noted it: they say what it says."""
+    texts = map(folded, messages)
+    found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
+    return Leftover(tuple(found))

@@ -1,0 +1,69 @@
+"""One title for a thread, after its first answer: the model's, else the beginning of the first message."""
+
+import asyncio
+import logging
+
+from cogs.conversation.presenter import Place
+from cogs.retry import TROUBLE
+from cogs.services import Services
+from cogs.threads import rename_thread, thread_name
+from domain.chat import ChatMessage, MessageRole
+from domain.conversation import UNTITLED, Conversation, TitleSource, TurnState
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
+
+
+class Titling:
+    """Names conversations in the background; a title that a person chose is left alone, whenever they chose it."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def consider(self, conversation: Conversation, place: Place, turn_id: str) -> None:
+        """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
+        if conversation.title_source is not TitleSource.AUTOMATIC:
+            return
+        task = asyncio.create_task(self._name(conversation, place, turn_id), name=f"title of {conversation.id}")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def idle(self) -> None:
+        """Return when no title is being made."""
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _name(self, conversation: Conversation, place: Place, turn_id: str) -> None:
+        try:
+            turns = await self._services.turns.get_by_conversation(conversation.id)
+            if [turn.id for turn in turns if turn.state in ANSWERED] == [turn_id]:
+                await self._find_title(conversation, turn_id)
+                await self._rename(conversation.id, place)
+        except (MarginaliaError, *TROUBLE) as error:
+            logger.info("conversation %s keeps its title: %s", conversation.id, error)
+
+    async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
+        if self._services.titler is None:
+            return
+        history = await self._services.messages.get_by_conversation(conversation.id)
+        said = [message for message in history if message.turn_id == turn_id]
+        title = await self._services.titler(conversation, _asked(said), said[-1].content)
+        if title:
+            await self._services.conversation_repository.update_title(conversation.id, title, TitleSource.MODEL)
+
+    async def _rename(self, conversation_id: str, place: Place) -> None:
+        current = await self._services.conversations.get(conversation_id)
+        if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
+            await rename_thread(place.thread, thread_name(current), place.say)
+
+
+def _asked(said: list[ChatMessage]) -> ChatMessage:
+    return next(message for message in reversed(said) if message.role is MessageRole.USER)

@@ -1,0 +1,301 @@
+"""Everything that is to be answered in one conversation now, turn by turn."""
+
+import asyncio
+import logging
+import uuid
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import aclosing
+from functools import partial
+
+from cogs.conversation.buttons import again_button
+from cogs.conversation.presenter import NOTHING, Leftover, LiveTurn, LiveTurns, Place, Places, Showing, TurnScreen
+from cogs.conversation.recovery import Aftermath
+from cogs.conversation.titles import Titling
+from cogs.delivery.channel import Typing
+from cogs.delivery.turn_messages import AnswerMessage
+from cogs.errors import sentence_for
+from cogs.retry import PASSING, TROUBLE
+from cogs.services import Aside, Services
+from domain.conversation import Conversation
+from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
+from domain.event import Answer, TurnFailed, TurnStarted
+
+logger = logging.getLogger(__name__)
+
+
+class Round:
+    """Answers in one conversation until nothing waits there any more.
+
+    `leftover` are messages of earlier attempts, for the next turn to use. `untidy` holds the conversations in which
+    something is to be put in order before anything is answered.
+    """
+
+    def __init__(
+        self,
+        conversation_id: str,
+        *,
+        services: Services,
+        places: Places,
+        showing: Showing,
+        titling: Titling,
+        live: LiveTurns,
+        untidy: set[str],
+    ) -> None:
+        self._id = conversation_id
+        self._services = services
+        self._places = places
+        self._showing = showing
+        self._aftermath = Aftermath(services, showing)
+        self._titling = titling
+        self._live = live
+        self._screen: TurnScreen | None = None
+        self._untidy = untidy
+        self.leftover = NOTHING
+        self.asides: list[Aside] = []
+        """How to reach those who wait for an answer otherwise than in the thread."""
+        self.wanted = True
+        self.closing = False
+        self.cut_short = False
+        """Whether trouble has ended it that no reader was told of: it is for us to come back."""
+
+    @property
+    def is_delivering(self) -> bool:
+        """Whether an answer is made and on its way."""
+        return self._screen is not None and self._screen.ending is not None
+
+    async def run(self, opened: asyncio.Event) -> None:
+        """Answer what waits, and what comes meanwhile. Never fails: trouble ends in a sentence in the thread."""
+        await opened.wait()
+        while self.wanted and not self.closing:
+            self.wanted = self.cut_short = False
+            place = None
+            try:
+                conversation = await self._services.conversation_repository.get(self._id)
+                place = await self._places.of(conversation) if conversation else None
+                if conversation and place:
+                    await self._answer_all(conversation, place)
+                elif conversation:
+                    await self._tell_aside([])
+            except Exception as error:  # noqa: BLE001 - whatever it is, the reader is told
+                await self._tell(error, place)
+            if self.cut_short:
+                await self._tell_aside(place.lacking if place else [])
+
+    async def _answer_all(self, conversation: Conversation, place: Place) -> None:
+        """Nobody is to pay for another answer while one that is made cannot be shown."""
+        async with Typing(place.channel.typing):
+            if self._id in self._untidy:
+                self.leftover += await self._tidy(conversation, place)
+            while not (self.closing or self.cut_short) and await self._answer_next(conversation, place):
+                conversation = await self._services.conversations.get(self._id)
+        leftover, self.leftover = self.leftover, NOTHING
+        await self._showing.remove(leftover, place)
+
+    async def _tidy(self, conversation: Conversation, place: Place) -> Leftover:
+        leftover, is_tidy = await self._aftermath.clear_up(conversation, place)
+        if is_tidy:
+            self._untidy.discard(self._id)
+        self.cut_short = not is_tidy
+        return leftover
+
+    async def _answer_next(self, conversation: Conversation, place: Place) -> bool:
+        """Play one turn; False if nothing waits for it, or the conversation is not shown here any more."""
+        if conversation.thread_id != str(place.thread.id):
+            return False
+        try:
+            await self._play(conversation, place)
+            return self._screen is not None and await self._conclude(self._screen, conversation, place)
+        finally:
+            if self._screen is not None:
+                self._live.pop(self._screen.turn_id, None)
+            self._screen = None
+
+    async def _play(self, conversation: Conversation, place: Place) -> None:
+        try:
+            async with aclosing(self._services.chat.answer(conversation.id)) as events:
+                async for event in events:
+                    if isinstance(event, TurnStarted):
+                        await self._show(event, conversation, place)
+                    elif self._screen is not None:
+                        self._screen.follow(event)
+        except asyncio.CancelledError:
+            if self._screen is not None and not self.is_delivering:
+                await self._screen.pause()
+            raise
+        except Exception as error:
+            if self._screen is None or self.is_delivering:
+                raise
+            self._untidy.add(self._id)
+            self._screen.follow(_failure(self._screen.turn_id, error, place))
+
+    async def _show(self, started: TurnStarted, conversation: Conversation, place: Place) -> None:
+        running = self._services.chat.running(conversation.id)
+        askers = running.askers if running else ()
+        leftover, self.leftover = self.leftover, NOTHING
+        self._screen = self._showing.screen(
+            started.turn_id,
+            place,
+            seed=started.messages[0],
+            verbose=await self._showing.is_verbose(conversation, askers),
+            leftover=leftover,
+        )
+        self._live[started.turn_id] = LiveTurn(self._screen, conversation, askers)
+        if leftover:
+            await self._services.turns.update_delivery(started.turn_id, leftover.replies, leftover.trace)
+
+    async def _conclude(self, screen: TurnScreen, conversation: Conversation, place: Place) -> bool:
+        """See the end of a turn to its readers. False: it is not the time for another."""
+        if screen.ending is None:  # taken back
+            self.leftover += await screen.leave()
+            return True
+        if not await self._showing.conclude(screen, place):
+            self._untidy.add(self._id)
+            self.cut_short = True
+        elif isinstance(screen.ending, Answer):
+            self._titling.consider(conversation, place, screen.turn_id)
+        return self._id not in self._untidy
+
+    async def _tell(self, error: Exception, place: Place | None) -> None:
+        """Say what went wrong where no turn could say it. A conversation that was deleted meanwhile is no trouble."""
+        if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
+            return
+        self._untidy.add(self._id)
+        if place is None or isinstance(error, PASSING):
+            logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
+            self.cut_short = True
+            return
+        note = f"⚠️ {sentence_for(error, place.say)}"
+        message = AnswerMessage(place.pump, uuid.uuid4().hex)
+        try:
+            delivery = await message.settle("", note, again_button(self._id, place.say))
+        except Exception:
+            logger.exception("trouble in conversation %s could not be told", self._id)
+        else:
+            self.cut_short = not delivery.delivered
+
+    async def _tell_aside(self, lacking: Sequence[str]) -> None:
+        asides, self.asides = self.asides, []
+        for aside in asides:
+            try:
+                await aside(lacking)
+            except TROUBLE as error:
+                logger.warning("nobody could be told of conversation %s: %s", self._id, error)
+
+
+def _failure(turn_id: str, error: Exception, place: Place) -> TurnFailed:
+    code = error.code if isinstance(error, MarginaliaError) else "internal"
+    return TurnFailed(
+        turn_id, code, error.message if isinstance(error, MarginaliaError) else sentence_for(error, place.say)
+    )
+
+
+COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
+"""To a conversation in which Discord did not let us say what there is to say; after that, the next start does."""
+
+
+class Rounds:
+    """Starts rounds, and ends them. None begins before `open` is called: first is found out what a crash has left."""
+
+    def __init__(self, services: Services, places: Places, titling: Titling) -> None:
+        self.live: LiveTurns = {}
+        self._services = services
+        self._places = places
+        self._showing = Showing(services)
+        self._titling = titling
+        self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
+        self._untidy: set[str] = set()
+        self._later: dict[str, asyncio.TimerHandle] = {}
+        self._failures: Counter[str] = Counter()
+        self._opened = asyncio.Event()
+        self._closing = False
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def start(
+        self, conversation_id: str, leftover: Leftover = NOTHING, *, untidy: bool = False, aside: Aside | None = None
+    ) -> asyncio.Task[None]:
+        """Have answered what waits in a conversation; the task ends when that has been done.
+
+        `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
+        `aside` is called where the answer cannot be shown in its thread.
+        """
+        if untidy:
+            self._untidy.add(conversation_id)
+        round_, task = self._rounds.get(conversation_id) or self._begin(conversation_id)
+        if task.done():
+            round_, task = self._begin(conversation_id)
+        round_.wanted = True
+        round_.leftover += leftover
+        round_.asides += [aside] if aside else []
+        return task
+
+    def lost(self, message_id: int) -> None:
+        """Somebody has deleted a message; where it is part of an answer that is being written, it is written anew."""
+        for live in self.live.values():
+            live.screen.lost(str(message_id))
+
+    def try_again(self) -> None:
+        """Come back at once to where there is something left to say: Discord may let us now.
+
+        Rounds that are under way may have met its refusal already, so they go on once more when they are through.
+        """
+        for conversation_id in self._untidy | self._rounds.keys():
+            if timer := self._later.pop(conversation_id, None):
+                timer.cancel()
+            self._failures.pop(conversation_id, None)
+            self.start(conversation_id)
+
+    async def close(self, patience: float) -> None:
+        """End all rounds: what is made is delivered within `patience` seconds, what is not made waits again."""
+        self._closing = True
+        for timer in self._later.values():
+            timer.cancel()
+        for round_, task in self._rounds.values():
+            round_.closing = True
+            if not round_.is_delivering:
+                task.cancel()
+        tasks = [task for _, task in self._rounds.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=patience)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _begin(self, conversation_id: str) -> tuple[Round, asyncio.Task[None]]:
+        round_ = Round(
+            conversation_id,
+            services=self._services,
+            places=self._places,
+            showing=self._showing,
+            titling=self._titling,
+            live=self.live,
+            untidy=self._untidy,
+        )
+        round_.closing = self._closing
+        task = asyncio.create_task(round_.run(self._opened), name=f"answers in conversation {conversation_id}")
+        self._rounds[conversation_id] = round_, task
+        task.add_done_callback(lambda _: self._forget(conversation_id))
+        return round_, task
+
+    def _forget(self, conversation_id: str) -> None:
+        round_, task = self._rounds[conversation_id]
+        if not task.done():
+            return
+        del self._rounds[conversation_id]
+        if round_.cut_short and not self._closing:
+            self._come_back(conversation_id)
+        else:
+            self._failures.pop(conversation_id, None)
+
+    def _come_back(self, conversation_id: str) -> None:
+        failures = self._failures[conversation_id]
+        if failures < len(COME_BACK_AFTER_S):
+            self._failures[conversation_id] += 1
+            start = partial(self._start_again, conversation_id)
+            self._later[conversation_id] = asyncio.get_running_loop().call_later(COME_BACK_AFTER_S[failures], start)
+
+    def _start_again(self, conversation_id: str) -> None:
+        del self._later[conversation_id]
+        self.start(conversation_id, untidy=True)

@@ -1,0 +1,176 @@
+"""What should stand in a channel and what does: the difference is the next step."""
+
+import base64
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from cogs.delivery.payload import Body, Delivery, DeliveryState, Sent
+from domain.errors import MarginaliaError
+
+logger = logging.getLogger(__name__)
+
+Compose = Callable[[], Sequence[Body | None]]
+"""Makes the messages that should stand; called when it is time to show them, not for every change.
+
+None is for a message that stands already and is to be left as it is.
+"""
+
+Posted = Callable[[tuple[str, ...]], Awaitable[None]]
+"""Told the ids of all messages of a posting whenever one was added."""
+
+NONCE_DIGEST_BYTES = 12
+"""Sixteen characters; with kind and number a nonce stays below Discord's 25."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    body: Body
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    message_id: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    message_id: str
+
+
+Step = Send | Edit | Delete
+
+
+@dataclass(slots=True)
+class _Standing:
+    """`body` None: it is not known what the message shows."""
+
+    message_id: str
+    body: Body | None
+
+
+class Posting:
+    """One or more messages that are one thing: an answer, or the card of its tool calls.
+
+    `kind` and the turn's id name its messages for Discord, so that one that is sent again after a lost connection or a
+    crash is not doubled. `standing` are messages that are known to stand from before.
+    """
+
+    def __init__(self, turn_id: str, kind: str, *, standing: Sequence[str] = (), posted: Posted | None = None) -> None:
+        self._seed = f"{nonce_seed(turn_id)}:{kind}"
+        self._sent = len(standing)
+        self._standing = [_Standing(message_id, None) for message_id in standing]
+        self._stale: list[str] = []
+        self._compose: Compose = tuple
+        self._bodies: tuple[Body | None, ...] | None = ()
+        self._posted = posted
+        self.wishes = 0
+        self.final = False
+        self.in_step = True
+        self.failures = 0
+        self.retry_at = 0.0
+        self.served_at = 0.0
+        self.outcome: Delivery | None = None
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        return tuple(each.message_id for each in self._standing)
+
+    @property
+    def stands(self) -> bool:
+        """Whether anything of it is in the channel yet."""
+        return bool(self._standing)
+
+    def want(self, compose: Compose, *, final: bool = False) -> None:
+        """Set what should stand. After a final wish no draft counts any more."""
+        if self.final and not final:
+            return
+        self._compose, self._bodies = compose, None
+        self.wishes += 1
+        self.in_step = False
+        if final:
+            self.final, self.retry_at = True, 0.0
+
+    def next_step(self) -> Step | None:
+        """What to do first so that what stands is what should; None when it is."""
+        if self._stale:
+            return Delete(self._stale[0])
+        if self._bodies is None:
+            self._bodies = tuple(self._compose())
+        if not self._bodies and not self.final:
+            return None
+        for index, body in enumerate(self._bodies):
+            if body is None:
+                continue
+            if index == len(self._standing):
+                return Send(body, f"{self._seed}{self._sent}")
+            if self._standing[index].body != body:
+                return Edit(self._standing[index].message_id, body)
+        surplus = self._standing[len(self._bodies) :]
+        return Delete(surplus[-1].message_id) if surplus else None
+
+    async def done(self, step: Step, sent: Sent | None = None) -> None:
+        """Note that a step succeeded."""
+        self.failures = 0
+        match step:
+            case Send(body=body):
+                assert sent is not None
+                self._sent += 1
+                self._standing.append(_Standing(sent.message_id, body if sent.as_sent else None))
+                await self._tell()
+            case Edit(message_id=message_id, body=body):
+                for each in self._standing:
+                    if each.message_id == message_id:
+                        each.body = body
+            case Delete(message_id=message_id):
+                self._forget(message_id)
+
+    def gone(self, step: Step) -> None:
+        """Note that the step's message does not exist; what should stand there, and after it, is to be sent anew."""
+        match step:
+            case Send():
+                self._sent += 1
+            case Edit(message_id=message_id):
+                self.lost(message_id)
+            case Delete(message_id=message_id):
+                self._forget(message_id)
+
+    def lost(self, message_id: str) -> None:
+        """Note that somebody has deleted a message; it, and what follows it, is sent anew with the next step."""
+        ids = self.message_ids
+        if message_id in ids:
+            index = ids.index(message_id)
+            self._stale += ids[index + 1 :]
+            del self._standing[index:]
+
+    def shown(self, body: Body) -> None:
+        """Note that somebody else changed the one message of this posting: it shows `body` now."""
+        if self._standing:
+            self._standing[0].body = body
+
+    def as_it_stands(self) -> Sequence[None]:
+        """What to want where nothing is to change any more."""
+        return [None] * len(self._standing)
+
+    def end(self, state: DeliveryState, reason: str = "") -> None:
+        self.outcome = Delivery(state, self.message_ids, reason)
+
+    async def _tell(self) -> None:
+        """What stands, stands, whether or not it could be noted."""
+        try:
+            if self._posted is not None:
+                await self._posted(self.message_ids)
+        except MarginaliaError as error:
+            logger.error("posted messages %s were not noted: %s", self.message_ids, error)
+
+    def _forget(self, message_id: str) -> None:
+        self._stale = [each for each in self._stale if each != message_id]
+        self._standing = [each for each in self._standing if each.message_id != message_id]
+
+
+def nonce_seed(turn_id: str) -> str:
+    digest = hashlib.blake2b(turn_id.encode(), digest_size=NONCE_DIGEST_BYTES).digest()
+    return base64.urlsafe_b64encode(digest).decode()

@@ -1,0 +1,148 @@
+"""The messages of an answer, by one path from the first draft to the final text."""
+
+from collections.abc import Hashable, Sequence
+
+from cogs.delivery.message_group import Posted, Posting
+from cogs.delivery.payload import Body, Delivery
+from cogs.delivery.writer import Pump
+from cogs.rendering.answers import with_note
+from cogs.rendering.calls import CallState, ShownCall
+from cogs.rendering.card_state import CardState, Press, first_state
+from cogs.rendering.markdown import render
+from cogs.rendering.splitting import split_with_spoilers
+from cogs.rendering.tool_calls import render_card
+from cogs.rendering.words import Say, in_english
+from domain.event import ToolCallFinished, ToolCallStarted
+
+FIRST_WORDS = 40
+"""Characters before a draft is shown at all: what is sent first is what a phone notifies with."""
+
+
+class AnswerMessage:
+    """An answer in a channel: as many messages as it needs, the buttons under the last.
+
+    `seed` names what is answered: two attempts at the same are never two messages. `standing` are messages of an
+    earlier attempt that are known to stand, and are made into the answer; `posted` is told of every message that is
+    added.
+    """
+
+    def __init__(
+        self,
+        pump: Pump,
+        seed: str,
+        *,
+        standing: Sequence[str] = (),
+        posted: Posted | None = None,
+    ) -> None:
+        self._pump = pump
+        self._posting = Posting(seed, "a", standing=standing, posted=posted)
+
+    @property
+    def message_ids(self) -> tuple[str, ...]:
+        return self._posting.message_ids
+
+    def show(self, text: str, note: str = "", view: Hashable | None = None) -> None:
+        """Let this draft be seen when the channel's pace allows. Returns at once."""
+        if note or len(text) >= FIRST_WORDS or self._posting.stands:
+            self._pump.show(self._posting, lambda: self._bodies(text, note, view))
+
+    async def settle(self, text: str, note: str = "", view: Hashable | None = None) -> Delivery:
+        """Let this be the answer; returns when all of it stands, or never will."""
+        return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view))
+
+    async def leave(self) -> tuple[str, ...]:
+        """Change nothing any more; return the messages that stand, once no request for them is under way."""
+        return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
+
+    def lost(self, message_id: str) -> None:
+        """Somebody has deleted a message of the channel: if it is one of these, it is not left out."""
+        self._posting.lost(message_id)
+
+    async def remove(self) -> Delivery:
+        """Take back all that stands of it."""
+        return await self._pump.settle(self._posting, tuple)
+
+    def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
+        *others, last = [Body(message) for message in messages_of(text, note)] or [Body("…")]
+        return [*others, Body(last.content, view=view)]
+
+
+def messages_of(text: str, note: str = "") -> list[str]:
+    """The messages that show an answer."""
+    return split_with_spoilers(with_note(render(text), note))
+
+
+class TraceMessage:
+    """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it.
+
+    `turn_id` is what its buttons carry; `seed` is as for the answer's messages; `calls` are those that ended before.
+    """
+
+    def __init__(
+        self,
+        pump: Pump,
+        turn_id: str,
+        *,
+        seed: str = "",
+        say: Say = in_english,
+        standing: str | None = None,
+        posted: Posted | None = None,
+        calls: Sequence[ShownCall] = (),
+    ) -> None:
+        self._pump = pump
+        self._turn_id = turn_id
+        self._say = say
+        self._calls = {str(call.number): call for call in calls}
+        self._chosen: CardState | None = None
+        self._posting = Posting(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
+
+    @property
+    def calls(self) -> list[ShownCall]:
+        return sorted(self._calls.values(), key=lambda call: call.number)
+
+    def started(self, event: ToolCallStarted) -> None:
+        self._calls[event.call_id] = ShownCall.started(event)
+        self._show()
+
+    def finished(self, event: ToolCallFinished) -> None:
+        call = self._calls[event.call_id] = self._calls[event.call_id].finished(event)
+        if call.state is CallState.FAILED and self._chosen is not None:
+            self._chosen = self._chosen.with_open([call.number])
+        self._show()
+
+    def pressed(self, press: Press) -> Body:
+        """What to show in answer to a press while the turn runs; later calls keep to it."""
+        self._chosen = press.after(self.calls)
+        body = self._body()
+        self._posting.shown(body)
+        return body
+
+    @property
+    def message_id(self) -> str | None:
+        return next(iter(self._posting.message_ids), None)
+
+    async def leave(self) -> str | None:
+        """Change nothing any more; return the message if it stands, once no request for it is under way."""
+        delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
+        return next(iter(delivery.message_ids), None)
+
+    async def remove(self) -> Delivery:
+        """Take the card back."""
+        return await self._pump.settle(self._posting, tuple)
+
+    async def settle(self) -> Delivery | None:
+        """Return when the card stands as it should; None where there were no calls."""
+        return await self._pump.settle(self._posting, lambda: [self._body()]) if self._calls else None
+
+    def _show(self) -> None:
+        self._pump.show(self._posting, lambda: [self._body()])
+
+    def _body(self) -> Body:
+        state = self._chosen or first_state(self.calls)
+        return card_body(self._turn_id, self.calls, state, self._say)
+
+
+def card_body(turn_id: str, calls: list[ShownCall], state: CardState, say: Say = in_english) -> Body:
+    """The card as a message; its view is its buttons."""
+    card = render_card(turn_id, calls, state, say)
+    return Body(embeds=card.embeds, view=card.buttons, silent=True)

@@ -1,0 +1,293 @@
+"""One pump per channel: the latest text wins, one request at a time, and what is final always goes out."""
+
+import asyncio
+import logging
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from weakref import WeakValueDictionary
+
+from cogs.delivery.message_group import Compose, Delete, Edit, Posting, Send, Step
+from cogs.delivery.payload import (
+    ArchivedThreadError,
+    Channel,
+    ChannelGoneError,
+    Delivery,
+    DeliveryState,
+    MessageGoneError,
+    NotAllowedError,
+    RefusedError,
+    Sent,
+    TryLaterError,
+)
+
+EDITS = SENDS = 5
+WINDOW_S = 5.0
+"""Discord lets a bot send, and separately edit, five messages in five seconds per channel. Widely observed, documented
+nowhere; discord.py reads the true numbers from headers and waits beyond what is kept here."""
+
+DRAFT_EVERY_S = 1.25
+"""Four edits in five seconds: one is always left for the final text."""
+
+
+class Pace:
+    """Keeps the count for one channel. All times are seconds of one clock."""
+
+    def __init__(self) -> None:
+        self._edits: deque[float] = deque(maxlen=EDITS)
+        self._sends: deque[float] = deque(maxlen=SENDS)
+        self._last_draft = float("-inf")
+
+    def until_draft(self, now: float) -> float:
+        """Seconds until a draft may be shown again."""
+        spent = [at for at in self._edits if at > now - WINDOW_S]
+        reserve = spent[0] + WINDOW_S - now if len(spent) >= EDITS - 1 else 0.0
+        return max(0.0, self._last_draft + DRAFT_EVERY_S - now, reserve)
+
+    def until_edit(self, now: float) -> float:
+        """Seconds until an edit that cannot be left out would not have to wait at Discord."""
+        return _until_free(self._edits, now)
+
+    def until_send(self, now: float) -> float:
+        return _until_free(self._sends, now)
+
+    def edited(self, now: float, *, draft: bool) -> None:
+        self._edits.append(now)
+        if draft:
+            self._last_draft = now
+
+    def sent(self, now: float, *, draft: bool) -> None:
+        self._sends.append(now)
+        if draft:
+            self._last_draft = now
+
+
+def _until_free(times: "deque[float]", now: float) -> float:
+    full = len(times) == times.maxlen
+    return max(0.0, times[0] + WINDOW_S - now) if full else 0.0
+
+
+logger = logging.getLogger(__name__)
+
+Now = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+
+BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Waits after failures in a row; the last one again and again."""
+
+PATIENCE = 25
+"""Tries of what is final, some ten minutes: an outage longer than that is left to the next start of the program."""
+
+
+class Pump:
+    """Keeps the postings of one channel what they should be. Works only while there is something to do."""
+
+    def __init__(self, channel: Channel, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+        self.channel = channel
+        self._now = now
+        self._sleep = sleep
+        self._pace = Pace()
+        self._postings: list[Posting] = []
+        self._not_before = 0.0
+        self._urgent = asyncio.Event()
+        self._settled: dict[Posting, asyncio.Future[Delivery]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    def show(self, posting: Posting, compose: Compose) -> None:
+        """Let this stand as soon as the channel's pace allows; a later wish replaces an earlier one."""
+        if posting.outcome is None:
+            posting.want(compose)
+            self._work_on(posting)
+
+    async def settle(self, posting: Posting, compose: Compose) -> Delivery:
+        """Let this stand for good, and return when it does, or when it is certain that it never will."""
+        if posting.outcome is not None:
+            return posting.outcome
+        posting.want(compose, final=True)
+        settled = self._settled.setdefault(posting, asyncio.get_running_loop().create_future())
+        self._work_on(posting)
+        self._urgent.set()
+        return await asyncio.shield(settled)
+
+    async def idle(self) -> None:
+        """Return when there is nothing left to do."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait([self._task])
+
+    async def close(self) -> None:
+        """Leave off, whatever is left to do."""
+        if self._task is not None:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+    def _work_on(self, posting: Posting) -> None:
+        if posting not in self._postings:
+            self._postings.append(posting)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run(), name=f"pump of channel {self.channel.id}")
+
+    async def _run(self) -> None:
+        try:
+            while (posting := self._choose()) is not None:
+                await self._advance(posting)
+        except asyncio.CancelledError:
+            self._abandon(lambda waiting: waiting.cancel())
+            raise
+        except Exception as error:
+            logger.exception("the pump of channel %s broke", self.channel.id)
+            broken = error
+            self._abandon(lambda waiting: waiting.set_exception(broken))
+
+    def _abandon(self, tell: Callable[[asyncio.Future[Delivery]], object]) -> None:
+        """Let nobody wait for what will not happen."""
+        for waiting in self._settled.values():
+            if not waiting.done():
+                tell(waiting)
+        self._settled.clear()
+        self._postings.clear()
+
+    def _choose(self) -> Posting | None:
+        """What is final goes first, then what has waited longest."""
+        self._postings = [each for each in self._postings if not each.in_step]
+        waiting = sorted(self._postings, key=lambda each: (not each.final, each.retry_at, each.served_at))
+        return waiting[0] if waiting else None
+
+    async def _advance(self, posting: Posting) -> None:
+        """Do one step of a posting, or wait until it may be done."""
+        if (wait := self._until(posting)) > 0:
+            await self._wait(wait)
+            return
+        step = posting.next_step()
+        if step is None:
+            self._rest(posting)
+        elif posting.final and (wait := self._until_free(step)) > 0:
+            await self._wait(wait)
+        else:
+            await self._carry_out(posting, step)
+
+    def _until(self, posting: Posting) -> float:
+        now = self._now()
+        wait = max(self._not_before, posting.retry_at) - now
+        if not posting.final and posting.stands:
+            wait = max(wait, self._pace.until_draft(now))
+        return wait
+
+    def _until_free(self, step: Step) -> float:
+        match step:
+            case Send():
+                return self._pace.until_send(self._now())
+            case Edit():
+                return self._pace.until_edit(self._now())
+            case Delete():
+                return 0.0
+
+    async def _wait(self, seconds: float) -> None:
+        """Sleep, unless something final comes in meanwhile."""
+        self._urgent.clear()
+        sleeping = asyncio.ensure_future(self._sleep(seconds))
+        called = asyncio.ensure_future(self._urgent.wait())
+        try:
+            await asyncio.wait([sleeping, called], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            called.cancel()
+
+    def _rest(self, posting: Posting) -> None:
+        """The posting is as it should be; a final one is done with."""
+        posting.in_step = True
+        if posting.final:
+            self._end(posting, DeliveryState.DELIVERED)
+
+    async def _carry_out(self, posting: Posting, step: Step) -> None:
+        posting.served_at, wishes = self._now(), posting.wishes
+        try:
+            sent = await self._request(posting, step)
+        except MessageGoneError:
+            posting.gone(step)
+        except ArchivedThreadError:
+            await self._wake_thread(posting)
+        except TryLaterError as trouble:
+            self._put_off(posting, trouble)
+        except NotAllowedError as fault:
+            self._end(posting, DeliveryState.NOT_ALLOWED, str(fault))
+        except ChannelGoneError as fault:
+            self._end(posting, DeliveryState.CHANNEL_GONE, str(fault))
+        except RefusedError as fault:
+            self._refuse(posting, fault, superseded=posting.wishes != wishes)
+        else:
+            await posting.done(step, sent)
+
+    async def _request(self, posting: Posting, step: Step) -> Sent | None:
+        draft = not posting.final
+        match step:
+            case Send(body=body, nonce=nonce):
+                self._pace.sent(self._now(), draft=draft)
+                return await self.channel.send(body, nonce)
+            case Edit(message_id=message_id, body=body):
+                self._pace.edited(self._now(), draft=draft)
+                await self.channel.edit(message_id, body)
+            case Delete(message_id=message_id):
+                await self.channel.delete(message_id)
+        return None
+
+    async def _wake_thread(self, posting: Posting) -> None:
+        try:
+            await self.channel.unarchive()
+        except TryLaterError as trouble:
+            self._put_off(posting, trouble)
+        except (NotAllowedError, ArchivedThreadError) as fault:
+            self._end(posting, DeliveryState.NOT_ALLOWED, str(fault))
+        except ChannelGoneError as fault:
+            self._end(posting, DeliveryState.CHANNEL_GONE, str(fault))
+
+    def _put_off(self, posting: Posting, trouble: TryLaterError) -> None:
+        now = self._now()
+        if trouble.retry_after is not None:
+            self._not_before = now + trouble.retry_after
+        posting.retry_at = now + BACK_OFF_S[min(posting.failures, len(BACK_OFF_S) - 1)]
+        posting.failures += 1
+        logger.warning("channel %s: try %d failed: %s", self.channel.id, posting.failures, trouble)
+        if posting.final and posting.failures >= PATIENCE:
+            self._end(posting, DeliveryState.UNREACHABLE, str(trouble))
+
+    def _refuse(self, posting: Posting, fault: RefusedError, *, superseded: bool) -> None:
+        """A draft that is refused is left out; the next one may be better."""
+        logger.error("channel %s refuses a message: %s", self.channel.id, fault)
+        if superseded:
+            return
+        posting.in_step = True
+        if posting.final:
+            self._end(posting, DeliveryState.REFUSED, str(fault))
+
+    def _end(self, posting: Posting, state: DeliveryState, reason: str = "") -> None:
+        posting.end(state, reason)
+        posting.in_step = True
+        settled = self._settled.pop(posting, None)
+        if settled is not None and not settled.done():
+            assert posting.outcome is not None
+            settled.set_result(posting.outcome)
+
+
+class Pumps:
+    """The pump of each channel, as long as anybody uses it."""
+
+    def __init__(self, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+        self._now = now
+        self._sleep = sleep
+        self._pumps: WeakValueDictionary[int, Pump] = WeakValueDictionary()
+
+    def of(self, channel: Channel) -> Pump:
+        pump = self._pumps.get(channel.id)
+        if pump is None:
+            pump = self._pumps[channel.id] = Pump(channel, now=self._now, sleep=self._sleep)
+        return pump
+
+    async def close(self, patience: float) -> None:
+        """Let what is under way go out for `patience` seconds, then leave off."""
+        pumps = list(self._pumps.values())
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await asyncio.gather(*(pump.idle() for pump in pumps))
+        await asyncio.gather(*(pump.close() for pump in pumps))

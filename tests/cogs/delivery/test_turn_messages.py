@@ -1,0 +1,159 @@
+"""An answer streams in, spills over, settles: by one path."""
+
+import asyncio
+
+import pytest
+
+from cogs.delivery.payload import Body, Delivery
+from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage
+from cogs.delivery.writer import Pump
+from tests.cogs.delivery.fakes import FakeChannel, FakeClock
+
+PARAGRAPH = "Alice was beginning to get very tired of sitting by her sister on the bank. " * 8
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def channel(clock: FakeClock) -> FakeChannel:
+    return FakeChannel(clock)
+
+
+@pytest.fixture
+def pump(clock: FakeClock, channel: FakeChannel) -> Pump:
+    return Pump(channel, now=clock.now, sleep=clock.sleep)
+
+
+@pytest.fixture
+def answer(pump: Pump) -> AnswerMessage:
+    return AnswerMessage(pump, "turn")
+
+
+async def settled(answer: AnswerMessage, clock: FakeClock, text: str, note: str = "") -> Delivery:
+    task = asyncio.create_task(answer.settle(text, note, view="sources"))
+    await clock.advance(60)
+    return await task
+
+
+async def test_the_status_line_becomes_the_answer(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show("", "-# 🔎 search_book …", view="stop")
+    await clock.advance(2)
+    assert channel.contents == ["-# 🔎 search_book …"]
+    delivery = await settled(answer, clock, "Into the hole (p. 3).")
+    assert list(channel.shown.values()) == [Body("Into the hole (p. 3).", view="sources")]
+    assert delivery.message_ids == ("1",)
+
+
+async def test_a_few_letters_are_not_worth_a_notification(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show("x" * (FIRST_WORDS - 1))
+    await clock.advance(5)
+    assert channel.requests == []
+    answer.show("x" * FIRST_WORDS)
+    await clock.advance(0)
+    assert channel.kinds == ["send"]
+
+
+async def test_a_short_answer_is_shown_whole(answer: AnswerMessage, channel: FakeChannel, clock: FakeClock) -> None:
+    answer.show("No.")
+    await settled(answer, clock, "No.")
+    assert channel.contents == ["No."]
+
+
+async def test_a_streaming_answer_touches_only_its_last_message(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    text = ""
+    for number in range(12):
+        text += f"{number}: {PARAGRAPH}\n\n"
+        answer.show(text, view="stop")
+        await clock.advance(2)
+    delivery = await settled(answer, clock, text)
+    assert len(delivery.message_ids) == len(channel.shown) == 4
+    newest = 0
+    for request in channel.requests:
+        if request.kind == "send":
+            newest += 1
+        elif request.body and request.body.view:
+            assert request.message_id == str(newest)
+    assert [body.view for body in channel.shown.values()] == [None, None, None, "sources"]
+    assert "".join("".join(channel.contents).split()) == "".join(text.split())
+
+
+async def test_an_answer_that_shrinks_takes_its_messages_back(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show(PARAGRAPH * 5)
+    await clock.advance(5)
+    assert len(channel.shown) == 2
+    answer.show("", "-# 🔎 search_book …")
+    await clock.advance(5)
+    assert channel.contents == ["-# 🔎 search_book …"]
+
+
+async def test_what_was_written_stays_above_the_failure(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    await settled(answer, clock, "The rabbit\n```py\nx", note="⚠️ The model is busy.")
+    assert channel.contents == ["The rabbit\n```py\nx\n```\n\n⚠️ The model is busy."]
+
+
+async def test_the_text_is_rendered_for_discord(answer: AnswerMessage, channel: FakeChannel, clock: FakeClock) -> None:
+    await settled(answer, clock, "#### Part\n[site](https://x.y) @everyone")
+    assert channel.contents == ["**Part**\nsite @\u200beveryone"]
+
+
+async def test_an_answer_is_never_blank(answer: AnswerMessage, channel: FakeChannel, clock: FakeClock) -> None:
+    assert (await settled(answer, clock, " \n")).delivered
+    assert channel.contents == ["…"]
+
+
+async def test_after_a_restart_the_same_messages_are_used(
+    pump: Pump, answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show(PARAGRAPH * 5, view="stop")
+    await clock.advance(5)
+    again = AnswerMessage(pump, "turn", standing=answer.message_ids)
+    delivery = await settled(again, clock, PARAGRAPH * 5)
+    assert delivery.message_ids == answer.message_ids
+    assert channel.kinds.count("send") == 2
+
+
+async def test_what_was_shown_of_an_answer_can_be_left_for_another_to_use(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    channel.hold()
+    answer.show(PARAGRAPH, view="stop")
+    await clock.advance(1)
+    leaving = asyncio.create_task(answer.leave())
+    await clock.advance(1)
+    assert not leaving.done()
+    channel.released.set()
+    await clock.advance(1)
+    assert await leaving == ("1",)
+    answer.show("never")
+    await clock.advance(9)
+    assert channel.kinds == ["send"]
+
+
+async def test_what_was_shown_of_an_answer_can_be_taken_back(
+    answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+) -> None:
+    answer.show(PARAGRAPH * 5)
+    await clock.advance(9)
+    assert len(channel.shown) == 2
+    removing = asyncio.create_task(answer.remove())
+    await clock.advance(1)
+    assert (await removing).message_ids == ()
+    assert channel.shown == {}
+
+
+async def test_nothing_that_was_shown_is_nothing_to_leave(answer: AnswerMessage, channel: FakeChannel) -> None:
+    assert await answer.leave() == ()
+    assert channel.requests == []

@@ -1,0 +1,42 @@
+"""What readers of different languages are told."""
+
+import discord
+
+from cogs.i18n import speech_for
+from domain.errors import BookError, BookErrorCode
+
+GERMAN = speech_for(discord.Locale.german)
+ENGLISH = speech_for(discord.Locale.british_english)
+
+
+def test_a_text_is_said_in_the_readers_language() -> None:
+    assert GERMAN("“{title}” is deleted.", title="Alice") == "„Alice“ ist gelöscht."
+    assert ENGLISH("“{title}” is deleted.", title="Alice") == "“Alice” is deleted."
+
+
+def test_a_language_without_a_catalogue_is_english() -> None:
+    assert speech_for(discord.Locale.japanese)("The shelf") == "The shelf"
+
+
+def test_values_are_never_taken_for_placeholders() -> None:
+    assert ENGLISH("“{title}” is deleted.", title="{0} {title}") == "“{0} {title}” is deleted."
+
+
+def test_numbers_are_written_as_the_language_writes_them() -> None:
+    assert ENGLISH("{number:,} tokens", number=12_345) == "12,345 tokens"
+    assert GERMAN("{number:,} tokens", number=12_345) == "12.345 Token"
+    assert GERMAN("{seconds:.1f} s", seconds=1.5) == "1,5 s"
+
+
+def test_one_is_not_many() -> None:
+    assert GERMAN.counted(1, "{number} book", "{number} books") == "1 Buch"
+    assert GERMAN.counted(0, "{number} book", "{number} books") == "0 Bücher"
+
+
+def test_a_failure_keeps_its_full_sentence_in_every_language() -> None:
+    error = BookError(BookErrorCode.TOO_LARGE, "This file is larger than 50 MB.")
+    assert ENGLISH.error(error) == "This file is larger than 50 MB."
+    assert GERMAN.error(error).splitlines() == [
+        "Diese Datei ist zu groß. Gibt es eine kleinere Ausgabe?",
+        "-# This file is larger than 50 MB.",
+    ]
