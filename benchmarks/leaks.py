@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from domain.library.search.sentences import split_sentences
-from domain.spoilers.detector import Leaks
+from domain.spoilers import detector
+from domain.spoilers.detector import SpoilerDetector
 
 SEED = 11
 BOUNDS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -74,7 +75,7 @@ def main() -> None:
         more, asked = _labelled(options.questions, options.limit)
         books |= more
         questions += asked
-    ready = {name: Leaks.of(text) for name, text in books.items()}
+    ready = {name: SpoilerDetector.of(text) for name, text in books.items()}
     claims = [*_from_questions(questions), *_from_books(books), *_names_from_beyond(books, ready)]
     for name, changes in VARIANTS.items() if options.variants else [("as it is", VARIANTS["as it is"])]:
         _print_table(name, claims, _found(claims, ready, changes), show=options.show)
@@ -161,7 +162,7 @@ def _threes(sentence: str) -> list[str]:
     return [*(f"{' '.join(words[at : at + 3])}." for at in cuts), f"{' '.join(rest)}."]
 
 
-def _names_from_beyond(books: dict[str, str], ready: dict[str, Leaks]) -> Iterator[Claim]:
+def _names_from_beyond(books: dict[str, str], ready: dict[str, SpoilerDetector]) -> Iterator[Claim]:
     for book, text in books.items():
         for share in BOUNDS:
             bound = round(len(text) * share)
@@ -169,15 +170,15 @@ def _names_from_beyond(books: dict[str, str], ready: dict[str, Leaks]) -> Iterat
                 yield Claim("names from beyond", book, bound, f"It was {name.title()}.")
 
 
-def _found(claims: Sequence[Claim], ready: dict[str, Leaks], changes: dict[str, float]) -> list[bool]:
-    usual = {name: getattr(leaks, name) for name in changes}
+def _found(claims: Sequence[Claim], ready: dict[str, SpoilerDetector], changes: dict[str, float]) -> list[bool]:
+    usual = {name: getattr(detector, name) for name in changes}
     try:
         for name, value in changes.items():
-            setattr(leaks, name, value)
+            setattr(detector, name, value)
         return [ready[claim.book].found_in(claim.said, claim.read_to, claim.known, claim.before) for claim in claims]
     finally:
         for name, value in usual.items():
-            setattr(leaks, name, value)
+            setattr(detector, name, value)
 
 
 def _print_table(title: str, claims: Sequence[Claim], found: Sequence[bool], *, show: bool) -> None:

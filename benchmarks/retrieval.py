@@ -22,9 +22,9 @@ from typing import Any
 
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
-from domain.library import query, ranking, search, windows, words
 from domain.library.evaluation import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
-from domain.library.search.layout import Layout
+from domain.library.search import layout, query, ranking, words
+from domain.library.search.layout import BookLayout
 from domain.library.search.sentences import MAX_SENTENCE
 
 MEASURES = ("answer@500w", "answer@1000w", "answer@2000w", "recall@1000w", "recall@5", "mrr", "median_ms")
@@ -41,7 +41,7 @@ Change = tuple[ModuleType, str, Any]
 
 def _saturated(constant: float) -> list[Change]:
     """BM25's k1 set otherwise."""
-    most = MAX_SENTENCE + windows.WIDTHS[-1] + 1
+    most = MAX_SENTENCE + layout.WIDTHS[-1] + 1
     table = [times / (times + constant) for times in range(most)]
     return [(ranking, "_SATURATION", constant), (ranking, "_SATURATED", table)]
 
@@ -52,19 +52,19 @@ def _widths(*bits: int) -> list[Change]:
     return [
         (ranking, "_BLOCK_BITS", blocks),
         (ranking, "_NARROWEST_BITS", bits[0]),
-        *((module, "WIDTHS", tuple(1 << b for b in bits)) for module in (ranking, windows)),
+        *((module, "WIDTHS", tuple(1 << b for b in bits)) for module in (ranking, layout)),
     ]
 
 
 def _grown(near: Callable[[int, int], float]) -> list[Change]:
     """A passage grown by the neighbour that is best by `near`, which is given it and the sentence it all began with."""
-    grow = search._grow  # noqa: SLF001
+    grow = query._grow  # noqa: SLF001
 
-    def grown(layout: Layout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
-        reach = range(best - search.PASSAGE_WORDS, best + search.PASSAGE_WORDS)
-        return grow(layout, best, {sentence: near(sentence, best) for sentence in reach}, taken)
+    def grown(book: BookLayout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
+        reach = range(best - query.PASSAGE_WORDS, best + query.PASSAGE_WORDS)
+        return grow(book, best, {sentence: near(sentence, best) for sentence in reach}, taken)
 
-    return [(search, "_grow", grown)]
+    return [(query, "_grow", grown)]
 
 
 VARIANTS: dict[str, list[Change]] = {
@@ -88,12 +88,12 @@ VARIANTS: dict[str, list[Change]] = {
     "wide windows not sampled": [(ranking, "_STEP_WORDS", 1_000_000)],
     "grown evenly": _grown(lambda sentence, best: 1 / (1 + abs(sentence - best))),
     "grown onwards": _grown(lambda sentence, best: float(sentence > best)),
-    "the best sentence alone": [(search, "PASSAGE_WORDS", 0)],
-    "60 words": [(search, "PASSAGE_WORDS", 60)],
-    "90 words": [(search, "PASSAGE_WORDS", 90)],
-    "150 words": [(search, "PASSAGE_WORDS", 150)],
-    "200 words": [(search, "PASSAGE_WORDS", 200)],
-    "300 words": [(search, "PASSAGE_WORDS", 300)],
+    "the best sentence alone": [(query, "PASSAGE_WORDS", 0)],
+    "60 words": [(query, "PASSAGE_WORDS", 60)],
+    "90 words": [(query, "PASSAGE_WORDS", 90)],
+    "150 words": [(query, "PASSAGE_WORDS", 150)],
+    "200 words": [(query, "PASSAGE_WORDS", 200)],
+    "300 words": [(query, "PASSAGE_WORDS", 300)],
 }
 """The search as it is, and with one part each left out or done in the usual way."""
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 
 from bot.aside import ask_aside
 from bot.mcp.client import parse_servers
-from bot.parsers.sandbox.pool import SandboxedReader
+from bot.parsers.sandbox.pool import SandboxedParser
 from bot.prices import cost_in_microdollars
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
@@ -17,23 +17,23 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Clock, Dispatcher
-from domain.spoilers.detector import LeakChecks
+from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.adaptive import FittingStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tool_use import ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.context import NO_AIDS, Aids, MakeToolbox
+from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import ManageConversations
-from domain.turn.fallback import StandIn
+from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
-from domain.turn.preparer import Briefer, Preparation
+from domain.turn.preparer import SystemPrompts, TurnPreparer
 from domain.turn.prompts import Prompts
-from domain.turn.quota import Allowance, Expenses
-from domain.turn.runner import AnswerMaker
-from domain.turn.titles import ModelTitles
+from domain.turn.quota import Quota, UsageMeter
+from domain.turn.runner import TurnRunner
+from domain.turn.titles import TitleWriter
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 
@@ -57,7 +57,7 @@ class App:
     conversations: ManageConversations
     positions: ManagePositions
     chat: ChatWithBook
-    titles: ModelTitles | None
+    titles: TitleWriter | None
     housekeeping: Housekeeping
     clock: Clock
 
@@ -82,7 +82,7 @@ async def open_app(
         model = provider or open_provider(settings)
         stack.push_async_callback(model.aclose)
         prompts = Prompts.load(files("prompts"))
-        leaks = LeakChecks(book_files)
+        leaks = SpoilerChecks(book_files)
         summaries = ChapterSummaries(
             texts=storage.derived_texts,
             prompts=prompts,
@@ -92,25 +92,25 @@ async def open_app(
             seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
-        expenses = Expenses(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
-        preparation = Preparation(
+        expenses = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
+        preparation = TurnPreparer(
             provider=model,
             ask_aside=ask_aside,
             context=FullHistoryStrategy(settings.history_messages),
             toolbox=toolbox,
-            briefer=Briefer(prompts, storage.conversations),
+            briefer=SystemPrompts(prompts, storage.conversations),
             books=storage.books,
             files=book_files,
             turns=storage.turns,
             readers=storage.readers,
             expenses=expenses,
-            allowance=Allowance(storage.usage, settings.daily_tokens_per_user),
+            allowance=Quota(storage.usage, settings.daily_tokens_per_user),
             leaks=leaks,
             summaries=None if model.name == QUOTES_ONLY else summaries,
             clock=_now,
             tool_timeout=settings.tool_timeout_s,
         )
-        answers = AnswerMaker(
+        answers = TurnRunner(
             preparation=preparation,
             provider=model,
             strategy=FittingStrategy(
@@ -123,7 +123,7 @@ async def open_app(
             clock=_now,
             turn_timeout=settings.turn_timeout_s,
         )
-        titles = ModelTitles(
+        titles = TitleWriter(
             provider=model,
             prompt=prompts.title,
             books=storage.books,
@@ -134,7 +134,7 @@ async def open_app(
             clock=_now,
         )
         shelf = Bookshelf(
-            reader=SandboxedReader(max_file_mb=settings.max_upload_mb),
+            reader=SandboxedParser(max_file_mb=settings.max_upload_mb),
             files=book_files,
             books=storage.books,
             clock=_now,
@@ -196,10 +196,10 @@ def open_provider(settings: Settings) -> ChatProvider:
             return ExtractiveChat()
 
 
-def _stand_in() -> StandIn:
+def _stand_in() -> FallbackAnswerer:
     from bot.providers.extractive import ExtractiveChat
 
-    return StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
+    return FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
 
 
 def _days(days: int) -> timedelta | None:
@@ -244,7 +244,7 @@ class _ExtendedToolbox:
     """The book's own tools first. Of the others only the weather is cached: it is the same for everybody."""
 
     view: BookView
-    aids: Aids
+    aids: ToolContext
     extras: Sequence[_Register]
     cache: ToolResultCache
 

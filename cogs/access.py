@@ -21,7 +21,7 @@ A_GLANCE_S = 1.0
 """The same for choices, which are asked for with every pause in typing and have to be there within three seconds."""
 
 
-class Sight:
+class Visibility:
     """What one member of a guild can see.
 
     A private thread is seen by its members, by those who manage threads, and by whose conversation it is: they may have
@@ -100,9 +100,9 @@ class Sight:
         return channel if isinstance(channel, discord.Thread) else None
 
 
-def sight_of(interaction: discord.Interaction[Any]) -> Sight:
+def visibility_of(interaction: discord.Interaction[Any]) -> Visibility:
     assert interaction.guild is not None, "commands are for guilds only"
-    return Sight(interaction.guild, interaction.user)
+    return Visibility(interaction.guild, interaction.user)
 
 
 async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:
@@ -111,7 +111,7 @@ async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversat
     return found if found and found.guild_id == shelf_of(interaction) else None
 
 
-async def meant_book(interaction: discord.Interaction[Any], reference: str | None) -> Book:
+async def resolve_book(interaction: discord.Interaction[Any], reference: str | None) -> Book:
     """The book that is named; else that of the thread; else the only one there is.
 
     Raises:
@@ -132,7 +132,7 @@ async def meant_book(interaction: discord.Interaction[Any], reference: str | Non
     raise Refusal(say("Which book? Name it with the option `book`, or use this in the thread of a conversation."))
 
 
-async def meant_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
+async def resolve_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
     """The conversation that is named by its id or title; else that of the thread.
 
     Raises:
@@ -147,7 +147,7 @@ async def meant_conversation(interaction: discord.Interaction[Any], reference: s
     wanted = " ".join(reference.split()).casefold()
     named = [each for each in known if each.id == reference]
     titled = [each for each in known if each.title.casefold() == wanted]
-    fitting = await sight_of(interaction).of(named or titled)
+    fitting = await visibility_of(interaction).of(named or titled)
     if len(fitting) > 1:
         raise Refusal(say("Several conversations are called so. Please choose one from the list while you type."))
     if not fitting:
@@ -159,7 +159,7 @@ async def within_reach(interaction: discord.Interaction[Any], conversation: Conv
     """Whether what a button shows or does is the person's to see: it stands in their thread, or they see that."""
     if conversation.guild_id != shelf_of(interaction):
         return False
-    return conversation.thread_id == str(interaction.channel_id) or await sight_of(interaction).sees(conversation)
+    return conversation.thread_id == str(interaction.channel_id) or await visibility_of(interaction).sees(conversation)
 
 
 async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
@@ -180,4 +180,4 @@ async def common_reach(interaction: discord.Interaction[Any], conversation: Conv
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
     """All that the person can see, newest first; of one book where it is named."""
     known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))
-    return await sight_of(interaction).of([each for each in known if book_id in (None, each.book_id)])
+    return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])

@@ -7,7 +7,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from cogs.access import meant_book, sight_of
+from cogs.access import resolve_book, visibility_of
 from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
@@ -39,7 +39,7 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     known = await services.conversation_repository.get_by_guild(shelf_of(interaction))
     named = [(_conversation_name(each, titles.get(each.book_id, "")), each) for each in known]
     fitting = [each for name, each in named if book_id in (None, "", each.book_id) and fits(typed, name)]
-    seen = {each.id for each in await sight_of(interaction).at_a_glance(fitting[:CONVERSATIONS_LOOKED_AT])}
+    seen = {each.id for each in await visibility_of(interaction).at_a_glance(fitting[:CONVERSATIONS_LOOKED_AT])}
     return matching(typed, ((name, each.id) for name, each in named if each.id in seen))
 
 
@@ -53,7 +53,7 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
     """Chapters of the book; those a reader with a position has not reached are offered by number alone."""
     services = services_of(interaction)
     try:
-        book = await meant_book(interaction, getattr(interaction.namespace, "book", None) or None)
+        book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
         file = await services.shelf.open(book)
     except (BookError, Refusal):
         return []

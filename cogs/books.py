@@ -15,9 +15,9 @@ from cogs import autocomplete
 from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
-from cogs.interactions import change, in_time, reply
+from cogs.interactions import change, defer_if_slow, reply
 from cogs.permissions import may_remove_book
-from cogs.retry import TROUBLE
+from cogs.retry import DISCORD_ERRORS
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
 from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
@@ -59,7 +59,7 @@ class ProgressReport:
         while True:
             line = progress_line(self._name, *self._latest, say)
             if line != shown:
-                with contextlib.suppress(*TROUBLE):
+                with contextlib.suppress(*DISCORD_ERRORS):
                     await self._interaction.edit_original_response(content=line)
                 shown = line
             await asyncio.sleep(EDIT_EVERY_S)
@@ -109,7 +109,7 @@ async def add_book(
                 progress=report.update,
             )
     except Exception:
-        with contextlib.suppress(*TROUBLE):
+        with contextlib.suppress(*DISCORD_ERRORS):
             await interaction.delete_original_response()  # how far it had come says nothing any more
         raise
     card = added_card(added, time.perf_counter() - started, say)
@@ -151,7 +151,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:
-        embed, view = await in_time(interaction, self._page(interaction, 1))
+        embed, view = await defer_if_slow(interaction, self._page(interaction, 1))
         await reply(interaction, embed=embed, view=view or discord.utils.MISSING)
 
     @app_commands.command(description="A book's contents and state")
@@ -219,7 +219,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         _, number = page_asked(argument)
-        embed, view = await in_time(interaction, self._page(interaction, number), thinking=False)
+        embed, view = await defer_if_slow(interaction, self._page(interaction, number), thinking=False)
         await change(interaction, embed=embed, view=view)
 
     async def _page(

@@ -9,11 +9,11 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
-from cogs.access import meant_conversation, sight_of
+from cogs.access import resolve_conversation, visibility_of
 from cogs.cards import clipped, plain
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.interactions import in_time, reply
+from cogs.interactions import defer_if_slow, reply
 from cogs.opening import QUESTION_LENGTH, Opening
 from cogs.services import Services, ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH
@@ -50,11 +50,11 @@ class Chat(commands.Cog):
         conversation: str | None = None,
         private: bool | None = None,
     ) -> None:
-        found = await in_time(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
         elif {message, title, private} == {None} and (
-            earlier := await in_time(interaction, self._earlier(interaction, found))
+            earlier := await defer_if_slow(interaction, self._earlier(interaction, found))
         ):
             await self._offer(interaction, found, earlier)
         else:
@@ -65,7 +65,7 @@ class Chat(commands.Cog):
     ) -> None:
         if not interaction.response.is_done():
             await interaction.response.defer(ephemeral=True)
-        conversation = await meant_conversation(interaction, reference)
+        conversation = await resolve_conversation(interaction, reference)
         if conversation.book_id != book.id:
             raise Refusal(speech_of(interaction)("That conversation is about another book. Please choose that book."))
         await self._opening.resume(interaction, conversation, message)
@@ -74,7 +74,7 @@ class Chat(commands.Cog):
         """The reader's own conversations on the book, newest first."""
         known = await self._services.conversations.list_by_book(book.id)
         own = [each for each in known if each.owner_id == str(interaction.user.id)]
-        return (await sight_of(interaction).at_a_glance(own))[:MOST_OFFERED]
+        return (await visibility_of(interaction).at_a_glance(own))[:MOST_OFFERED]
 
     async def _offer(self, interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
         say = speech_of(interaction)
@@ -89,14 +89,14 @@ class Chat(commands.Cog):
         await reply(interaction, content=text, view=row(menu, anew))
 
     async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        book = await in_time(
+        book = await defer_if_slow(
             interaction, self._services.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
         )
         await self._opening.start(interaction, book)
 
     async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         await interaction.response.defer()
-        await self._opening.resume(interaction, await meant_conversation(interaction, conversation_id))
+        await self._opening.resume(interaction, await resolve_conversation(interaction, conversation_id))
 
 
 def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:

@@ -10,11 +10,11 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
-from cogs.access import meant_conversation, reach_of, visible_conversations
+from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.interactions import in_time
+from cogs.interactions import defer_if_slow
 from cogs.opening import Opening
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
@@ -43,7 +43,7 @@ class Conversations(
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
     ) -> None:
-        found = await in_time(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
         await self._opening.start(interaction, found, title=title)
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
@@ -105,7 +105,7 @@ class Conversations(
         format: str = ExportFormat.MARKDOWN.value,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
-        found = await meant_conversation(interaction, conversation)
+        found = await resolve_conversation(interaction, conversation)
         book, form = await self._services.shelf.get(found.book_id), ExportFormat(format)
         messages = await self._services.messages.get_by_conversation(found.id)
         shown = readable(messages, await reach_of(interaction, found), speech_of(interaction))
@@ -128,7 +128,7 @@ class Conversations(
             await interaction.edit_original_response(content=f"{done}\n{left}", view=None)
 
     async def _changeable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
-        conversation, say = await meant_conversation(interaction, reference), speech_of(interaction)
+        conversation, say = await resolve_conversation(interaction, reference), speech_of(interaction)
         if not may_change(conversation, interaction.user, interaction.permissions):
             raise Refusal(_not_yours(conversation, say))
         return conversation

@@ -12,7 +12,7 @@ from discord import app_commands
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from cogs.retry import TROUBLE
+from cogs.retry import DISCORD_ERRORS
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
     sentence = sentence_for(error, speech_of(interaction))
     try:
         await tell(interaction, sentence)
-    except TROUBLE as unheard:
+    except DISCORD_ERRORS as unheard:
         logger.warning("an error could not be told: %s", unheard)
 
 

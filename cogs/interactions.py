@@ -14,7 +14,9 @@ PROMPT_S = 1.5
 """How long an interaction may wait for what is looked up; as long is left for the way to Discord."""
 
 
-async def in_time(interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, thinking: bool = True) -> T:
+async def defer_if_slow(
+    interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, thinking: bool = True
+) -> T:
     """What comes of `work`. If that takes its time, the interaction is acknowledged meanwhile.
 
     `thinking`: a reply follows, to the person alone; else the message that was pressed is going to be changed.
@@ -49,7 +51,7 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
     """Say that it is being worked on, where that was not said. False: too late, nothing can be said in reply any more.
 
     Raises:
-        TROUBLE: Discord does not take it; it was answered before, by whomever.
+        DISCORD_ERRORS: Discord does not take it; it was answered before, by whomever.
     """
     if interaction.response.is_done():
         return True
@@ -67,7 +69,7 @@ async def take_away(interaction: discord.Interaction[Any], *, answerable: bool) 
     """Delete the message whose button was pressed; `answerable` is what `acknowledge` has said.
 
     Raises:
-        TROUBLE: Discord does not take it.
+        DISCORD_ERRORS: Discord does not take it.
     """
     if answerable:
         await interaction.delete_original_response()

@@ -13,7 +13,7 @@ from cogs.errors import tell_kept
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge
 from cogs.rendering.inline import inert
-from cogs.retry import TROUBLE, persistently
+from cogs.retry import DISCORD_ERRORS, retry_transient
 from cogs.services import Conversing, Services
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
 from domain.book import Book
@@ -51,24 +51,24 @@ class Opening:
         channel = home_of(interaction, private=private)
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied) and interaction.channel == channel
-        in_time = await acknowledge(interaction, ephemeral=not in_reply)
+        defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message) as conversation:
             # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
             asked = await self._keep(interaction, conversation, message)
             name = thread_name(conversation, book)
-            async with self._announced(interaction, book, wanted=in_reply and in_time) as announced:
+            async with self._announced(interaction, book, wanted=in_reply and defer_if_slow) as announced:
                 if private:
                     thread = await open_private_thread(channel, name, interaction.user)
                 else:
                     thread = await open_public_thread(channel, name, announced)
             bound = await self._bind(conversation, thread, private=private)
         await self._welcome(interaction, thread, bound, book, position)
-        if in_time and not announced:
+        if defer_if_slow and not announced:
             say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
             await _reply(interaction, text)
-        elif not in_time:
+        elif not defer_if_slow:
             await lead_to(thread, interaction.user)
         await self._conversing.opened(thread, bound)
         if asked:
@@ -83,7 +83,7 @@ class Opening:
             Refusal: the thread is locked; or a new one is needed, and none can be opened here.
         """
         assert interaction.guild is not None, "commands are for guilds only"
-        in_time = await acknowledge(interaction, ephemeral=True)
+        defer_if_slow = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(interaction.guild, conversation)
         if thread is not None:
             await wake(thread, interaction.user, speech_of(interaction))
@@ -93,7 +93,7 @@ class Opening:
         text = speech_of(interaction)(
             "“{title}” goes on here: {thread}", title=plain(thread.name), thread=thread.mention
         )
-        if in_time:
+        if defer_if_slow:
             await _reply(interaction, text)
         if asked:
             await self._answer(interaction, thread, conversation, message)
@@ -193,7 +193,7 @@ class Opening:
             yield announced
         except BaseException:
             if announced:
-                with contextlib.suppress(*TROUBLE):
+                with contextlib.suppress(*DISCORD_ERRORS):
                     await interaction.delete_original_response()
             raise
 
@@ -201,7 +201,7 @@ class Opening:
         announcement = _announcement(book, interaction.user, speech_of(interaction))
         try:
             return await interaction.edit_original_response(embed=announcement)
-        except TROUBLE as error:
+        except DISCORD_ERRORS as error:
             logger.warning("a reply could not be given, its thread is opened without it: %s", error)
             return None
 
@@ -209,15 +209,15 @@ class Opening:
 async def _post(thread: discord.Thread, embed: discord.Embed, *, nonce: str) -> None:
     """Post a card; a conversation can do without one, so trouble is only logged."""
     try:
-        await persistently(partial(thread.send, embed=embed, nonce=nonce))
-    except TROUBLE as error:
+        await retry_transient(partial(thread.send, embed=embed, nonce=nonce))
+    except DISCORD_ERRORS as error:
         logger.warning("thread %s has to do without a card: %s", thread.id, error)
 
 
 async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
     try:
         await interaction.edit_original_response(content=text, view=None)
-    except TROUBLE as error:
+    except DISCORD_ERRORS as error:
         logger.warning("a reply could not be given: %s", error)
 
 

@@ -11,7 +11,7 @@ from discord import ButtonStyle, app_commands
 from discord.ext import commands
 
 from cogs.i18n import Speech, speech_of
-from cogs.retry import TROUBLE
+from cogs.retry import DISCORD_ERRORS
 from cogs.services import Services, ServingBot
 from cogs.views import ActionButton, assert_fresh, confirmation, row
 from domain.privacy import Erasure
@@ -100,7 +100,7 @@ async def _failed(removal: Awaitable[None]) -> bool:
         await removal
     except discord.NotFound:
         return False
-    except TROUBLE:
+    except DISCORD_ERRORS:
         return True
     return False
 

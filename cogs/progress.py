@@ -8,7 +8,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import autocomplete
-from cogs.access import meant_book
+from cogs.access import resolve_book
 from cogs.cards import plain, position_line
 from cogs.errors import Refusal
 from cogs.i18n import speech_of
@@ -43,7 +43,7 @@ class Progress(commands.Cog):
         clear: bool | None = None,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
-        found, say, reader = await meant_book(interaction, book), speech_of(interaction), str(interaction.user.id)
+        found, say, reader = await resolve_book(interaction, book), speech_of(interaction), str(interaction.user.id)
         if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
             raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
         position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))

@@ -13,23 +13,23 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 PASSING_SOON = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
-PASSING = (discord.RateLimited, *PASSING_SOON)
+TRANSIENT_ERRORS = (discord.RateLimited, *PASSING_SOON)
 """Trouble that goes by without anybody doing anything about it."""
 
-TROUBLE = (discord.HTTPException, *PASSING)
+DISCORD_ERRORS = (discord.HTTPException, *TRANSIENT_ERRORS)
 """All that may come of a request to Discord."""
 
 WAITS_S = (0.5, 1.0, 2.0)
 """Before the second try and those after it; whoever waits for an answer waits no longer than for a slow model."""
 
 
-async def persistently(ask: Callable[[], Awaitable[Result]]) -> Result:
+async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
     """What Discord says to a request that may be made more than once, asked again while it has trouble.
 
     It reads, says how something is to be, or is known again by its nonce.
 
     Raises:
-        TROUBLE: it has had trouble each time, or it refuses.
+        DISCORD_ERRORS: it has had trouble each time, or it refuses.
     """
     for wait in WAITS_S:
         try:

@@ -65,7 +65,7 @@ class Conversing(Protocol):
         """Take in what was written in a thread before it was bound to its conversation, and have it answered."""
         ...
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: "Aside") -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: "NotifyPrivately") -> None:
         """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
 
         Failures of the model are shown in the thread, never raised. `aside` is called where nothing can be shown there.
@@ -73,7 +73,7 @@ class Conversing(Protocol):
         ...
 
 
-Aside = Callable[[Sequence[str]], Awaitable[None]]
+NotifyPrivately = Callable[[Sequence[str]], Awaitable[None]]
 """Tells one person, and them alone, that the bot may not write in the thread where they wait for an answer.
 
 It is handed the permissions that are lacking, as far as they are known.

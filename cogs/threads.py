@@ -10,7 +10,7 @@ import discord
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
-from cogs.retry import TROUBLE, persistently
+from cogs.retry import DISCORD_ERRORS, retry_transient
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 from domain.turn.conversations import ManageConversations
@@ -53,7 +53,7 @@ async def open_private_thread(channel: discord.TextChannel, name: str, reader: d
     thread = await channel.create_thread(
         name=name, type=discord.ChannelType.private_thread, invitable=False, auto_archive_duration=A_WEEK
     )
-    await persistently(partial(thread.add_user, reader))
+    await retry_transient(partial(thread.add_user, reader))
     return thread
 
 
@@ -68,11 +68,11 @@ async def open_public_thread(
 
 async def _from(message: discord.Message, name: str) -> discord.Thread:
     try:
-        return await persistently(partial(message.create_thread, name=name, auto_archive_duration=A_WEEK))
+        return await retry_transient(partial(message.create_thread, name=name, auto_archive_duration=A_WEEK))
     except discord.HTTPException as error:
         if error.code != HAS_A_THREAD or message.guild is None:
             raise
-    opened = await persistently(partial(message.guild.fetch_channel, message.id))  # by a try whose answer was lost
+    opened = await retry_transient(partial(message.guild.fetch_channel, message.id))  # by a try whose answer was lost
     assert isinstance(opened, discord.Thread)
     return opened
 
@@ -85,7 +85,7 @@ async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord
     if thread := guild.get_thread(thread_id):
         return thread
     try:
-        channel = await persistently(partial(guild.fetch_channel, thread_id))
+        channel = await retry_transient(partial(guild.fetch_channel, thread_id))
     except (discord.NotFound, discord.Forbidden):
         return None
     return channel if isinstance(channel, discord.Thread) else None
@@ -102,11 +102,11 @@ async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) ->
         raise Refusal(locked)
     try:
         if thread.archived:
-            await persistently(partial(thread.edit, archived=False))
+            await retry_transient(partial(thread.edit, archived=False))
     except discord.Forbidden as error:
         raise Refusal(locked) from error
     if thread.is_private():
-        await persistently(partial(thread.add_user, reader))
+        await retry_transient(partial(thread.add_user, reader))
 
 
 def _manages(thread: discord.Thread, reader: discord.abc.User) -> bool:
@@ -118,8 +118,8 @@ def _manages(thread: discord.Thread, reader: discord.abc.User) -> bool:
 async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
     """Let a thread appear in the reader's list, where no reply could name it."""
     try:
-        await persistently(partial(thread.add_user, reader))
-    except TROUBLE as error:
+        await retry_transient(partial(thread.add_user, reader))
+    except DISCORD_ERRORS as error:
         logger.info("a reader was not led to thread %s: %s", thread.id, error)
 
 
@@ -131,7 +131,7 @@ async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
     if thread.name == name:
         return ""
     try:
-        await persistently(partial(thread.edit, name=name, archived=False))
+        await retry_transient(partial(thread.edit, name=name, archived=False))
     except discord.RateLimited as error:
         minutes = max(1, round(error.retry_after / 60))
         return say(
@@ -170,7 +170,7 @@ async def take_over_name(
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:
     """Delete a thread; what to say where Discord does not let us, else nothing."""
     try:
-        await persistently(thread.delete)
+        await retry_transient(thread.delete)
     except discord.Forbidden:
         return say(
             "I may not delete the thread {thread} itself: I would need the permission “Manage Threads”. "
@@ -187,5 +187,5 @@ async def close_thread(thread: discord.Thread, farewell: str) -> None:
     try:
         await thread.send(farewell, silent=True)
         await thread.edit(archived=True)
-    except TROUBLE as error:
+    except DISCORD_ERRORS as error:
         logger.info("thread %s was not closed: %s", thread.id, error)

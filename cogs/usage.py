@@ -9,7 +9,7 @@ from discord.ext import commands
 
 from cogs.cards import INK, usage_line
 from cogs.i18n import speech_of
-from cogs.interactions import in_time, reply
+from cogs.interactions import defer_if_slow, reply
 from cogs.services import Services, ServingBot, shelf_of
 
 LATELY = timedelta(days=30)
@@ -23,7 +23,7 @@ class Usage(commands.Cog):
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def usage(self, interaction: discord.Interaction[Any]) -> None:
-        card = await in_time(interaction, self._card(interaction))
+        card = await defer_if_slow(interaction, self._card(interaction))
         await reply(interaction, embed=card)
 
     async def _card(self, interaction: discord.Interaction[Any]) -> discord.Embed:

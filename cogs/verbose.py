@@ -8,7 +8,7 @@ from discord.ext import commands
 
 from cogs.access import bound_conversation
 from cogs.i18n import speech_of
-from cogs.interactions import in_time, reply
+from cogs.interactions import defer_if_slow, reply
 from cogs.services import Services, ServingBot
 
 ON, OFF = "on", "off"
@@ -24,7 +24,7 @@ class Verbose(commands.Cog):
     @app_commands.describe(mode="Left out, it is switched over")
     @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
     async def verbose(self, interaction: discord.Interaction[Any], mode: str | None = None) -> None:
-        text, in_thread = await in_time(interaction, self._switch(interaction, mode))
+        text, in_thread = await defer_if_slow(interaction, self._switch(interaction, mode))
         await reply(interaction, content=text, ephemeral=not in_thread)
 
     async def _switch(self, interaction: discord.Interaction[Any], mode: str | None) -> tuple[str, bool]:

@@ -22,7 +22,7 @@ class TitleSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Briefing:
+class SystemPrompt:
     """System text and tools of a conversation: rendered once, resent unchanged (prompt cache, signed thinking)."""
 
     system: str
@@ -52,7 +52,7 @@ class Conversation:
     private: bool = False
     shared: bool = False
     verbose: bool | None = None
-    briefing: Briefing | None = field(default=None, repr=False)
+    briefing: SystemPrompt | None = field(default=None, repr=False)
     updated_at: datetime | None = None
 
     def __post_init__(self) -> None:

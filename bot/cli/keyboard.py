@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 
 
 @contextlib.contextmanager
-def heeding(handler: Callable[[], object], *signals: signal.Signals) -> Iterator[None]:
+def signal_handler(handler: Callable[[], object], *signals: signal.Signals) -> Iterator[None]:
     """Have signals call `handler` for the length of the block."""
     loop = asyncio.get_running_loop()
     try:
@@ -27,7 +27,7 @@ def heeding(handler: Callable[[], object], *signals: signal.Signals) -> Iterator
 
 def interrupts(handler: Callable[[], object]) -> AbstractContextManager[None]:
     """Send Ctrl-C to `handler` for a while."""
-    return heeding(handler, signal.SIGINT)
+    return signal_handler(handler, signal.SIGINT)
 
 
 async def in_daemon_thread(read: Callable[[], str]) -> str:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from bot.app import open_app, open_toolbox
-from bot.cli.keyboard import heeding
+from bot.cli.keyboard import signal_handler
 from bot.cli.running import console, run_async
 from bot.health import HealthFile
 from bot.logs import set_up_logs
@@ -84,7 +84,7 @@ async def until_stopped(
 
     working, stopping = asyncio.create_task(work), asyncio.create_task(asked_to_stop.wait())
     try:
-        with heeding(stop, signal.SIGTERM, signal.SIGINT):
+        with signal_handler(stop, signal.SIGTERM, signal.SIGINT):
             await asyncio.wait([working, stopping], return_when=asyncio.FIRST_COMPLETED)
     finally:
         stopping.cancel()

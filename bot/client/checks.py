@@ -10,7 +10,7 @@ import discord
 
 from bot.app import open_provider
 from bot.client.client import point_discord_at
-from bot.client.connection import PORTAL, TOKEN_REFUSED, TROUBLE, reads_messages
+from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
 from bot.settings import Settings
 from cogs.permissions import NEEDED, missing
 from domain.errors import MarginaliaError
@@ -107,7 +107,7 @@ async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
         try:
             async for finding in _guilds(client, settings):
                 yield finding
-        except TROUBLE as error:
+        except DISCORD_ERRORS as error:
             yield Finding("Discord servers", f"Discord does not tell about them ({error}). Please try again.", ok=False)
 
 
@@ -118,7 +118,7 @@ async def _log_in(client: discord.Client, token: str) -> str:
             await client.login(token)
     except discord.LoginFailure:
         return TOKEN_REFUSED
-    except TROUBLE as error:
+    except DISCORD_ERRORS as error:
         return f"Discord cannot be reached ({error or 'no answer'}). Please check the network and DISCORD_API_URL."
     return ""
 

@@ -17,12 +17,12 @@ from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from bot.app import App
 from bot.client.command_sync import CommandMemory, sync_commands
 from bot.client.http_fixes import keep_requests_going
-from bot.client.identify_limit import SessionStarts
+from bot.client.identify_limit import IdentifyLimit
 from bot.health import HealthFile
 from bot.settings import Settings
 from cogs.books import Books
 from cogs.chat import Chat
-from cogs.conversation.cog import Talk
+from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import excuse, report
 from cogs.help import Help
@@ -89,7 +89,7 @@ class Marginalia(ServingBot):
             **options,
         )
         keep_requests_going(self.http)
-        self.session_starts = SessionStarts()
+        self.identify_limit = IdentifyLimit()
         self.services = services_from(app, reads_messages=reads_messages)
         self.actions = {KEEP: keep}
         self.at_work = {}
@@ -112,7 +112,7 @@ class Marginalia(ServingBot):
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
     def _cogs(self) -> list[commands.Cog]:
-        talk = Talk(self, self.services)
+        talk = ConversationCog(self, self.services)
         opening = Opening(self.services, talk)
         return [
             talk,
@@ -135,7 +135,7 @@ class Marginalia(ServingBot):
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is asked for."""
-        self.session_starts.count()
+        self.identify_limit.count()
         await super().before_identify_hook(shard_id, initial=initial)
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:

@@ -24,12 +24,12 @@ AUTHENTICATION_FAILED = 4004
 RESERVED_SESSIONS = 20
 """Session starts that are left alone: Discord takes the token away from a bot that uses up its thousand a day."""
 
-TROUBLE = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
+DISCORD_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
 """What passes by itself, as long as Discord does not say that the request itself was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class ReconnectPace:
     """Seconds. Waits double from `first` to `longest`, and begin anew after `calm` without trouble.
 
     A connection that has been down for `stuck` is given up and made anew: discord.py's own waits grow to a quarter of
@@ -46,7 +46,7 @@ class Pace:
 class Waits:
     """How long to wait after trouble."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: ReconnectPace) -> None:
         self._pace = pace
         self._failures = 0
         self._since = time.monotonic()
@@ -70,14 +70,14 @@ class Stuck(Exception):  # noqa: N818
     """The connection has been down for too long, or its sessions keep ending."""
 
 
-async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -> None:
+async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None = None) -> None:
     """Log in, connect and stay connected until cancelled. The bot is closed in the end.
 
     Raises:
         SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
     """
     keep_interactions_steady()
-    pace = pace or Pace()
+    pace = pace or ReconnectPace()
     waits, reading = Waits(pace), True
     while True:
         try:
@@ -95,7 +95,7 @@ async def stay_online(make_bot: MakeBot, token: str, pace: Pace | None = None) -
             raise SettingsError(TOKEN_REFUSED) from error
         except discord.ConnectionClosed as error:
             raise _final(error) from error
-        except TROUBLE as error:
+        except DISCORD_ERRORS as error:
             if _is_refusal(error):
                 raise SettingsError(f"Discord refused the log-in ({error}). Please check DISCORD_API_URL.") from error
             await _wait_after(error, waits)
@@ -116,7 +116,7 @@ async def _may_read_messages(token: str) -> bool:
     return allowed
 
 
-async def _stay_connected(bot: Marginalia, waits: Waits, pace: Pace) -> None:
+async def _stay_connected(bot: Marginalia, waits: Waits, pace: ReconnectPace) -> None:
     """Connect again whenever the library gives up: a first connection that fails, an event it cannot parse, …"""
     while not bot.is_closed():
         await _wait_for_sessions(bot)
@@ -131,7 +131,7 @@ async def _stay_connected(bot: Marginalia, waits: Waits, pace: Pace) -> None:
             await _wait_after(error, waits)
 
 
-async def _connect(bot: Marginalia, pace: Pace) -> None:
+async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
     """Stay connected as long as the library manages to."""
     connecting, down_since = asyncio.create_task(bot.connect()), time.monotonic()
     try:
@@ -140,7 +140,7 @@ async def _connect(bot: Marginalia, pace: Pace) -> None:
                 down_since = time.monotonic()
             elif time.monotonic() - down_since > pace.stuck:
                 raise Stuck("the connection has been down for too long")
-            if bot.client.identify_limit.wait():
+            if bot.identify_limit.wait():
                 raise Stuck("sessions keep ending")
         await connecting
     finally:
@@ -150,12 +150,12 @@ async def _connect(bot: Marginalia, pace: Pace) -> None:
 
 async def _wait_for_sessions(bot: Marginalia) -> None:
     """Let no crash loop, of ours or of whatever restarts us, use up the session starts of the day."""
-    if wait := bot.client.identify_limit.wait():
+    if wait := bot.identify_limit.wait():
         logger.error("sessions at the gateway keep ending; the next one is in %.0f s", wait)
         await asyncio.sleep(wait)
     try:
         _, _, limit = await bot.http.get_bot_gateway()
-    except TROUBLE:  # the connection itself will show what is wrong
+    except DISCORD_ERRORS:  # the connection itself will show what is wrong
         return
     if limit["remaining"] <= RESERVED_SESSIONS:
         seconds = limit["reset_after"] / 1000
@@ -166,7 +166,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
 async def _wait_after(error: BaseException, waits: Waits) -> None:
     cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
     wait = waits.next()
-    expected = isinstance(cause, (*TROUBLE, Stuck))
+    expected = isinstance(cause, (*DISCORD_ERRORS, Stuck))
     what = f"{type(cause).__name__}: {cause}"
     logger.warning("no connection to Discord (%s); again in %.1f s", what, wait, exc_info=None if expected else cause)
     await asyncio.sleep(wait)

@@ -9,7 +9,7 @@ AN_HOUR_AT_MOST = 40
 """Forty an hour are 960 a day."""
 
 
-class SessionStarts:
+class IdentifyLimit:
     """The session starts of the last hour."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:

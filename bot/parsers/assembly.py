@@ -83,7 +83,7 @@ class PageMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class BookDraft:
     """What a format's reader found.
 
     `outlines` are sets of headings, the most trusted first: a table of contents before heading elements before nothing.
@@ -99,7 +99,7 @@ class Draft:
     warnings: Sequence[str] = ()
 
 
-def assemble(draft: Draft, filename: str, limits: ReadingLimits, *, as_it_stands: bool = False) -> BookText:
+def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_stands: bool = False) -> BookText:
     """The book of a draft. With `as_it_stands`, wrapping such as a licence is kept and counts as text.
 
     Raises:
@@ -138,7 +138,7 @@ def check_length(characters: int, limits: ReadingLimits) -> None:
         )
 
 
-def _cut(draft: Draft, wrapping: Wrapping) -> Draft:
+def _cut(draft: BookDraft, wrapping: Wrapping) -> BookDraft:
     start, end = wrapping.start, wrapping.end
     if (start, end) == (0, len(draft.text)):
         return replace(draft, text=encodable(draft.text))
@@ -164,7 +164,7 @@ def _cut_marks(marks: Sequence[PageMark], start: int, end: int) -> Iterable[Page
     return (*(PageMark(0, mark.label) for mark in before[-1:]), *inside)
 
 
-def _chapters(draft: Draft, title: str) -> tuple[Chapter, ...]:
+def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
     best: tuple[Chapter, ...] = ()
     for headings in draft.outlines:
         best = max(best, chapters_from(draft.text, headings, title), key=len)

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from bot.parsers.archive import Archive
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.cleaning import MARK
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text_builder import PageBreak, TextAxis
+from bot.parsers.text_builder import PageBreak, TextBuilder
 from bot.parsers.xml_parts import attribute, children, descendants, local_name, parse_xml, text_of, xml_text
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -125,7 +125,7 @@ class DocxBody:
     """
 
     def __init__(
-        self, axis: TextAxis, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
+        self, axis: TextBuilder, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
     ) -> None:
         self.title = ""
         self.pages = 1
@@ -259,7 +259,7 @@ def read(
         text = xml_text(document)
     except ValueError as error:
         raise _damaged() from error
-    axis = TextAxis(limits)
+    axis = TextBuilder(limits)
     breaks_at_layout = "lastRenderedPageBreak" in text
     styles = read_styles(_part(archive, "word/styles.xml"))
     body = DocxBody(axis, styles, _notes(archive), breaks_at_layout=breaks_at_layout)
@@ -267,7 +267,7 @@ def read(
     axis.close()
     properties = read_properties(_part(archive, "docProps/core.xml"))
     known_pages = body.pages > 1 and (breaks_at_layout or axis.length < body.pages * _LONGEST_PAGE_BY_HAND)
-    draft = Draft(
+    draft = BookDraft(
         FORMAT,
         axis.text,
         outlines=[axis.headings],

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.encoding import decode_markup
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.markup import add_document, parse
-from bot.parsers.text_builder import TextAxis
+from bot.parsers.text_builder import TextBuilder
 from domain.book import BookText
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ def read(
     """
     tree = parse(decode_markup(data))
     report(0.3)
-    axis = TextAxis(limits)
+    axis = TextBuilder(limits)
     add_document(tree, axis)
     axis.close()
     report(0.8)
     fields = _meta_fields(tree)
-    draft = Draft(
+    draft = BookDraft(
         FORMAT,
         axis.text,
         outlines=[axis.headings],

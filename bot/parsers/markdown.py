@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.chapters import Heading, is_label
 from bot.parsers.cleaning import collapse
 from bot.parsers.encoding import decode
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text_builder import TextAxis
+from bot.parsers.text_builder import TextBuilder
 from domain.book import BookText
 
 if TYPE_CHECKING:
@@ -36,10 +36,10 @@ def read(
     """
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n"))
-    axis = TextAxis(limits)
+    axis = TextBuilder(limits)
     _add_blocks(body, axis)
     report(0.8)
-    draft = Draft(
+    draft = BookDraft(
         FORMAT,
         axis.text,
         outlines=[axis.headings],
@@ -65,7 +65,7 @@ def _own_title(headings: Sequence[Heading]) -> str:
     return outermost[0].title if lone else ""
 
 
-def _add_blocks(body: str, axis: TextAxis) -> None:
+def _add_blocks(body: str, axis: TextBuilder) -> None:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.parsers.cleaning import MARK, collapse
 from bot.parsers.encoding import without_doctype
-from bot.parsers.text_builder import Anchor, PageBreak, TextAxis
+from bot.parsers.text_builder import Anchor, PageBreak, TextBuilder
 
 if TYPE_CHECKING:  # selectolax takes 20 ms to import, which other formats need not wait for
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -56,7 +56,7 @@ def parse(markup: str) -> "LexborHTMLParser":
 
 def add_document(
     tree: "LexborHTMLParser",
-    axis: TextAxis,
+    axis: TextBuilder,
     anchors: Mapping[str, str] | None = None,
     page_labels: Mapping[str, str] | None = None,
 ) -> None:
@@ -72,7 +72,7 @@ def add_document(
 class _Walk:
     """One pass over a tree, with a stack of its own: books come with ten thousands of nested tags."""
 
-    def __init__(self, axis: TextAxis, anchors: Mapping[str, str], page_labels: Mapping[str, str]) -> None:
+    def __init__(self, axis: TextBuilder, anchors: Mapping[str, str], page_labels: Mapping[str, str]) -> None:
         self._axis = axis
         self._anchors = anchors
         self._page_labels = page_labels

@@ -28,7 +28,7 @@ class PageBreak:
     label: str
 
 
-class TextAxis:
+class TextBuilder:
     """Paragraphs and headings, joined by blank lines, with the offsets of headings, page breaks and anchors.
 
     A block's text may hold `MARK`s, one for each of the marks given with it; they leave no trace in the text.

@@ -31,7 +31,7 @@ SIZE = 128
 Picture = tuple[str, bytes]
 
 
-def faces(bot: ClientUser, colour: int, readers: Iterable[tuple[MemberActor, str, int]]) -> dict[str, Picture]:
+def avatars(bot: ClientUser, colour: int, readers: Iterable[tuple[MemberActor, str, int]]) -> dict[str, Picture]:
     """Pictures by the addresses that simcord and discord.py give them; a reader's avatar is called as the reader is."""
     found = {f"{CDN_BASE}/embed/avatars/{(bot.id >> 22) % 6}.png": _face(bot.name, colour)}
     for reader, name, its_colour in readers:
@@ -117,7 +117,7 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         readers = [guild.add_member(env.create_user(name.lower(), global_name=name, avatar=name)) for name in READERS]
         thread = await _conversation(app, guild, readers[0], questions)
         env.settle_timeout = PATIENCE_S
-        pictures = faces(bot.user, INK.value, zip(readers, READERS.keys(), READERS.values(), strict=True))
+        pictures = avatars(bot.user, INK.value, zip(readers, READERS.keys(), READERS.values(), strict=True))
         try:
             page = await stack.enter_async_context(
                 env.preview(thread, viewers=readers, layout="channel", port=port, assets=pictures)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Protocol, Self, TypeVar
 
-from bot.providers.wire_format import Turnstile
+from bot.providers.wire_format import LoopYield
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
@@ -204,7 +204,7 @@ class WireChat(ABC, Generic[C]):
         self._service = service
         self._client = client
         self._options = options
-        self._turnstile = Turnstile()
+        self._turnstile = LoopYield()
 
     @property
     def name(self) -> str:

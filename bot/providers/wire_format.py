@@ -95,7 +95,7 @@ def plain_id(written: str) -> str:
 _INTERRUPTED = "This call was interrupted before anything came of it."
 
 
-def with_every_call_answered(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
+def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
     """The messages, with an error in place of each result that is missing.
 
     Services refuse a history in which a call has no result, whatever became of it.
@@ -116,7 +116,7 @@ def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
         yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
 
 
-class Turnstile:
+class LoopYield:
     """Lets one task pass in each round of the event loop.
 
     Building a request takes some milliseconds without a pause, and so does reading what has come of a reply. When two

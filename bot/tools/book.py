@@ -22,7 +22,7 @@ from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
 from domain.tools import context
-from domain.tools.context import NO_AIDS, Aids
+from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry
 
 MOST_LISTED = 100
@@ -159,7 +159,7 @@ BOOK_TOOLS = (
 """The tools that read. A conversation has one more, with which a new position can be proposed."""
 
 
-def book_toolbox(view: BookView, aids: Aids = NO_AIDS) -> ToolRegistry:
+def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS) -> ToolRegistry:
     """The tools of one turn over one view of the book; all of them together keep to one reading budget."""
     budget = WordBudget()
     tools, whole = BookTools(view, budget), WholeBookTools(view, budget, aids)

@@ -19,12 +19,12 @@ from bot.tools.results import (
 )
 from domain.book import Mentions, Passage, Sentence
 from domain.library.portraits import forms_of, introductions, other_names
-from domain.library.salience import most_telling, weights_of
+from domain.library.salience import most_salient, weights_of
 from domain.library.search.sentences import split_sentences
 from domain.library.summaries import SHORTEST, Digest, extracts
 from domain.ports import BookView
 from domain.tool_use import ToolResult
-from domain.tools.context import Aids
+from domain.tools.context import ToolContext
 
 STORY_SHARE = 0.5
 """Of the reading budget that summaries may take, so that there is room to look things up."""
@@ -63,7 +63,7 @@ WHO_IS = define(
 class WholeBookTools:
     """Handlers of the tools for whole books."""
 
-    def __init__(self, view: BookView, budget: WordBudget, aids: Aids) -> None:
+    def __init__(self, view: BookView, budget: WordBudget, aids: ToolContext) -> None:
         self._view = view
         self._budget = budget
         self._digests = aids.digests or partial(extracts, view)
@@ -120,7 +120,7 @@ class WholeBookTools:
 def _with_one_sentence_each(digests: Sequence[Digest]) -> list[Digest]:
     """The sentence of each whose words come up most in those of all: it has to do with the whole story."""
     weights = weights_of(sentence for digest in digests for sentence in digest.telling)
-    chosen = [most_telling(digest.telling, 1, weights) or digest.telling[:1] for digest in digests]
+    chosen = [most_salient(digest.telling, 1, weights) or digest.telling[:1] for digest in digests]
     return [replace(digest, telling=tuple(telling)) for digest, telling in zip(digests, chosen, strict=True)]
 
 

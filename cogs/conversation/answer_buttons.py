@@ -10,14 +10,14 @@ import discord
 from cogs.access import common_reach, reach_of, within_reach
 from cogs.cards import position_line
 from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons_left, view_of
-from cogs.conversation.presenter import Leftover, LiveTurns
-from cogs.conversation.worker import Rounds
+from cogs.conversation.presenter import LiveTurns, PostedMessages
+from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import embeds_of
-from cogs.delivery.payload import Body
+from cogs.delivery.payload import MessagePayload
 from cogs.delivery.turn_messages import card_body
 from cogs.errors import Refusal, tell_kept
 from cogs.i18n import Speech, speech_for, speech_of
-from cogs.interactions import acknowledge, change, in_time, reply, take_away
+from cogs.interactions import acknowledge, change, defer_if_slow, reply, take_away
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
 from cogs.rendering.calls import ShownCall, calls_of
@@ -37,8 +37,8 @@ class ShownTurn(NamedTuple):
     messages: list[ChatMessage]
 
 
-class Presses:
-    def __init__(self, services: Services, rounds: Rounds) -> None:
+class AnswerButtons:
+    def __init__(self, services: Services, rounds: ConversationWorkers) -> None:
         self._services = services
         self._rounds = rounds
         self._live: LiveTurns = rounds.live
@@ -48,7 +48,7 @@ class Presses:
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)
-        seen = live is not None and await in_time(interaction, within_reach(interaction, live.conversation))
+        seen = live is not None and await defer_if_slow(interaction, within_reach(interaction, live.conversation))
         if live is None or not seen or live.screen.ending is not None:
             raise Refusal(say("This answer is not being written any more."))
         _refuse_others(interaction, live.conversation, live.askers, say)
@@ -66,7 +66,7 @@ class Presses:
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
         await self._services.turns.reopen(turn.id)
-        leftover = Leftover(turn.reply_ids, turn.trace_id)
+        leftover = PostedMessages(turn.reply_ids, turn.trace_id)
         self._rounds.start(conversation.id, leftover, aside=partial(tell_kept, interaction))
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
@@ -82,7 +82,7 @@ class Presses:
         """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""
         (turn_id, number), say = page_asked(argument), speech_of(interaction)
         turning = interaction.message is not None and interaction.message.flags.ephemeral
-        shown = await in_time(interaction, self._shown(interaction, turn_id), thinking=not turning)
+        shown = await defer_if_slow(interaction, self._shown(interaction, turn_id), thinking=not turning)
         if shown is None:
             raise Refusal(say("This answer is not kept any more, and neither are its sources."))
         citations = [citation for message in shown.messages for citation in message.citations]
@@ -137,7 +137,7 @@ def _refuse_others(
         )
 
 
-class ToolCards:
+class ToolCallButtons:
     def __init__(self, services: Services, live: LiveTurns) -> None:
         self._services = services
         self._live = live
@@ -146,7 +146,7 @@ class ToolCards:
         """Carry out a press of a card's button, told by its name."""
         press = read_press(custom_id)
         assert press is not None, "the pattern of the button and of the press are one"
-        calls = await in_time(interaction, self._calls(interaction, press), thinking=press.wants_trace)
+        calls = await defer_if_slow(interaction, self._calls(interaction, press), thinking=press.wants_trace)
         if press.wants_trace:
             await _hand_out(interaction, calls)
         else:
@@ -201,7 +201,7 @@ class ToolCards:
         return conversation, calls_of(history, turn.id), max(depends, default=0)
 
 
-def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> Body:
+def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> MessagePayload:
     """In the language of the place, as everybody there sees it."""
     locale = interaction.guild_locale or interaction.locale
     return card_body(press.turn_id, calls, press.after(calls), speech_for(locale))

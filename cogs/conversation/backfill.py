@@ -7,9 +7,9 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.intake import Reception, Thread
-from cogs.conversation.worker import Rounds
-from cogs.retry import TROUBLE
+from cogs.conversation.intake import MessageIntake, Thread
+from cogs.conversation.worker import ConversationWorkers
+from cogs.retry import DISCORD_ERRORS
 from cogs.services import Services
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -31,10 +31,12 @@ ThreadAsleep = Callable[[int, int], discord.PartialMessageable]
 """A thread that is not known to the client, by its id and its guild's."""
 
 
-class CatchingUp:
+class Backfill:
     """Looks after everything that came to no end; each conversation by itself."""
 
-    def __init__(self, services: Services, reception: Reception, rounds: Rounds, asleep: ThreadAsleep) -> None:
+    def __init__(
+        self, services: Services, reception: MessageIntake, rounds: ConversationWorkers, asleep: ThreadAsleep
+    ) -> None:
         self._services = services
         self._reception = reception
         self._rounds = rounds
@@ -117,7 +119,7 @@ class CatchingUp:
                 await self._reception.catch_up(thread, conversation, bot_id)
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("thread %s is out of reach: %s", thread.id, error)
-        except (MarginaliaError, *TROUBLE) as error:
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             again = partial(self._read_thread, thread, conversation, bot_id, turnstile, failures + 1)
             self._come_back(again, failures)

@@ -8,21 +8,21 @@ from typing import Any
 import discord
 from discord.ext import commands
 
-from cogs.conversation.answer_buttons import Presses, ToolCards
-from cogs.conversation.backfill import CatchingUp
+from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
+from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
-from cogs.conversation.intake import Corrections, Heard, Reception, is_from_a_person, mentions
+from cogs.conversation.intake import Corrections, IntakeResult, MessageIntake, is_from_a_person, mentions
 from cogs.conversation.notices import conversation_gone, hint, hint_for, how_to_start, in_private
-from cogs.conversation.presenter import Places
-from cogs.conversation.titles import Titling
-from cogs.conversation.worker import Rounds
-from cogs.delivery.writer import Pumps
+from cogs.conversation.presenter import ThreadContexts
+from cogs.conversation.titles import TitleUpdates
+from cogs.conversation.worker import ConversationWorkers
+from cogs.delivery.writer import ChannelWriters
 from cogs.errors import sentence_for, tell_kept
 from cogs.i18n import speech_for, speech_in
 from cogs.interactions import acknowledge, take_away
 from cogs.permissions import FOR_ANSWERS, missing
-from cogs.retry import TROUBLE
-from cogs.services import Aside, Services, ServingBot
+from cogs.retry import DISCORD_ERRORS
+from cogs.services import NotifyPrivately, Services, ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 
@@ -35,23 +35,26 @@ OPENING_TAKES = timedelta(minutes=1)
 """From the opening of a thread until it belongs to a conversation, at most: a tenth of a second where all is well."""
 
 
-class Talk(commands.Cog):
+class ConversationCog(commands.Cog):
     """Listens in threads, and answers there."""
 
     def __init__(self, bot: ServingBot, services: Services) -> None:
         self._bot = bot
         self._services = services
-        self._pumps = Pumps()
-        self._titling = Titling(services)
-        self._rounds = Rounds(services, Places(bot.get_guild, self._pumps), self._titling)
-        self._reception = Reception(services)
+        self._pumps = ChannelWriters()
+        self._titling = TitleUpdates(services)
+        self._rounds = ConversationWorkers(services, ThreadContexts(bot.get_guild, self._pumps), self._titling)
+        self._reception = MessageIntake(services)
         self._corrections = Corrections(services, self._reception, self._rounds)
-        self._catching_up = CatchingUp(services, self._reception, self._rounds, partial(_thread_in, bot))
+        self._catching_up = Backfill(services, self._reception, self._rounds, partial(_thread_in, bot))
         self._listens = True
         self._is_ready = False
         self._given_up: set[int] = set()
-        cards = ToolCards(services, self._rounds.live)
-        bot.actions |= Presses(services, self._rounds).actions() | {TOOL_CARD: cards.press, HEAR: self._hear_again}
+        cards = ToolCallButtons(services, self._rounds.live)
+        bot.actions |= AnswerButtons(services, self._rounds).actions() | {
+            TOOL_CARD: cards.press,
+            HEAR: self._hear_again,
+        }
 
     async def cog_load(self) -> None:
         self._bot.add_dynamic_items(CardButton)
@@ -68,7 +71,7 @@ class Talk(commands.Cog):
         """See cogs.services.Conversing."""
         await self._catching_up.read_opened(thread, conversation, self._bot_id)
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: Aside) -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: NotifyPrivately) -> None:
         """See cogs.services.Conversing."""
         await self._rounds.start(conversation.id, aside=aside)
 
@@ -160,13 +163,13 @@ class Talk(commands.Cog):
 
     # Messages
 
-    async def _hear(self, message: discord.Message, aside: Aside | None = None) -> None:
+    async def _hear(self, message: discord.Message, aside: NotifyPrivately | None = None) -> None:
         """Take in a message that stands in a thread."""
         assert message.guild is not None
         say = speech_in(message.guild)
         try:
             heard = await self._take_in(message, aside)
-        except (MarginaliaError, *TROUBLE) as error:
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
             await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
             return
         if heard is None:
@@ -177,7 +180,7 @@ class Talk(commands.Cog):
         elif text := hint_for(heard, message, say):
             await hint(message, text)
 
-    async def _take_in(self, message: discord.Message, aside: Aside | None) -> Heard | None:
+    async def _take_in(self, message: discord.Message, aside: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None where the thread belongs to no conversation."""
         async with self._reception.order(message.channel.id):
             conversation = await self._services.conversation_repository.get_by_thread(str(message.channel.id))
@@ -186,7 +189,7 @@ class Talk(commands.Cog):
                 return None
             asked = await self._read_on(message, conversation)
             heard = await self._reception.hear(message, conversation, self._bot_id)
-        if asked or heard is Heard.ASKED:
+        if asked or heard is IntakeResult.ASKED:
             self._rounds.start(conversation.id, aside=aside)
         return heard
 
@@ -196,7 +199,7 @@ class Talk(commands.Cog):
         assert isinstance(thread, (discord.Thread, discord.PartialMessageable))
         try:
             return await self._reception.catch_up(thread, conversation, self._bot_id, before=message)
-        except TROUBLE as error:  # nobody waits for an answer until Discord lets us read what came before
+        except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             self._catching_up.come_back_to(thread, conversation, self._bot_id)
             return False

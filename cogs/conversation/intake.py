@@ -9,9 +9,9 @@ from weakref import WeakValueDictionary
 
 import discord
 
-from cogs.conversation.presenter import NOTHING, Leftover
-from cogs.conversation.worker import Rounds
-from cogs.retry import persistently
+from cogs.conversation.presenter import NOTHING, PostedMessages
+from cogs.conversation.worker import ConversationWorkers
+from cogs.retry import retry_transient
 from cogs.services import Services
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
@@ -91,7 +91,7 @@ Thread = discord.Thread | discord.PartialMessageable
 """A thread; a partial one is asleep, or the client has not been told of it."""
 
 
-class Heard(Enum):
+class IntakeResult(Enum):
     """What became of a message."""
 
     ASKED = auto()
@@ -108,7 +108,7 @@ class Heard(Enum):
     """It is for the bot, and Discord does not show the bot what it says."""
 
 
-class Reception:
+class MessageIntake:
     """Hears messages, each once. `bot_id` is always the bot's own."""
 
     def __init__(self, services: Services) -> None:
@@ -141,7 +141,7 @@ class Reception:
         """Whether something was written there that has not been taken in since; ask with the `order` held."""
         return thread_id in self._missed
 
-    async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> Heard:
+    async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
         """Take in a message.
 
         Raises:
@@ -151,15 +151,15 @@ class Reception:
         text = words_of(message, bot_id)
         addressed = is_addressed(message, bot_id)
         if addressed and not self._services.reads_messages and not message.content:
-            return Heard.UNREADABLE
+            return IntakeResult.UNREADABLE
         if not addressed and (not self._services.reads_messages or await self._is_company(conversation, author)):
             await self._services.messages.note_present(conversation.id, author)
             return await self._leave_to_others(message, conversation)
         if not text:
-            return Heard.WORDLESS
+            return IntakeResult.WORDLESS
         reader = Reader(author, message.author.display_name)
         kept = await self._services.chat.receive(conversation.id, text, reader, external_id=str(message.id))
-        return Heard.KNOWN if kept is None else Heard.ASKED
+        return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
 
     async def catch_up(
         self,
@@ -176,18 +176,18 @@ class Reception:
 
         Raises:
             StorageError: something could not be kept.
-            TROUBLE: Discord does not let us read, or has trouble.
+            DISCORD_ERRORS: Discord does not let us read, or has trouble.
         """
         if thread.id in self._up_to_date:
             return False
         newest = await self._services.messages.get_newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
-        written = await persistently(partial(_between, thread, known, before))
+        written = await retry_transient(partial(_between, thread, known, before))
         for message in written:
             heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
-            asked |= heard is Heard.ASKED
-            conversation = replace(conversation, shared=conversation.shared or heard is Heard.FIRST_OVERHEARD)
+            asked |= heard is IntakeResult.ASKED
+            conversation = replace(conversation, shared=conversation.shared or heard is IntakeResult.FIRST_OVERHEARD)
         await take_over_name(thread, written, conversation, self._services.conversations)
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
@@ -198,11 +198,11 @@ class Reception:
         """Whether anybody but the author writes in the thread."""
         return conversation.shared or bool({*await self._services.messages.list_authors(conversation.id)} - {author})
 
-    async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> Heard:
+    async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> IntakeResult:
         if conversation.shared or not self._services.reads_messages:
-            return Heard.OVERHEARD
+            return IntakeResult.OVERHEARD
         await self._services.conversations.share(conversation.id)
-        return Heard.FIRST_OVERHEARD
+        return IntakeResult.FIRST_OVERHEARD
 
 
 async def _between(thread: Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
@@ -218,7 +218,7 @@ async def _between(thread: Thread, known: int, before: discord.Message | None) -
 class Corrections:
     """A message that waits or is being answered is answered as it is now, or not at all; an answered one stays."""
 
-    def __init__(self, services: Services, reception: Reception, rounds: Rounds) -> None:
+    def __init__(self, services: Services, reception: MessageIntake, rounds: ConversationWorkers) -> None:
         self._services = services
         self._reception = reception
         self._rounds = rounds
@@ -239,5 +239,5 @@ class Corrections:
     def _go_on(self, taken: Taken | None) -> None:
         if taken is not None:
             undone = taken.undone
-            leftover = Leftover(undone.reply_ids, undone.trace_id) if undone else NOTHING
+            leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
             self._rounds.start(taken.message.conversation_id, leftover)

@@ -7,7 +7,7 @@ import aiohttp
 import discord
 
 from cogs.conversation.buttons import Buttons, view_of
-from cogs.conversation.intake import Heard
+from cogs.conversation.intake import IntakeResult
 from cogs.i18n import Speech
 
 logger = logging.getLogger(__name__)
@@ -15,14 +15,14 @@ logger = logging.getLogger(__name__)
 BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
-def hint_for(heard: Heard, message: discord.Message, say: Speech) -> str:
+def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
     """What to say to a message that was not taken in; nothing where there is nothing to say."""
     match heard:
-        case Heard.WORDLESS:
+        case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
-        case Heard.UNREADABLE:
+        case IntakeResult.UNREADABLE:
             return say("I cannot read this message. Mention me in it, and Discord lets me.")
-        case Heard.FIRST_OVERHEARD:
+        case IntakeResult.FIRST_OVERHEARD:
             return say("Several of you write here now, so from here on I answer when you mention me or reply to me.")
         case _:
             return ""

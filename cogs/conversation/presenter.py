@@ -10,9 +10,9 @@ import discord
 
 from cogs.conversation.buttons import Buttons, move_buttons, retry_button, sources_button, stop_button, view_of
 from cogs.delivery.channel import DiscordChannel
-from cogs.delivery.payload import Body, Delivery, DeliveryState
+from cogs.delivery.payload import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
-from cogs.delivery.writer import Pump, Pumps
+from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.i18n import Speech, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, failure_note, status_line, with_offer
@@ -45,36 +45,36 @@ Record = Callable[[Sequence[str], str | None], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Leftover:
+class PostedMessages:
     """Messages of an attempt that came to nothing; the next one makes them its own."""
 
     replies: tuple[str, ...] = ()
     trace: str | None = None
 
-    def __add__(self, other: "Leftover") -> "Leftover":
+    def __add__(self, other: "PostedMessages") -> "PostedMessages":
         replies = sorted({*self.replies, *other.replies}, key=int)
-        return Leftover(tuple(replies), self.trace or other.trace)
+        return PostedMessages(tuple(replies), self.trace or other.trace)
 
     def __bool__(self) -> bool:
         return bool(self.replies or self.trace)
 
 
-NOTHING = Leftover()
+NOTHING = PostedMessages()
 
 
-class TurnScreen:
+class TurnPresenter:
     """Shows the events of one turn in a channel. `seed` names what is answered, whatever the attempt."""
 
     def __init__(
         self,
-        pump: Pump,
+        pump: ChannelWriter,
         turn_id: str,
         *,
         seed: str,
         say: Speech,
         verbose: bool,
         record: Record,
-        leftover: Leftover = NOTHING,
+        leftover: PostedMessages = NOTHING,
         calls: Sequence[ShownCall] = (),
     ) -> None:
         self.turn_id = turn_id
@@ -99,9 +99,9 @@ class TurnScreen:
         self._timer = asyncio.get_running_loop().call_later(wait, self._show_status)
 
     @property
-    def shown(self) -> Leftover:
+    def shown(self) -> PostedMessages:
         """The messages that show the turn now."""
-        return Leftover(self._answer.message_ids, self._trace.message_id)
+        return PostedMessages(self._answer.message_ids, self._trace.message_id)
 
     def follow(self, event: TurnEvent) -> None:
         """Show what has happened, when the channel's pace allows. Returns at once."""
@@ -124,7 +124,7 @@ class TurnScreen:
         """Somebody has deleted a message of the channel."""
         self._answer.lost(message_id)
 
-    def pressed(self, press: Press) -> Body:
+    def pressed(self, press: Press) -> MessagePayload:
         """What the card of tool calls is to show after a press of one of its buttons."""
         return self._trace.pressed(press)
 
@@ -137,10 +137,10 @@ class TurnScreen:
         assert self._settling is not None, "the turn has not ended"
         return await asyncio.shield(self._settling)
 
-    async def leave(self) -> Leftover:
+    async def leave(self) -> PostedMessages:
         """Show nothing any more: the turn was taken back. What stands is left to the next."""
         self._timer.cancel()
-        return Leftover(await self._answer.leave(), await self._trace.leave())
+        return PostedMessages(await self._answer.leave(), await self._trace.leave())
 
     async def pause(self) -> None:
         """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
@@ -211,13 +211,13 @@ class TurnScreen:
         await self._record(self._answer.message_ids, self._trace.message_id)
 
 
-class Place:
+class ThreadContext:
     """A thread, and everything that is needed to say something in it."""
 
-    def __init__(self, thread: discord.Thread, pumps: Pumps) -> None:
+    def __init__(self, thread: discord.Thread, pumps: ChannelWriters) -> None:
         self.thread = thread
         self.channel = DiscordChannel(thread, view_of)
-        self.pump: Pump = pumps.of(self.channel)
+        self.pump: ChannelWriter = pumps.of(self.channel)
         self.say: Speech = speech_in(thread.guild)
 
     @property
@@ -232,12 +232,12 @@ class Place:
         return f"in thread {self.thread.id} the bot lacks {', '.join(self.lacking)}" if self.lacking else ""
 
 
-class Places:
-    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: Pumps) -> None:
+class ThreadContexts:
+    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters) -> None:
         self._guild_of = guild_of
         self._pumps = pumps
 
-    async def of(self, conversation: Conversation) -> Place | None:
+    async def of(self, conversation: Conversation) -> ThreadContext | None:
         """The place of a conversation; None while it has no thread that the bot can reach.
 
         Raises:
@@ -249,8 +249,8 @@ class Places:
         thread = await thread_of(guild, conversation) if guild else None
         return self.at(thread) if thread else None
 
-    def at(self, thread: discord.Thread) -> Place:
-        return Place(thread, self._pumps)
+    def at(self, thread: discord.Thread) -> ThreadContext:
+        return ThreadContext(thread, self._pumps)
 
 
 logger = logging.getLogger(__name__)
@@ -272,14 +272,14 @@ class Showing:
     def screen(
         self,
         turn_id: str,
-        place: Place,
+        place: ThreadContext,
         *,
         seed: str,
         verbose: bool,
-        leftover: Leftover = NOTHING,
+        leftover: PostedMessages = NOTHING,
         calls: Sequence[ShownCall] = (),
-    ) -> TurnScreen:
-        return TurnScreen(
+    ) -> TurnPresenter:
+        return TurnPresenter(
             place.pump,
             turn_id,
             seed=seed,
@@ -290,7 +290,7 @@ class Showing:
             calls=calls,
         )
 
-    async def conclude(self, screen: TurnScreen, place: Place) -> bool:
+    async def conclude(self, screen: TurnPresenter, place: ThreadContext) -> bool:
         """See a turn that has ended to its readers. False: it is to be tried again later."""
         delivery = await screen.settled()
         if delivery.state is DeliveryState.REFUSED:
@@ -306,7 +306,7 @@ class Showing:
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         return True
 
-    async def remove(self, leftover: Leftover, place: Place) -> None:
+    async def remove(self, leftover: PostedMessages, place: ThreadContext) -> None:
         """Take away what a turn has shown that comes to nothing."""
         if leftover.replies:
             await AnswerMessage(place.pump, "leftover", standing=leftover.replies).remove()
@@ -318,7 +318,7 @@ class Showing:
 class LiveTurn:
     """`askers` are the ids of those who wrote what is being answered."""
 
-    screen: TurnScreen
+    screen: TurnPresenter
     conversation: Conversation
     askers: tuple[str, ...]
 

@@ -9,14 +9,14 @@ from functools import partial
 import discord
 
 from cogs.conversation.buttons import turn_shown_by, turn_traced_by
-from cogs.conversation.presenter import Leftover, Place, Showing
+from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
 from cogs.delivery.turn_messages import messages_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.calls import calls_of
-from cogs.retry import persistently
+from cogs.retry import retry_transient
 from cogs.services import Services
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.uncited import unsupported
+from domain.citations.uncited import find_uncited
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
 from domain.tools.context import proposals_in
@@ -35,24 +35,24 @@ class Standing:
     traces: dict[str, str] = field(default_factory=dict)
     plain: dict[str, str] = field(default_factory=dict)
 
-    def of(self, turn_id: str) -> Leftover:
-        return Leftover(tuple(self.replies.get(turn_id, ())), self.traces.get(turn_id))
+    def of(self, turn_id: str) -> PostedMessages:
+        return PostedMessages(tuple(self.replies.get(turn_id, ())), self.traces.get(turn_id))
 
-    def of_others_than(self, known: Iterable[str]) -> Leftover:
+    def of_others_than(self, known: Iterable[str]) -> PostedMessages:
         """What is left of turns that there are no more."""
         gone = {*self.replies, *self.traces} - set(known)
-        return sum((self.of(turn_id) for turn_id in gone), Leftover())
+        return sum((self.of(turn_id) for turn_id in gone), PostedMessages())
 
 
 async def look_around(thread: discord.Thread, since: int | None) -> Standing:
     """What the bot has posted in the thread after the message of that id, else last; nothing, where it may not look.
 
     Raises:
-        PASSING: Discord has trouble; to go on without having looked might say something twice.
+        TRANSIENT_ERRORS: Discord has trouble; to go on without having looked might say something twice.
     """
     standing = Standing()
     try:
-        for message in await persistently(partial(_page, thread, since)):
+        for message in await retry_transient(partial(_page, thread, since)):
             if message.author.id == thread.guild.me.id:
                 _note(standing, message)
     except (discord.Forbidden, discord.NotFound) as fault:
@@ -91,14 +91,14 @@ def _button_names(message: discord.Message) -> Iterator[str]:
             yield from (part.custom_id for part in row.children if part.custom_id)
 
 
-class Aftermath:
+class Recovery:
     """Puts a conversation in order before anything new is answered in it."""
 
     def __init__(self, services: Services, showing: Showing) -> None:
         self._services = services
         self._showing = showing
 
-    async def clear_up(self, conversation: Conversation, place: Place) -> tuple[Leftover, bool]:
+    async def clear_up(self, conversation: Conversation, place: ThreadContext) -> tuple[PostedMessages, bool]:
         """Deliver what is answered, and let what was interrupted wait again.
 
         Returns what interrupted turns have left in the thread, and whether everything answered stands there now.
@@ -113,10 +113,12 @@ class Aftermath:
         gone = {turn.id for turn in interrupted}
         leftover = standing.of_others_than(turn.id for turn in turns if turn.id not in gone)
         for turn in interrupted:
-            leftover += Leftover(turn.reply_ids, turn.trace_id)
+            leftover += PostedMessages(turn.reply_ids, turn.trace_id)
         return leftover, all(delivered)
 
-    async def _look_around(self, place: Place, history: Sequence[ChatMessage], turns: Sequence[Turn]) -> Standing:
+    async def _look_around(
+        self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]
+    ) -> Standing:
         """What stands below the oldest message that is not done with."""
         done = {turn.id for turn in turns if turn.state is TurnState.DELIVERED or turn.told}
         questions = [message for message in history if message.role is MessageRole.USER and message.turn_id not in done]
@@ -129,7 +131,7 @@ class Aftermath:
         self,
         turn: Turn,
         conversation: Conversation,
-        place: Place,
+        place: ThreadContext,
         history: Sequence[ChatMessage],
         standing: Standing,
     ) -> bool:
@@ -137,8 +139,8 @@ class Aftermath:
         said = [message for message in history if message.turn_id == turn.id]
         asked = [message for message in said if message.role is MessageRole.USER]
         text = said[-1].content
-        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=unsupported(text))
-        leftover = Leftover(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
+        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=find_uncited(text))
+        leftover = PostedMessages(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
         verbose = bool(leftover.trace) or await self._showing.is_verbose(
             conversation, [each.author_id for each in asked]
         )
@@ -158,8 +160,8 @@ class Aftermath:
         return await self._showing.conclude(screen, place)
 
 
-def _unmarked(messages: Sequence[str], known: Leftover, standing: Standing) -> Leftover:
+def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing) -> PostedMessages:
     """Parts of an answer that stand without anybody having noted it: they say what it says."""
     texts = map(folded, messages)
     found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
-    return Leftover(tuple(found))
+    return PostedMessages(tuple(found))

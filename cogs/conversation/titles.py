@@ -3,8 +3,8 @@
 import asyncio
 import logging
 
-from cogs.conversation.presenter import Place
-from cogs.retry import TROUBLE
+from cogs.conversation.presenter import ThreadContext
+from cogs.retry import DISCORD_ERRORS
 from cogs.services import Services
 from cogs.threads import rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
@@ -16,14 +16,14 @@ logger = logging.getLogger(__name__)
 ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 
-class Titling:
+class TitleUpdates:
     """Names conversations in the background; a title that a person chose is left alone, whenever they chose it."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def consider(self, conversation: Conversation, place: Place, turn_id: str) -> None:
+    def consider(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
         """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
         if conversation.title_source is not TitleSource.AUTOMATIC:
             return
@@ -41,13 +41,13 @@ class Titling:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _name(self, conversation: Conversation, place: Place, turn_id: str) -> None:
+    async def _name(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
         try:
             turns = await self._services.turns.get_by_conversation(conversation.id)
             if [turn.id for turn in turns if turn.state in ANSWERED] == [turn_id]:
                 await self._find_title(conversation, turn_id)
                 await self._rename(conversation.id, place)
-        except (MarginaliaError, *TROUBLE) as error:
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.info("conversation %s keeps its title: %s", conversation.id, error)
 
     async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
@@ -59,7 +59,7 @@ class Titling:
         if title:
             await self._services.conversation_repository.update_title(conversation.id, title, TitleSource.MODEL)
 
-    async def _rename(self, conversation_id: str, place: Place) -> None:
+    async def _rename(self, conversation_id: str, place: ThreadContext) -> None:
         current = await self._services.conversations.get(conversation_id)
         if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
             await rename_thread(place.thread, thread_name(current), place.say)

@@ -9,14 +9,23 @@ from contextlib import aclosing
 from functools import partial
 
 from cogs.conversation.buttons import again_button
-from cogs.conversation.presenter import NOTHING, Leftover, LiveTurn, LiveTurns, Place, Places, Showing, TurnScreen
-from cogs.conversation.recovery import Aftermath
-from cogs.conversation.titles import Titling
+from cogs.conversation.presenter import (
+    NOTHING,
+    LiveTurn,
+    LiveTurns,
+    PostedMessages,
+    Showing,
+    ThreadContext,
+    ThreadContexts,
+    TurnPresenter,
+)
+from cogs.conversation.recovery import Recovery
+from cogs.conversation.titles import TitleUpdates
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import sentence_for
-from cogs.retry import PASSING, TROUBLE
-from cogs.services import Aside, Services
+from cogs.retry import DISCORD_ERRORS, TRANSIENT_ERRORS
+from cogs.services import NotifyPrivately, Services
 from domain.conversation import Conversation
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, TurnFailed, TurnStarted
@@ -24,7 +33,7 @@ from domain.event import Answer, TurnFailed, TurnStarted
 logger = logging.getLogger(__name__)
 
 
-class Round:
+class ConversationWorker:
     """Answers in one conversation until nothing waits there any more.
 
     `leftover` are messages of earlier attempts, for the next turn to use. `untidy` holds the conversations in which
@@ -36,9 +45,9 @@ class Round:
         conversation_id: str,
         *,
         services: Services,
-        places: Places,
+        places: ThreadContexts,
         showing: Showing,
-        titling: Titling,
+        titling: TitleUpdates,
         live: LiveTurns,
         untidy: set[str],
     ) -> None:
@@ -46,13 +55,13 @@ class Round:
         self._services = services
         self._places = places
         self._showing = showing
-        self._aftermath = Aftermath(services, showing)
+        self._aftermath = Recovery(services, showing)
         self._titling = titling
         self._live = live
-        self._screen: TurnScreen | None = None
+        self._screen: TurnPresenter | None = None
         self._untidy = untidy
         self.leftover = NOTHING
-        self.asides: list[Aside] = []
+        self.asides: list[NotifyPrivately] = []
         """How to reach those who wait for an answer otherwise than in the thread."""
         self.wanted = True
         self.closing = False
@@ -82,7 +91,7 @@ class Round:
             if self.cut_short:
                 await self._tell_aside(place.lacking if place else [])
 
-    async def _answer_all(self, conversation: Conversation, place: Place) -> None:
+    async def _answer_all(self, conversation: Conversation, place: ThreadContext) -> None:
         """Nobody is to pay for another answer while one that is made cannot be shown."""
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
@@ -92,14 +101,14 @@ class Round:
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
 
-    async def _tidy(self, conversation: Conversation, place: Place) -> Leftover:
+    async def _tidy(self, conversation: Conversation, place: ThreadContext) -> PostedMessages:
         leftover, is_tidy = await self._aftermath.clear_up(conversation, place)
         if is_tidy:
             self._untidy.discard(self._id)
         self.cut_short = not is_tidy
         return leftover
 
-    async def _answer_next(self, conversation: Conversation, place: Place) -> bool:
+    async def _answer_next(self, conversation: Conversation, place: ThreadContext) -> bool:
         """Play one turn; False if nothing waits for it, or the conversation is not shown here any more."""
         if conversation.thread_id != str(place.thread.id):
             return False
@@ -111,7 +120,7 @@ class Round:
                 self._live.pop(self._screen.turn_id, None)
             self._screen = None
 
-    async def _play(self, conversation: Conversation, place: Place) -> None:
+    async def _play(self, conversation: Conversation, place: ThreadContext) -> None:
         try:
             async with aclosing(self._services.chat.answer(conversation.id)) as events:
                 async for event in events:
@@ -129,7 +138,7 @@ class Round:
             self._untidy.add(self._id)
             self._screen.follow(_failure(self._screen.turn_id, error, place))
 
-    async def _show(self, started: TurnStarted, conversation: Conversation, place: Place) -> None:
+    async def _show(self, started: TurnStarted, conversation: Conversation, place: ThreadContext) -> None:
         running = self._services.chat.running(conversation.id)
         askers = running.askers if running else ()
         leftover, self.leftover = self.leftover, NOTHING
@@ -144,7 +153,7 @@ class Round:
         if leftover:
             await self._services.turns.update_delivery(started.turn_id, leftover.replies, leftover.trace)
 
-    async def _conclude(self, screen: TurnScreen, conversation: Conversation, place: Place) -> bool:
+    async def _conclude(self, screen: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
         """See the end of a turn to its readers. False: it is not the time for another."""
         if screen.ending is None:  # taken back
             self.leftover += await screen.leave()
@@ -156,12 +165,12 @@ class Round:
             self._titling.consider(conversation, place, screen.turn_id)
         return self._id not in self._untidy
 
-    async def _tell(self, error: Exception, place: Place | None) -> None:
+    async def _tell(self, error: Exception, place: ThreadContext | None) -> None:
         """Say what went wrong where no turn could say it. A conversation that was deleted meanwhile is no trouble."""
         if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
             return
         self._untidy.add(self._id)
-        if place is None or isinstance(error, PASSING):
+        if place is None or isinstance(error, TRANSIENT_ERRORS):
             logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
             self.cut_short = True
             return
@@ -179,11 +188,11 @@ class Round:
         for aside in asides:
             try:
                 await aside(lacking)
-            except TROUBLE as error:
+            except DISCORD_ERRORS as error:
                 logger.warning("nobody could be told of conversation %s: %s", self._id, error)
 
 
-def _failure(turn_id: str, error: Exception, place: Place) -> TurnFailed:
+def _failure(turn_id: str, error: Exception, place: ThreadContext) -> TurnFailed:
     code = error.code if isinstance(error, MarginaliaError) else "internal"
     return TurnFailed(
         turn_id, code, error.message if isinstance(error, MarginaliaError) else sentence_for(error, place.say)
@@ -194,16 +203,16 @@ COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
 """To a conversation in which Discord did not let us say what there is to say; after that, the next start does."""
 
 
-class Rounds:
+class ConversationWorkers:
     """Starts rounds, and ends them. None begins before `open` is called: first is found out what a crash has left."""
 
-    def __init__(self, services: Services, places: Places, titling: Titling) -> None:
+    def __init__(self, services: Services, places: ThreadContexts, titling: TitleUpdates) -> None:
         self.live: LiveTurns = {}
         self._services = services
         self._places = places
         self._showing = Showing(services)
         self._titling = titling
-        self._rounds: dict[str, tuple[Round, asyncio.Task[None]]] = {}
+        self._rounds: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._failures: Counter[str] = Counter()
@@ -214,7 +223,12 @@ class Rounds:
         self._opened.set()
 
     def start(
-        self, conversation_id: str, leftover: Leftover = NOTHING, *, untidy: bool = False, aside: Aside | None = None
+        self,
+        conversation_id: str,
+        leftover: PostedMessages = NOTHING,
+        *,
+        untidy: bool = False,
+        aside: NotifyPrivately | None = None,
     ) -> asyncio.Task[None]:
         """Have answered what waits in a conversation; the task ends when that has been done.
 
@@ -239,7 +253,7 @@ class Rounds:
     def try_again(self) -> None:
         """Come back at once to where there is something left to say: Discord may let us now.
 
-        Rounds that are under way may have met its refusal already, so they go on once more when they are through.
+        Workers under way may have met its refusal already, so they go on once more when they are through.
         """
         for conversation_id in self._untidy | self._rounds.keys():
             if timer := self._later.pop(conversation_id, None):
@@ -263,8 +277,8 @@ class Rounds:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _begin(self, conversation_id: str) -> tuple[Round, asyncio.Task[None]]:
-        round_ = Round(
+    def _begin(self, conversation_id: str) -> tuple[ConversationWorker, asyncio.Task[None]]:
+        round_ = ConversationWorker(
             conversation_id,
             services=self._services,
             places=self._places,

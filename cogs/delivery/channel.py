@@ -13,10 +13,10 @@ import discord
 
 from cogs.delivery.payload import (
     ArchivedThreadError,
-    Body,
     ChannelGoneError,
     DeliveryError,
     MessageGoneError,
+    MessagePayload,
     NotAllowedError,
     RefusedError,
     Sent,
@@ -27,7 +27,7 @@ from cogs.rendering.tool_calls import EmbedData
 MakeView = Callable[[Hashable], discord.ui.View]
 """Makes the buttons that a body's `view` stands for."""
 
-Place = discord.Thread | discord.TextChannel | discord.DMChannel
+ThreadContext = discord.Thread | discord.TextChannel | discord.DMChannel
 
 UNKNOWN_CHANNEL, TOO_MANY_OLD_EDITS, ARCHIVED, LOCKED = 10003, 30046, 50083, 160005
 BANNED_FOR_S = 60.0
@@ -42,14 +42,14 @@ LOOKED_THROUGH = 100
 class _Attempt:
     """A message of which it is not known whether it was posted, and the newest that was there before."""
 
-    body: Body
+    body: MessagePayload
     after: int
 
 
 class DiscordChannel:
     """Sends what Discord shows; never anything that notifies, whatever the client's own setting."""
 
-    def __init__(self, channel: Place, make_view: MakeView) -> None:
+    def __init__(self, channel: ThreadContext, make_view: MakeView) -> None:
         self._channel = channel
         self._make_view = make_view
         self._unsure: dict[str, _Attempt] = {}
@@ -59,7 +59,7 @@ class DiscordChannel:
     def id(self) -> int:
         return self._channel.id
 
-    async def send(self, body: Body, nonce: str) -> Sent:
+    async def send(self, body: MessagePayload, nonce: str) -> Sent:
         """As the port says. Discord knows a nonce for some minutes, an outage may take longer: so before a message is
         sent again, it is looked for in the channel."""
         attempt = self._unsure.get(nonce) or _Attempt(body, self._newest_known())
@@ -71,7 +71,7 @@ class DiscordChannel:
         self._newest_sent = max(self._newest_sent, message.id)
         return Sent(str(message.id), self._shows(message, body))
 
-    async def _send(self, body: Body, nonce: str) -> discord.Message:
+    async def _send(self, body: MessagePayload, nonce: str) -> discord.Message:
         return await self._channel.send(
             body.content or None,
             nonce=nonce,
@@ -99,10 +99,10 @@ class DiscordChannel:
     def _newest_known(self) -> int:
         return max(self._newest_sent, getattr(self._channel, "last_message_id", None) or 0)
 
-    def _shows(self, message: discord.Message, body: Body) -> bool:
+    def _shows(self, message: discord.Message, body: MessagePayload) -> bool:
         return _shows(message, body, self._custom_ids(body))
 
-    async def edit(self, message_id: str, body: Body) -> None:
+    async def edit(self, message_id: str, body: MessagePayload) -> None:
         """By way of a partial message: a whole one would send flags along, and bring link previews back."""
         with _translated():
             message = self._partial(message_id)
@@ -128,16 +128,16 @@ class DiscordChannel:
     def _partial(self, message_id: str) -> discord.PartialMessage:
         return self._channel.get_partial_message(int(message_id))
 
-    def _parts(self, body: Body) -> dict[str, Any]:
+    def _parts(self, body: MessagePayload) -> dict[str, Any]:
         parts: dict[str, Any] = {"embeds": embeds_of(body)} if body.embeds else {}
         return parts | {"view": self._make_view(body.view)} if body.view is not None else parts
 
-    def _custom_ids(self, body: Body) -> list[str]:
+    def _custom_ids(self, body: MessagePayload) -> list[str]:
         view = None if body.view is None else self._make_view(body.view)
         return [part["custom_id"] for row in view.to_components() for part in row["components"]] if view else []
 
 
-def embeds_of(body: Body) -> list[discord.Embed]:
+def embeds_of(body: MessagePayload) -> list[discord.Embed]:
     return [_embed(embed) for embed in body.embeds]
 
 
@@ -145,7 +145,7 @@ def _embed(embed: EmbedData) -> discord.Embed:
     return discord.Embed(description=embed.description, colour=embed.colour)
 
 
-def _shows(message: discord.Message, body: Body, custom_ids: list[str]) -> bool:
+def _shows(message: discord.Message, body: MessagePayload, custom_ids: list[str]) -> bool:
     """Whether the message is the one that was sent, not an earlier one of the same nonce; spaces do not count."""
     rows = [row.children for row in message.components if isinstance(row, discord.ActionRow)]
     shown = [message.content, *(embed.description or "" for embed in message.embeds)]

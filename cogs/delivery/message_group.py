@@ -6,12 +6,12 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from cogs.delivery.payload import Body, Delivery, DeliveryState, Sent
+from cogs.delivery.payload import Delivery, DeliveryState, MessagePayload, Sent
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
 
-Compose = Callable[[], Sequence[Body | None]]
+Compose = Callable[[], Sequence[MessagePayload | None]]
 """Makes the messages that should stand; called when it is time to show them, not for every change.
 
 None is for a message that stands already and is to be left as it is.
@@ -26,14 +26,14 @@ NONCE_DIGEST_BYTES = 12
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    body: Body
+    body: MessagePayload
     nonce: str
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
     message_id: str
-    body: Body
+    body: MessagePayload
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,10 @@ class _Standing:
     """`body` None: it is not known what the message shows."""
 
     message_id: str
-    body: Body | None
+    body: MessagePayload | None
 
 
-class Posting:
+class MessageGroup:
     """One or more messages that are one thing: an answer, or the card of its tool calls.
 
     `kind` and the turn's id name its messages for Discord, so that one that is sent again after a lost connection or a
@@ -65,7 +65,7 @@ class Posting:
         self._standing = [_Standing(message_id, None) for message_id in standing]
         self._stale: list[str] = []
         self._compose: Compose = tuple
-        self._bodies: tuple[Body | None, ...] | None = ()
+        self._bodies: tuple[MessagePayload | None, ...] | None = ()
         self._posted = posted
         self.wishes = 0
         self.final = False
@@ -146,7 +146,7 @@ class Posting:
             self._stale += ids[index + 1 :]
             del self._standing[index:]
 
-    def shown(self, body: Body) -> None:
+    def shown(self, body: MessagePayload) -> None:
         """Note that somebody else changed the one message of this posting: it shows `body` now."""
         if self._standing:
             self._standing[0].body = body

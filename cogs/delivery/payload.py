@@ -9,7 +9,7 @@ from cogs.rendering.tool_calls import EmbedData
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class MessagePayload:
     """A message, as a value that can be compared.
 
     `view` stands for its buttons: whatever the channel's adapter makes a view of. A `silent` message notifies nobody
@@ -39,11 +39,11 @@ class Channel(Protocol):
     @property
     def id(self) -> int: ...
 
-    async def send(self, body: Body, nonce: str) -> Sent:
+    async def send(self, body: MessagePayload, nonce: str) -> Sent:
         """Post a message, or find the one that was posted under this nonce a few minutes ago."""
         ...
 
-    async def edit(self, message_id: str, body: Body) -> None: ...
+    async def edit(self, message_id: str, body: MessagePayload) -> None: ...
     async def delete(self, message_id: str) -> None: ...
     async def unarchive(self) -> None: ...
     async def typing(self) -> None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Hashable, Sequence
 
-from cogs.delivery.message_group import Posted, Posting
-from cogs.delivery.payload import Body, Delivery
-from cogs.delivery.writer import Pump
+from cogs.delivery.message_group import MessageGroup, Posted
+from cogs.delivery.payload import Delivery, MessagePayload
+from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.answers import with_note
 from cogs.rendering.calls import CallState, ShownCall
 from cogs.rendering.card_state import CardState, Press, first_state
@@ -28,14 +28,14 @@ class AnswerMessage:
 
     def __init__(
         self,
-        pump: Pump,
+        pump: ChannelWriter,
         seed: str,
         *,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
     ) -> None:
         self._pump = pump
-        self._posting = Posting(seed, "a", standing=standing, posted=posted)
+        self._posting = MessageGroup(seed, "a", standing=standing, posted=posted)
 
     @property
     def message_ids(self) -> tuple[str, ...]:
@@ -62,9 +62,9 @@ class AnswerMessage:
         """Take back all that stands of it."""
         return await self._pump.settle(self._posting, tuple)
 
-    def _bodies(self, text: str, note: str, view: Hashable | None) -> list[Body]:
-        *others, last = [Body(message) for message in messages_of(text, note)] or [Body("…")]
-        return [*others, Body(last.content, view=view)]
+    def _bodies(self, text: str, note: str, view: Hashable | None) -> list[MessagePayload]:
+        *others, last = [MessagePayload(message) for message in messages_of(text, note)] or [MessagePayload("…")]
+        return [*others, MessagePayload(last.content, view=view)]
 
 
 def messages_of(text: str, note: str = "") -> list[str]:
@@ -80,7 +80,7 @@ class TraceMessage:
 
     def __init__(
         self,
-        pump: Pump,
+        pump: ChannelWriter,
         turn_id: str,
         *,
         seed: str = "",
@@ -94,7 +94,7 @@ class TraceMessage:
         self._say = say
         self._calls = {str(call.number): call for call in calls}
         self._chosen: CardState | None = None
-        self._posting = Posting(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
+        self._posting = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 
     @property
     def calls(self) -> list[ShownCall]:
@@ -110,7 +110,7 @@ class TraceMessage:
             self._chosen = self._chosen.with_open([call.number])
         self._show()
 
-    def pressed(self, press: Press) -> Body:
+    def pressed(self, press: Press) -> MessagePayload:
         """What to show in answer to a press while the turn runs; later calls keep to it."""
         self._chosen = press.after(self.calls)
         body = self._body()
@@ -137,12 +137,12 @@ class TraceMessage:
     def _show(self) -> None:
         self._pump.show(self._posting, lambda: [self._body()])
 
-    def _body(self) -> Body:
+    def _body(self) -> MessagePayload:
         state = self._chosen or first_state(self.calls)
         return card_body(self._turn_id, self.calls, state, self._say)
 
 
-def card_body(turn_id: str, calls: list[ShownCall], state: CardState, say: Say = in_english) -> Body:
+def card_body(turn_id: str, calls: list[ShownCall], state: CardState, say: Say = in_english) -> MessagePayload:
     """The card as a message; its view is its buttons."""
     card = render_card(turn_id, calls, state, say)
-    return Body(embeds=card.embeds, view=card.buttons, silent=True)
+    return MessagePayload(embeds=card.embeds, view=card.buttons, silent=True)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from weakref import WeakValueDictionary
 
-from cogs.delivery.message_group import Compose, Delete, Edit, Posting, Send, Step
+from cogs.delivery.message_group import Compose, Delete, Edit, MessageGroup, Send, Step
 from cogs.delivery.payload import (
     ArchivedThreadError,
     Channel,
@@ -31,7 +31,7 @@ DRAFT_EVERY_S = 1.25
 """Four edits in five seconds: one is always left for the final text."""
 
 
-class Pace:
+class RateBudget:
     """Keeps the count for one channel. All times are seconds of one clock."""
 
     def __init__(self) -> None:
@@ -80,27 +80,27 @@ PATIENCE = 25
 """Tries of what is final, some ten minutes: an outage longer than that is left to the next start of the program."""
 
 
-class Pump:
+class ChannelWriter:
     """Keeps the postings of one channel what they should be. Works only while there is something to do."""
 
     def __init__(self, channel: Channel, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self.channel = channel
         self._now = now
         self._sleep = sleep
-        self._pace = Pace()
-        self._postings: list[Posting] = []
+        self._pace = RateBudget()
+        self._postings: list[MessageGroup] = []
         self._not_before = 0.0
         self._urgent = asyncio.Event()
-        self._settled: dict[Posting, asyncio.Future[Delivery]] = {}
+        self._settled: dict[MessageGroup, asyncio.Future[Delivery]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def show(self, posting: Posting, compose: Compose) -> None:
+    def show(self, posting: MessageGroup, compose: Compose) -> None:
         """Let this stand as soon as the channel's pace allows; a later wish replaces an earlier one."""
         if posting.outcome is None:
             posting.want(compose)
             self._work_on(posting)
 
-    async def settle(self, posting: Posting, compose: Compose) -> Delivery:
+    async def settle(self, posting: MessageGroup, compose: Compose) -> Delivery:
         """Let this stand for good, and return when it does, or when it is certain that it never will."""
         if posting.outcome is not None:
             return posting.outcome
@@ -122,7 +122,7 @@ class Pump:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def _work_on(self, posting: Posting) -> None:
+    def _work_on(self, posting: MessageGroup) -> None:
         if posting not in self._postings:
             self._postings.append(posting)
         if self._task is None or self._task.done():
@@ -148,13 +148,13 @@ class Pump:
         self._settled.clear()
         self._postings.clear()
 
-    def _choose(self) -> Posting | None:
+    def _choose(self) -> MessageGroup | None:
         """What is final goes first, then what has waited longest."""
         self._postings = [each for each in self._postings if not each.in_step]
         waiting = sorted(self._postings, key=lambda each: (not each.final, each.retry_at, each.served_at))
         return waiting[0] if waiting else None
 
-    async def _advance(self, posting: Posting) -> None:
+    async def _advance(self, posting: MessageGroup) -> None:
         """Do one step of a posting, or wait until it may be done."""
         if (wait := self._until(posting)) > 0:
             await self._wait(wait)
@@ -167,7 +167,7 @@ class Pump:
         else:
             await self._carry_out(posting, step)
 
-    def _until(self, posting: Posting) -> float:
+    def _until(self, posting: MessageGroup) -> float:
         now = self._now()
         wait = max(self._not_before, posting.retry_at) - now
         if not posting.final and posting.stands:
@@ -194,13 +194,13 @@ class Pump:
             sleeping.cancel()
             called.cancel()
 
-    def _rest(self, posting: Posting) -> None:
+    def _rest(self, posting: MessageGroup) -> None:
         """The posting is as it should be; a final one is done with."""
         posting.in_step = True
         if posting.final:
             self._end(posting, DeliveryState.DELIVERED)
 
-    async def _carry_out(self, posting: Posting, step: Step) -> None:
+    async def _carry_out(self, posting: MessageGroup, step: Step) -> None:
         posting.served_at, wishes = self._now(), posting.wishes
         try:
             sent = await self._request(posting, step)
@@ -219,7 +219,7 @@ class Pump:
         else:
             await posting.done(step, sent)
 
-    async def _request(self, posting: Posting, step: Step) -> Sent | None:
+    async def _request(self, posting: MessageGroup, step: Step) -> Sent | None:
         draft = not posting.final
         match step:
             case Send(body=body, nonce=nonce):
@@ -232,7 +232,7 @@ class Pump:
                 await self.channel.delete(message_id)
         return None
 
-    async def _wake_thread(self, posting: Posting) -> None:
+    async def _wake_thread(self, posting: MessageGroup) -> None:
         try:
             await self.channel.unarchive()
         except TryLaterError as trouble:
@@ -242,7 +242,7 @@ class Pump:
         except ChannelGoneError as fault:
             self._end(posting, DeliveryState.CHANNEL_GONE, str(fault))
 
-    def _put_off(self, posting: Posting, trouble: TryLaterError) -> None:
+    def _put_off(self, posting: MessageGroup, trouble: TryLaterError) -> None:
         now = self._now()
         if trouble.retry_after is not None:
             self._not_before = now + trouble.retry_after
@@ -252,7 +252,7 @@ class Pump:
         if posting.final and posting.failures >= PATIENCE:
             self._end(posting, DeliveryState.UNREACHABLE, str(trouble))
 
-    def _refuse(self, posting: Posting, fault: RefusedError, *, superseded: bool) -> None:
+    def _refuse(self, posting: MessageGroup, fault: RefusedError, *, superseded: bool) -> None:
         """A draft that is refused is left out; the next one may be better."""
         logger.error("channel %s refuses a message: %s", self.channel.id, fault)
         if superseded:
@@ -261,7 +261,7 @@ class Pump:
         if posting.final:
             self._end(posting, DeliveryState.REFUSED, str(fault))
 
-    def _end(self, posting: Posting, state: DeliveryState, reason: str = "") -> None:
+    def _end(self, posting: MessageGroup, state: DeliveryState, reason: str = "") -> None:
         posting.end(state, reason)
         posting.in_step = True
         settled = self._settled.pop(posting, None)
@@ -270,18 +270,18 @@ class Pump:
             settled.set_result(posting.outcome)
 
 
-class Pumps:
+class ChannelWriters:
     """The pump of each channel, as long as anybody uses it."""
 
     def __init__(self, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self._now = now
         self._sleep = sleep
-        self._pumps: WeakValueDictionary[int, Pump] = WeakValueDictionary()
+        self._pumps: WeakValueDictionary[int, ChannelWriter] = WeakValueDictionary()
 
-    def of(self, channel: Channel) -> Pump:
+    def of(self, channel: Channel) -> ChannelWriter:
         pump = self._pumps.get(channel.id)
         if pump is None:
-            pump = self._pumps[channel.id] = Pump(channel, now=self._now, sleep=self._sleep)
+            pump = self._pumps[channel.id] = ChannelWriter(channel, now=self._now, sleep=self._sleep)
         return pump
 
     async def close(self, patience: float) -> None:

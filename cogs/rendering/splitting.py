@@ -23,7 +23,7 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MessagePart:
     """A message's worth of text; `opened` and `closed` are what a cut inside a code block put around the body."""
 
     opened: str
@@ -50,8 +50,8 @@ def split(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
     return [piece.text for piece in pieces(text, limit)]
 
 
-def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[Piece]:
-    found: list[Piece] = []
+def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[MessagePart]:
+    found: list[MessagePart] = []
     rest, fence = text.lstrip("\n"), None
     while rest.strip():
         opened = f"{fence}\n" if fence else ""
@@ -60,11 +60,11 @@ def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[Piece]:
         room = limit - units(opened) - (len(CLOSING) if fenced else 0)
         if units(rest.rstrip()) <= room:
             body = rest.rstrip()
-            found.append(Piece(opened, body, CLOSING if _fence_at_end(body, fence) else ""))
+            found.append(MessagePart(opened, body, CLOSING if _fence_at_end(body, fence) else ""))
             break
         window = _take(rest, room)
         cut, skip, after = _best_cut(rest, len(window), fence)
-        found.append(Piece(opened, rest[:cut], CLOSING if after else ""))
+        found.append(MessagePart(opened, rest[:cut], CLOSING if after else ""))
         rest, fence = rest[skip:], after
     return [piece for piece in found if piece.body.strip()]
 

@@ -18,7 +18,7 @@ from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
 from domain.spoilers.bound import without_name
-from domain.spoilers.filter import LeakGate, Tells
+from domain.spoilers.filter import SpoilerCheck, SpoilerFilter
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
@@ -172,7 +172,7 @@ def _folded(text: str) -> str:
 class Composition:
     """Follows a strategy's events and says what of the answer may be shown; `text` is what has been."""
 
-    def __init__(self, composer: AnswerComposer, gate: LeakGate) -> None:
+    def __init__(self, composer: AnswerComposer, gate: SpoilerFilter) -> None:
         self._composer = composer
         self._gate = gate
 
@@ -212,7 +212,7 @@ class Composition:
         return await self._gate.feed(await self._composer.finish()) + await self._gate.finish()
 
 
-def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: Tells | None) -> Composition:
+def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk: what was said and shown in it may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), TypedPages(estimated=book.pages_estimated))
     composer.learn_name(book.title)
@@ -223,7 +223,7 @@ def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: Tell
             composer.learn_words(f"{without_name(message.note)}\n{message.content}")
         elif message.role is MessageRole.TOOL_RESULT and not message.passages:
             composer.learn_result(message.content)
-    return Composition(composer, LeakGate(tells))
+    return Composition(composer, SpoilerFilter(tells))
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:

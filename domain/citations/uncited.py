@@ -35,7 +35,7 @@ _OF_THE_TALK = re.compile(
 )
 
 
-def unsupported(answer: str) -> tuple[str, ...]:
+def find_uncited(answer: str) -> tuple[str, ...]:
     """The claims of an answer that stand without a reference, in order."""
     lines = (line for line in answer.splitlines() if not _NOT_PROSE.match(line))
     return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from domain.book import ChapterCount, Mentions, Sentence
 from domain.library.search.excerpts import Excerpts
 from domain.library.search.index import BookIndex
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.search.words import STOP_WORDS, fold, stem_of, without_possessive, words_of
 
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
@@ -90,7 +90,7 @@ MAX_WORDS = 30
 """Words of the longest term that is counted."""
 
 
-def count_mentions(index: BookIndex, layout: Layout, excerpts: Excerpts, term: str) -> Mentions:
+def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
     """Count a term of one or more words in what has been read."""
     places = mention_places(index, layout, words_of(term)[:MAX_WORDS])
     if not places:
@@ -106,13 +106,13 @@ def count_mentions(index: BookIndex, layout: Layout, excerpts: Excerpts, term: s
     )
 
 
-def sentences_with(index: BookIndex, layout: Layout, term: str) -> list[int]:
+def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
     """The numbers of the sentences in which a mention begins, rising."""
     places = mention_places(index, layout, words_of(term)[:MAX_WORDS])
     return list(dict.fromkeys(bisect_right(layout.words, place) - 1 for place in places))
 
 
-def mention_places(index: BookIndex, layout: Layout, term: Sequence[str]) -> list[int]:
+def mention_places(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
     """The ordinals of the first words of all mentions, rising."""
     following: set[int] | None = None
     for word in reversed(term):
@@ -121,7 +121,7 @@ def mention_places(index: BookIndex, layout: Layout, term: Sequence[str]) -> lis
     return sorted(following or ())
 
 
-def _places_of(index: BookIndex, layout: Layout, word: str) -> set[int]:
+def _places_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
     return {
         place
         for form in index.forms(stem_of(word))
@@ -137,7 +137,7 @@ def _is_mention(written: str, wanted: str) -> bool:
     return folded in (fold(written), fold(without_possessive(written)))
 
 
-def _by_chapter(layout: Layout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
+def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
     """Counts in reading order."""
     counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
     return tuple(

@@ -25,7 +25,7 @@ def opening_of(sentences: Sequence[Sentence]) -> Sentence | None:
     return next((sentence for sentence in sentences if _is_fit(words_of(sentence.text))), None)
 
 
-def telling_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
+def salient_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
     """The opening and the sentences whose words come up most in the whole, in order."""
     opening = opening_of(sentences)
     if opening is None or count < 1:
@@ -41,7 +41,7 @@ def weights_of(sentences: Iterable[Sentence]) -> Counter[str]:
     return _in_how_many(map(_stems, sentences))
 
 
-def most_telling(sentences: Iterable[Sentence], count: int, weights: Counter[str]) -> list[Sentence]:
+def most_salient(sentences: Iterable[Sentence], count: int, weights: Counter[str]) -> list[Sentence]:
     """The sentences whose words weigh most, in order; headings and exclamations are none."""
     stems = {sentence: _stems(sentence) for sentence in sentences}
     return sorted(_heaviest(stems, count, weights), key=lambda sentence: sentence.start)

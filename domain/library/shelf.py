@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText
 from domain.errors import BookError, BookErrorCode
-from domain.ports import BookFile, BookFiles, BookReader, BookRepository, Clock, Progress
+from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress
 
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""
@@ -28,7 +28,7 @@ class AddedBook:
 class Bookshelf:
     """Books of all shelves. A book seen from another shelf does not exist."""
 
-    def __init__(self, *, reader: BookReader, files: BookFiles, books: BookRepository, clock: Clock) -> None:
+    def __init__(self, *, reader: BookParser, files: BookFiles, books: BookRepository, clock: Clock) -> None:
         self._reader = reader
         self._files = files
         self._books = books

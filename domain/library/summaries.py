@@ -18,11 +18,11 @@ from weakref import WeakValueDictionary
 from domain.book import DerivedText, Sentence
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
-from domain.library.salience import telling_sentences
+from domain.library.salience import salient_sentences
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import words_of
 from domain.ports import BookView, Clock, DerivedTextRepository
-from domain.spoilers.detector import LeakChecks
+from domain.spoilers.detector import SpoilerChecks
 from domain.turn.prompts import Prompts
 
 PIECE_WORDS = 6_000
@@ -33,7 +33,7 @@ FRONT_WORDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChapterPart:
     """A stretch of a chapter. `last`: nothing that has been read of the chapter comes after it.
 
     A piece that is not the last stays what it is, however far anybody reads on.
@@ -60,7 +60,7 @@ class Piece:
         return tuple(sentence for sentence in self.sentences if sentence.start >= offset)
 
 
-async def pieces_of(view: BookView, chapter: int | None = None) -> list[Piece]:
+async def chapter_parts(view: BookView, chapter: int | None = None) -> list[ChapterPart]:
     """All pieces of what has been read, or of one chapter.
 
     Raises:
@@ -74,11 +74,11 @@ async def pieces_of(view: BookView, chapter: int | None = None) -> list[Piece]:
     return pieces if titles and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
 
 
-async def _pieces(view: BookView, chapter: int, titles: Mapping[int, str]) -> list[Piece]:
+async def _pieces(view: BookView, chapter: int, titles: Mapping[int, str]) -> list[ChapterPart]:
     passage = await view.read_chapter(chapter)
     cuts = await asyncio.to_thread(lambda: list(_cut(passage.sentences)))
     return [
-        Piece(chapter, titles.get(chapter, ""), number, cut, words, number == len(cuts))
+        ChapterPart(chapter, titles.get(chapter, ""), number, cut, words, number == len(cuts))
         for number, (cut, words) in enumerate(cuts, start=1)
     ]
 
@@ -126,7 +126,7 @@ class Digest:
     `telling` are sentences it rests on, `uncovered` those behind what the summary covers.
     """
 
-    piece: Piece
+    piece: ChapterPart
     summary: str
     telling: tuple[Sentence, ...]
     uncovered: tuple[Sentence, ...] = ()
@@ -140,7 +140,7 @@ class ChapterSummaries:
         *,
         texts: DerivedTextRepository,
         prompts: Prompts,
-        leaks: LeakChecks,
+        leaks: SpoilerChecks,
         clock: Clock,
         model: str,
         seconds: float,
@@ -157,7 +157,7 @@ class ChapterSummaries:
         """The summaries of one turn."""
         return Chronicle(self, view, ask, self._seconds)
 
-    async def kept(self, view: BookView, piece: Piece) -> Digest | None:
+    async def kept(self, view: BookView, piece: ChapterPart) -> Digest | None:
         """The summary of a piece, if one is kept that covers it, or almost, and nothing more."""
         kept = await self._texts.get(view.book.id, KIND, piece.key, piece.end)
         if kept is None:
@@ -167,7 +167,7 @@ class ChapterSummaries:
             return None
         return _digest(piece, kept.text, uncovered)
 
-    async def write(self, view: BookView, piece: Piece, ask: Ask) -> Digest | None:
+    async def write(self, view: BookView, piece: ChapterPart, ask: Ask) -> Digest | None:
         """Have a summary written and keep it; None where the model wrote nothing that could be kept.
 
         Raises:
@@ -188,11 +188,11 @@ class ChapterSummaries:
             )
             return _digest(piece, text, ())
 
-    def _request(self, piece: Piece) -> str:
+    def _request(self, piece: ChapterPart) -> str:
         sentences = "\n".join(f"[{key_of(sentence)}] {' '.join(sentence.text.split())}" for sentence in piece.sentences)
         return self._prompt.substitute(words=_length_for(piece.words), sentences=sentences)
 
-    async def _without_leaks(self, view: BookView, piece: Piece, summary: str) -> str:
+    async def _without_leaks(self, view: BookView, piece: ChapterPart, summary: str) -> str:
         """The summary without sentences that tell what stands only behind the piece."""
         tells = self._leaks.check(view.book, piece.end)
         sentences = [summary[start:end] for start, end in split_sentences(summary)]
@@ -215,7 +215,7 @@ class Chronicle:
         Raises:
             BookError: NOT_FOUND, the chapter has not been reached.
         """
-        pieces = await pieces_of(self._view, chapter)
+        pieces = await chapter_parts(self._view, chapter)
         found: dict[str, Digest | None] = {}
         for piece in pieces:
             found[piece.key] = await self._summaries.kept(self._view, piece)
@@ -224,7 +224,7 @@ class Chronicle:
         found |= await self._written(chosen)
         return [await _or_extract(found[piece.key], piece) for piece in pieces]
 
-    async def _written(self, pieces: Iterable[Piece]) -> dict[str, Digest | None]:
+    async def _written(self, pieces: Iterable[ChapterPart]) -> dict[str, Digest | None]:
         """As many as get done in time, the latest chapters first; after a failure of the model none is tried."""
         done: dict[str, Digest | None] = {}
         waiting = deque(pieces)
@@ -250,21 +250,21 @@ async def extracts(view: BookView, chapter: int | None = None) -> list[Digest]:
     Raises:
         BookError: NOT_FOUND, the chapter has not been reached.
     """
-    return [await asyncio.to_thread(extract, piece) for piece in await pieces_of(view, chapter)]
+    return [await asyncio.to_thread(extract, piece) for piece in await chapter_parts(view, chapter)]
 
 
-async def _or_extract(digest: Digest | None, piece: Piece) -> Digest:
+async def _or_extract(digest: Digest | None, piece: ChapterPart) -> Digest:
     return digest if digest else await asyncio.to_thread(extract, piece)
 
 
-def extract(piece: Piece) -> Digest:
+def extract(piece: ChapterPart) -> Digest:
     """A digest without a summary: the sentences that say most, or all of a piece that is short."""
     if piece.words <= SHORTEST:
         return Digest(piece, "", piece.sentences)
-    return Digest(piece, "", tuple(telling_sentences(piece.sentences, TELLING)))
+    return Digest(piece, "", tuple(salient_sentences(piece.sentences, TELLING)))
 
 
-def _digest(piece: Piece, text: str, uncovered: tuple[Sentence, ...]) -> Digest:
+def _digest(piece: ChapterPart, text: str, uncovered: tuple[Sentence, ...]) -> Digest:
     kept: dict[str, Any] = json.loads(text)
     spans = {(start, end) for start, end in kept["spans"]}
     telling = tuple(sentence for sentence in piece.sentences if (sentence.start, sentence.end) in spans)

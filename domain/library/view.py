@@ -13,7 +13,7 @@ from domain.library.portraits import count_mentions, sentences_with
 from domain.library.progress import find_page
 from domain.library.search.excerpts import Excerpts
 from domain.library.search.index import BookIndex
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.search.phrases import find_phrase
 from domain.library.search.query import PASSAGE_WORDS, search
 
@@ -29,7 +29,7 @@ _SOURCE = re.compile(r"passage-(\d{1,12})-(\d{1,12})")
 class Reading:
     """A book as one reader may see it. Blocking; safe to use from several threads."""
 
-    def __init__(self, index: BookIndex, layout: Layout, *, estimated: bool = False) -> None:
+    def __init__(self, index: BookIndex, layout: BookLayout, *, estimated: bool = False) -> None:
         """`layout` is that of the index, clipped to what has been read."""
         self._index = index
         self._layout = layout

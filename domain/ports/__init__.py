@@ -3,7 +3,7 @@
 from domain.ports.books import (
     BookFile,
     BookFiles,
-    BookReader,
+    BookParser,
     BookRepository,
     BookView,
     DerivedTextRepository,
@@ -27,7 +27,7 @@ __all__ = [
     "AskAside",
     "BookFile",
     "BookFiles",
-    "BookReader",
+    "BookParser",
     "BookRepository",
     "BookView",
     "ChatMessageRepository",

@@ -151,7 +151,7 @@ class BookFiles(Protocol):
         ...
 
 
-class BookReader(Protocol):
+class BookParser(Protocol):
     """Turns the bytes of a file into a book's text."""
 
     async def expect(self, filename: str) -> None:

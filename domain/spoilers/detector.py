@@ -19,7 +19,7 @@ from domain.book import Book
 from domain.library.names import NameCensus, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
 from domain.ports import BookFiles
-from domain.spoilers.filter import Tells
+from domain.spoilers.filter import SpoilerCheck
 
 RUN = 4
 """Words in a row that tell something if they are telling words. Of three-word runs every page has some that recur."""
@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"\d{3,}")
 
 
 @dataclass(frozen=True, slots=True)
-class Leaks:
+class SpoilerDetector:
     """Where the words, names and numbers of one book first stand.
 
     `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and ends
@@ -64,7 +64,7 @@ class Leaks:
     _names: frozenset[str]
 
     @classmethod
-    def of(cls, text: str) -> "Leaks":
+    def of(cls, text: str) -> "SpoilerDetector":
         words: list[str] = []
         ends, counts, names = array("I"), Counter[str](), NameCensus()
         for start, end in _slices(text):
@@ -179,14 +179,14 @@ KEPT = 16
 """Books kept ready. A novel takes about three megabytes."""
 
 
-class LeakChecks:
+class SpoilerChecks:
     """Makes the check of a turn. A book is made ready once, off the event loop, from the first check on."""
 
     def __init__(self, files: BookFiles) -> None:
         self._files = files
-        self._ready: OrderedDict[str, asyncio.Task[Leaks]] = OrderedDict()
+        self._ready: OrderedDict[str, asyncio.Task[SpoilerDetector]] = OrderedDict()
 
-    def check(self, book: Book, read_to: int, known: str = "") -> Tells | None:
+    def check(self, book: Book, read_to: int, known: str = "") -> SpoilerCheck | None:
         """The check of what is said to people who have read to `read_to`; what is in `known` is no secret to them.
 
         None where the whole book is open and there is nothing to give away.
@@ -201,7 +201,7 @@ class LeakChecks:
 
         return tells
 
-    def _prepare(self, book: Book) -> "asyncio.Task[Leaks]":
+    def _prepare(self, book: Book) -> "asyncio.Task[SpoilerDetector]":
         task = self._ready.get(book.sha256)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = self._ready[book.sha256] = asyncio.create_task(self._leaks(book))
@@ -210,6 +210,6 @@ class LeakChecks:
             self._ready.popitem(last=False)
         return task
 
-    async def _leaks(self, book: Book) -> Leaks:
+    async def _leaks(self, book: Book) -> SpoilerDetector:
         text = await (await self._files.open(book)).text()
-        return await asyncio.to_thread(Leaks.of, text)
+        return await asyncio.to_thread(SpoilerDetector.of, text)

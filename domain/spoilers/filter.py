@@ -4,7 +4,7 @@ import re
 from typing import Any, Protocol
 
 
-class Tells(Protocol):
+class SpoilerCheck(Protocol):
     """Whether a sentence gives away what lies beyond the readers' bound, by itself or with the words `before` it."""
 
     async def __call__(self, sentence: str, /, before: str = "") -> bool: ...
@@ -47,14 +47,14 @@ def redacted(text: str) -> str:
     return _COVER.sub(f"||{COVERED}||", text)
 
 
-class LeakGate:
+class SpoilerFilter:
     """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes.
 
     A cover holds only in running text. In code and in tables, where Discord would show the marks and the words, the
     words are taken out.
     """
 
-    def __init__(self, tells: Tells | None) -> None:
+    def __init__(self, tells: SpoilerCheck | None) -> None:
         self._tells = tells
         self.discard()
 

@@ -11,7 +11,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher
-from domain.strategies.transcript import Talk
+from domain.strategies.transcript import TurnTranscript
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation, ToolResult
 from domain.tools.registry import as_result
 
@@ -79,7 +79,7 @@ class ToolUseRetrievalStrategy:
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
         """As RetrievalStrategy says."""
-        talk = Talk(messages)
+        talk = TurnTranscript(messages)
         for round_number in range(self._max_rounds + SPARE_REQUESTS):
             may_call = bool(tools) and round_number < self._max_rounds
             async with aclosing(chat_provider.stream(talk.messages, tools, call_tools=may_call)) as stream:

@@ -12,7 +12,7 @@ NUDGE = "Please answer now, in words, from what you have found."
 """Sent once after an empty reply: resending the same request tends to bring the same nothing."""
 
 
-class Talk:
+class TurnTranscript:
     """What the model was sent at first, and what has been said since."""
 
     def __init__(self, messages: Sequence[PromptMessage]) -> None:

@@ -12,7 +12,7 @@ from domain.ports import BookView, Toolbox
 
 
 @dataclass(frozen=True, slots=True)
-class Aids:
+class ToolContext:
     """`digests` gives summaries of what has been read, or of one chapter; None where there is no model that writes.
 
     `propose` puts a page to the reader as their new position, for them to confirm; None where there is nobody to ask.
@@ -22,13 +22,13 @@ class Aids:
     propose: Callable[[str], None] | None = None
 
 
-NO_AIDS = Aids()
+NO_AIDS = ToolContext()
 
 
 class MakeToolbox(Protocol):
     """Makes the tools of a turn."""
 
-    def __call__(self, view: BookView, aids: Aids = NO_AIDS, /) -> Toolbox: ...
+    def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox: ...
 
 
 PROPOSE_POSITION = "propose_position"

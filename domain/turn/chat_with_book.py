@@ -15,8 +15,8 @@ from domain.errors import ConversationError, ConversationErrorCode, LLMError, LL
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import ManageConversations
-from domain.turn.preparer import Preparation
-from domain.turn.runner import AnswerMaker
+from domain.turn.preparer import TurnPreparer
+from domain.turn.runner import TurnRunner
 from domain.turn.state import Ending, RunningTurn
 
 
@@ -45,8 +45,8 @@ class ChatWithBook:
     def __init__(
         self,
         *,
-        preparation: Preparation,
-        answers: AnswerMaker,
+        preparation: TurnPreparer,
+        answers: TurnRunner,
         manage: ManageConversations,
         messages: ChatMessageRepository,
         turns: TurnRepository,

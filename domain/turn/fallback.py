@@ -34,17 +34,17 @@ _STAYED_AWAY = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class FallbackAnswer:
     """What stands in the book about the question; empty where nothing was found."""
 
     text: str = ""
     citations: tuple[Citation, ...] = ()
 
 
-NO_OFFER = Offer()
+NO_OFFER = FallbackAnswer()
 
 
-class StandIn:
+class FallbackAnswerer:
     """Makes offers with a provider that is always there, bound to the same part of the book."""
 
     def __init__(self, provider: ChatProvider, strategy: RetrievalStrategy, toolbox: MakeToolbox) -> None:
@@ -55,7 +55,7 @@ class StandIn:
 
     async def offer(
         self, talk: Sequence[PromptMessage], view: BookView, compose: Callable[[], Composition], seconds: float
-    ) -> Offer:
+    ) -> FallbackAnswer:
         """An answer to the talk in the book's own sentences, if it can be had in time. Raises nothing."""
         answer = compose()
         try:
@@ -66,7 +66,7 @@ class StandIn:
         except Exception:
             logger.exception("the stand-in failed unexpectedly")
             return NO_OFFER
-        return Offer(answer.text.strip(), tuple(answer.citations)) if answer.citations else NO_OFFER
+        return FallbackAnswer(answer.text.strip(), tuple(answer.citations)) if answer.citations else NO_OFFER
 
     async def _write(self, talk: Sequence[PromptMessage], view: BookView, answer: Composition) -> None:
         toolbox = self._toolbox(view)

@@ -7,7 +7,7 @@ from functools import partial
 from domain.book import Book
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition, compose
-from domain.conversation import Briefing, Conversation
+from domain.conversation import Conversation, SystemPrompt
 from domain.errors import BookError, BookErrorCode
 from domain.event import UsageReported
 from domain.library.summaries import ChapterSummaries
@@ -27,16 +27,16 @@ from domain.ports import (
     TurnRepository,
 )
 from domain.spoilers.bound import lowest_bound, note_for
-from domain.spoilers.detector import LeakChecks
+from domain.spoilers.detector import SpoilerChecks
 from domain.tool_use import ToolDefinition
-from domain.tools.context import Aids, MakeToolbox, proposed
+from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, within_bound
 from domain.turn.prompts import Prompts
-from domain.turn.quota import Allowance, Expenses
-from domain.turn.state import Draft, Emit
+from domain.turn.quota import Quota, UsageMeter
+from domain.turn.state import Emit, TurnDraft
 
 
-class Briefer:
+class SystemPrompts:
     """Renders a briefing once and keeps it with its conversation: prompt caches and signed thinking want it unchanged.
 
     It is made anew when the tools are no longer the same: a setting was changed, the program brought up to date, or a
@@ -48,21 +48,21 @@ class Briefer:
         self._prompts = prompts
         self._conversations = conversations
 
-    async def brief(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> Briefing:
+    async def brief(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> SystemPrompt:
         """The briefing of the conversation, for the tools there are now."""
         tools = tuple(toolbox.get_definitions())
         kept = conversation.briefing
         if kept is not None and kept.tools == tools:
             return kept
         name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
-        briefing = Briefing(self._prompts.conversation_system.substitute(book=name), tools)
+        briefing = SystemPrompt(self._prompts.conversation_system.substitute(book=name), tools)
         current = await self._conversations.get(conversation.id) or conversation
         await self._conversations.save(replace(current, briefing=briefing))
         return briefing
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedTurn:
     """All that a strategy is handed, the book and the view it may look at, and `compose`, which makes its answer."""
 
     file: BookFile
@@ -73,7 +73,7 @@ class Prepared:
     compose: Callable[[], Composition]
 
 
-class Preparation:
+class TurnPreparer:
     """Finds the bound of a turn, and makes its prompt and its tools from there."""
 
     def __init__(
@@ -83,14 +83,14 @@ class Preparation:
         ask_aside: AskAside,
         context: ConversationContextStrategy,
         toolbox: MakeToolbox,
-        briefer: Briefer,
+        briefer: SystemPrompts,
         books: BookRepository,
         files: BookFiles,
         turns: TurnRepository,
         readers: ReaderRepository,
-        expenses: Expenses,
-        allowance: Allowance,
-        leaks: LeakChecks,
+        expenses: UsageMeter,
+        allowance: Quota,
+        leaks: SpoilerChecks,
         summaries: ChapterSummaries | None,
         clock: Clock,
         tool_timeout: float,
@@ -130,9 +130,9 @@ class Preparation:
         conversation: Conversation,
         people: Sequence[str],
         history: Sequence[ChatMessage],
-        draft: Draft,
+        draft: TurnDraft,
         emit: Emit,
-    ) -> Prepared:
+    ) -> PreparedTurn:
         """Make a turn ready to be asked; its readers' messages get the note that tells the model how far they are.
 
         Raises:
@@ -150,7 +150,7 @@ class Preparation:
         briefing = await self._briefer.brief(conversation, book, toolbox)
         talk = await self._talk(conversation, history, draft)
         tells = self._leaks.check(book, view.read_to, _known(book, talk))
-        return Prepared(
+        return PreparedTurn(
             file,
             view,
             [PromptMessage("system", briefing.system), *map(as_said, talk)],
@@ -160,7 +160,7 @@ class Preparation:
         )
 
     async def _talk(
-        self, conversation: Conversation, history: Sequence[ChatMessage], draft: Draft
+        self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft
     ) -> list[ChatMessage]:
         """What of the history goes in, and what is asked now."""
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
@@ -168,7 +168,7 @@ class Preparation:
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
         return [*past, *draft.asked]
 
-    def _aids(self, view: BookView, conversation: Conversation, draft: Draft, emit: Emit) -> Aids:
+    def _aids(self, view: BookView, conversation: Conversation, draft: TurnDraft, emit: Emit) -> ToolContext:
         """What the tools of this turn may use: the model, on the reader's account, and a word to the reader."""
 
         async def spent(event: UsageReported) -> None:
@@ -176,7 +176,7 @@ class Preparation:
             emit(event)
 
         ask = partial(self._ask_aside, self._provider, spent)
-        return Aids(
+        return ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),
         )

@@ -8,11 +8,11 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
 from domain.ports import Clock, UsageRepository
 from domain.tool_use import TokenUsage
-from domain.turn.state import Draft
+from domain.turn.state import TurnDraft
 from domain.usage import UsageRecord
 
 
-class Allowance:
+class Quota:
     """A limit of tokens per person and day (midnight to midnight UTC); 0 means none."""
 
     def __init__(self, usage: UsageRepository, daily_tokens: int = 0) -> None:
@@ -43,7 +43,7 @@ Price = Callable[[str, str, TokenUsage], int | None]
 """Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
 
 
-class Expenses:
+class UsageMeter:
     """Keeps what was used at once: it is spent even if no answer comes of it."""
 
     def __init__(self, *, usage: UsageRepository, price: Price, clock: Clock, provider: str) -> None:
@@ -52,7 +52,7 @@ class Expenses:
         self._clock = clock
         self._provider = provider
 
-    async def record(self, event: UsageReported, conversation: Conversation, draft: Draft) -> None:
+    async def record(self, event: UsageReported, conversation: Conversation, draft: TurnDraft) -> None:
         """Book the tokens of a request on the reader who wrote last."""
         draft.usage += event.usage
         cost = self._price(self._provider, event.model, event.usage)

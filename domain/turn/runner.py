@@ -9,7 +9,7 @@ from functools import partial
 
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition
-from domain.citations.uncited import unsupported
+from domain.citations.uncited import find_uncited
 from domain.conversation import Conversation, TurnState
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
@@ -26,26 +26,26 @@ from domain.event import (
 )
 from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
-from domain.turn.fallback import LONGEST_S, StandIn, stayed_away
-from domain.turn.preparer import Preparation
-from domain.turn.quota import Expenses
-from domain.turn.state import Draft, Emit, Ending, RunningTurn, heed_cancellation, to_the_end
+from domain.turn.fallback import LONGEST_S, FallbackAnswerer, stayed_away
+from domain.turn.preparer import TurnPreparer
+from domain.turn.quota import UsageMeter
+from domain.turn.state import Emit, Ending, RunningTurn, TurnDraft, heed_cancellation, to_the_end
 
 logger = logging.getLogger(__name__)
 
 
-class AnswerMaker:
+class TurnRunner:
     """Makes answers: has them prepared, runs the strategy, composes, keeps."""
 
     def __init__(
         self,
         *,
-        preparation: Preparation,
+        preparation: TurnPreparer,
         provider: ChatProvider,
         strategy: RetrievalStrategy,
         turns: TurnRepository,
-        expenses: Expenses,
-        stand_in: StandIn | None,
+        expenses: UsageMeter,
+        stand_in: FallbackAnswerer | None,
         clock: Clock,
         turn_timeout: float,
     ) -> None:
@@ -74,7 +74,7 @@ class AnswerMaker:
         """
         turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
         turn = replace(turn, model=self._provider.model_name)
-        draft = Draft(turn, [replace(message, turn_id=turn.id) for message in waiting])
+        draft = TurnDraft(turn, [replace(message, turn_id=turn.id) for message in waiting])
         log = draft.log
 
         def tell(event: TurnEvent) -> None:
@@ -104,7 +104,7 @@ class AnswerMaker:
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
 
-    async def _in_time(self, work: Awaitable[StrategyOutcome], draft: Draft) -> StrategyOutcome:
+    async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
         """Work for as long as a turn may take; where the model stays away, see what the book itself says."""
         kept_back = min(LONGEST_S, self._turn_timeout / 10) if self._stand_in else 0.0
         try:
@@ -120,7 +120,7 @@ class AnswerMaker:
         conversation: Conversation,
         people: Sequence[str],
         history: Sequence[ChatMessage],
-        draft: Draft,
+        draft: TurnDraft,
         emit: Emit,
     ) -> StrategyOutcome:
         prepared = await self._preparation.prepare(conversation, people, history, draft, emit)
@@ -142,16 +142,16 @@ class AnswerMaker:
         _emit_text(await answer.finish(), emit)
         return outcome
 
-    async def _keep(self, draft: Draft, outcome: StrategyOutcome, emit: Emit) -> None:
+    async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
         if not text:  # keys and page numbers that nothing stands behind are no words
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
-        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut, uncited=unsupported(text)))
+        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut, uncited=find_uncited(text)))
 
-    async def _keep_stopped(self, draft: Draft, running: RunningTurn, emit: Emit) -> None:
+    async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
             await draft.answer.finish()
         text = draft.text or "(stopped before anything was written)"
@@ -159,11 +159,11 @@ class AnswerMaker:
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
         await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
-        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=unsupported(text)))
+        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=find_uncited(text)))
 
     async def _fail(
         self,
-        draft: Draft,
+        draft: TurnDraft,
         running: RunningTurn,
         code: str,
         message: str,
@@ -178,12 +178,12 @@ class AnswerMaker:
         offer = draft.offer
         emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after, offer.text, offer.citations))
 
-    async def _finish(self, draft: Draft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
+    async def _finish(self, draft: TurnDraft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
         await self._turns.finish(draft.turn, [*draft.asked, *messages])
 
 
-async def _show(event: StrategyEvent, answer: Composition, draft: Draft, emit: Emit) -> None:
+async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:
     """Show what has happened, covered where it tells too much; of the model's words those that may be shown by now."""
     shown = await answer.presentable(event)
     if isinstance(shown, ToolCallStarted) and shown != event:

@@ -17,7 +17,7 @@ from domain.citations.resolver import Composition
 from domain.conversation import Turn
 from domain.event import TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent
 from domain.tool_use import TokenUsage, ToolInvocation
-from domain.turn.fallback import NO_OFFER, Offer
+from domain.turn.fallback import NO_OFFER, FallbackAnswer
 
 Emit = Callable[[TurnEvent], None]
 
@@ -136,7 +136,7 @@ class TurnLog:
 
 
 @dataclass(slots=True)
-class Draft:
+class TurnDraft:
     """A turn in the making.
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
@@ -151,8 +151,8 @@ class Draft:
     depends_to: int | None = None
     covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
-    stand_in: Callable[[float], Awaitable[Offer]] | None = None
-    offer: Offer = NO_OFFER
+    stand_in: Callable[[float], Awaitable[FallbackAnswer]] | None = None
+    offer: FallbackAnswer = NO_OFFER
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from domain.conversation import Conversation, title_from
 from domain.errors import MarginaliaError
 from domain.event import UsageReported
 from domain.ports import BookRepository, ChatProvider, Clock, ReaderRepository, UsageRepository
-from domain.spoilers.detector import LeakChecks
+from domain.spoilers.detector import SpoilerChecks
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 
@@ -27,7 +27,7 @@ _HIDDEN = re.compile(r"\|\|.*?\|\|")
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 
-class ModelTitles:
+class TitleWriter:
     """Makes a title of a first question and its answer, on the account of whoever asked."""
 
     def __init__(
@@ -37,7 +37,7 @@ class ModelTitles:
         prompt: Template,
         books: BookRepository,
         readers: ReaderRepository,
-        leaks: LeakChecks,
+        leaks: SpoilerChecks,
         usage: UsageRepository,
         price: Callable[[str, str, TokenUsage], int | None],
         clock: Clock,

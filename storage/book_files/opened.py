@@ -15,7 +15,7 @@ from domain.book import Book, Chapter, Citation, ContentsEntry, Mentions, Page, 
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.progress import find_page, page_missing
 from domain.library.search.index import WordForm
-from domain.library.search.layout import Layout, Windows
+from domain.library.search.layout import BookLayout, Windows
 from domain.library.view import Reading
 from domain.ports import BookView
 from storage.book_files.format import (
@@ -137,12 +137,12 @@ def _about(db: sqlite3.Connection, name: str) -> int:
     return int(db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()[0])
 
 
-def _read_layout(db: sqlite3.Connection) -> Layout:
+def _read_layout(db: sqlite3.Connection) -> BookLayout:
     columns = {name: decode_numbers(numbers) for name, numbers in db.execute("SELECT name, numbers FROM places")}
     pages = db.execute('SELECT number, label, start, "end" FROM pages ORDER BY number')
     chapters = db.execute('SELECT number, title, start, "end", level FROM chapters ORDER BY position')
     starts, ends, words, runs = (columns[name] for name in LAYOUT_COLUMNS)
-    return Layout(
+    return BookLayout(
         length=_about(db, "length"),
         pages=tuple(Page(number, decode_text(label), start, end) for number, label, start, end in pages),
         chapters=tuple(Chapter(number, decode_text(title), *rest) for number, title, *rest in chapters),
@@ -280,7 +280,7 @@ class BoundView:
         self._book = book
         self._read_to = read_to
         self._opened = opened
-        self._layout: Layout | None = None
+        self._layout: BookLayout | None = None
 
     @property
     def book(self) -> Book:

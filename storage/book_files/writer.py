@@ -12,7 +12,7 @@ from pathlib import Path
 from domain.book import BookText, Chapter, Page
 from domain.errors import StorageError, StorageErrorCode
 from domain.library.search.index import MemoryIndex, index_book
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.search.words import words_of_each
 from storage.book_files.format import (
     ALL_ROWS,
@@ -113,7 +113,7 @@ DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, Ove
 """What comes of reading bytes that are not those that were written."""
 
 
-def is_laid_out(layout: Layout) -> bool:
+def is_laid_out(layout: BookLayout) -> bool:
     """Whether pages and chapters are in order and within the text: a moment's work, even for a long book."""
     return (
         len(layout.starts) == len(layout.ends) == len(layout.words) - 1 == layout.runs[-1]
@@ -125,7 +125,7 @@ def is_laid_out(layout: Layout) -> bool:
     )
 
 
-def is_sound(db: sqlite3.Connection, layout: Layout) -> bool:
+def is_sound(db: sqlite3.Connection, layout: BookLayout) -> bool:
     """Read all of the file. Letters that were replaced by others are not noticed."""
     try:
         whole = db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
@@ -139,7 +139,7 @@ def _follow_each_other(items: Sequence[Page] | Sequence[Chapter], length: int) -
     return all(type(edge) is int for edge in edges) and edges == sorted(edges)
 
 
-def _fits_together(layout: Layout) -> bool:
+def _fits_together(layout: BookLayout) -> bool:
     starts, ends, words = layout.starts, layout.ends, layout.words
     return (
         is_laid_out(layout)
@@ -151,7 +151,7 @@ def _fits_together(layout: Layout) -> bool:
     )
 
 
-def _has_text(db: sqlite3.Connection, layout: Layout) -> bool:
+def _has_text(db: sqlite3.Connection, layout: BookLayout) -> bool:
     """All of the text is there, and its sentences have as many words as are counted for them."""
     text = "".join(decode_text(content) for (content,) in db.execute("SELECT content FROM text ORDER BY chunk"))
     sentences = [text[start:end] for start, end in zip(layout.starts, layout.ends, strict=True)]
@@ -161,7 +161,7 @@ def _has_text(db: sqlite3.Connection, layout: Layout) -> bool:
     )
 
 
-def _has_words(db: sqlite3.Connection, layout: Layout) -> bool:
+def _has_words(db: sqlite3.Connection, layout: BookLayout) -> bool:
     """Every word of the book has its place."""
     found, last = 0, ""
     for columns in db.execute(ALL_ROWS):

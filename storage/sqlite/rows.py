@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from domain.book import Citation, Passage, Sentence
-from domain.conversation import Briefing
+from domain.conversation import SystemPrompt
 from domain.errors import ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
 from storage.sqlite.connection import Row
@@ -107,15 +107,15 @@ def passages_from_text(text: str) -> tuple[Passage, ...]:
     return tuple(_passage(values) for values in _loaded(text))
 
 
-def briefing_to_text(briefing: Briefing) -> str:
+def briefing_to_text(briefing: SystemPrompt) -> str:
     return _dumped({"system": briefing.system, "tools": [_plain(tool) for tool in briefing.tools]})
 
 
 @lru_cache(maxsize=64)
-def briefing_from_text(text: str) -> Briefing:
+def briefing_from_text(text: str) -> SystemPrompt:
     """Conversations about one book have the same briefing, and a list of them reads it for each."""
     values = json.loads(text)
-    return Briefing(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
+    return SystemPrompt(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
 
 
 def _loaded(text: str) -> Iterable[Any]:

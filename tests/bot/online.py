@@ -9,13 +9,13 @@ from typing import Any
 
 from bot.app import App, open_app
 from bot.client.client import Marginalia
-from bot.client.connection import Pace, stay_online
+from bot.client.connection import ReconnectPace, stay_online
 from bot.health import HealthFile
 from bot.settings import Settings
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import ScriptedChat
 
-QUICK = Pace(first=0.01, longest=0.05, look=0.02, stuck=0.2)
+QUICK = ReconnectPace(first=0.01, longest=0.05, look=0.02, stuck=0.2)
 
 
 class QuickBot(Marginalia):
@@ -42,7 +42,13 @@ class Online:
 
 @asynccontextmanager
 async def online(
-    double: DiscordDouble, folder: Path, *, token: str = "", pace: Pace = QUICK, wait: bool = True, **settings: Any
+    double: DiscordDouble,
+    folder: Path,
+    *,
+    token: str = "",
+    pace: ReconnectPace = QUICK,
+    wait: bool = True,
+    **settings: Any,
 ) -> AsyncIterator[Online]:
     """Keep a bot online for the length of the block."""
     chosen = Settings(_env_file=None, data_dir=folder, **settings)  # type: ignore[call-arg]

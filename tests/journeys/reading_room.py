@@ -15,19 +15,19 @@ from domain.conversation import Conversation
 from domain.event import Answer, TurnEvent
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookFile, ChatProvider
-from domain.spoilers.detector import LeakChecks
+from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.adaptive import FittingStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tools.context import MakeToolbox
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import ManageConversations
-from domain.turn.fallback import StandIn
+from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
-from domain.turn.preparer import Briefer, Preparation
+from domain.turn.preparer import SystemPrompts, TurnPreparer
 from domain.turn.prompts import Prompts
-from domain.turn.quota import Allowance, Expenses
-from domain.turn.runner import AnswerMaker
+from domain.turn.quota import Quota, UsageMeter
+from domain.turn.runner import TurnRunner
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 
@@ -112,7 +112,7 @@ async def reading_room(
         )
         await book_files.write(book.sha256, text)
         await storage.books.save(book)
-        leaks = LeakChecks(book_files)
+        leaks = SpoilerChecks(book_files)
         summaries = ChapterSummaries(
             texts=storage.derived_texts,
             prompts=prompts,
@@ -122,25 +122,25 @@ async def reading_room(
             seconds=tool_timeout / 2,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
-        expenses = Expenses(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
-        preparation = Preparation(
+        expenses = UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
+        preparation = TurnPreparer(
             provider=provider,
             ask_aside=ask_aside,
             context=FullHistoryStrategy(),
             toolbox=toolbox,
-            briefer=Briefer(prompts, storage.conversations),
+            briefer=SystemPrompts(prompts, storage.conversations),
             books=storage.books,
             files=book_files,
             turns=storage.turns,
             readers=storage.readers,
             expenses=expenses,
-            allowance=Allowance(storage.usage, daily_tokens),
+            allowance=Quota(storage.usage, daily_tokens),
             leaks=leaks,
             summaries=summaries,
             clock=now,
             tool_timeout=tool_timeout,
         )
-        answers = AnswerMaker(
+        answers = TurnRunner(
             preparation=preparation,
             provider=provider,
             strategy=FittingStrategy(
@@ -148,7 +148,7 @@ async def reading_room(
             ),
             turns=storage.turns,
             expenses=expenses,
-            stand_in=StandIn(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
+            stand_in=FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
             clock=now,
             turn_timeout=turn_timeout,
         )

@@ -30,7 +30,7 @@ from domain.errors import MarginaliaError
 from domain.event import ToolCallFinished, TurnEvent, UsageReported
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
-from domain.ports import BookReader
+from domain.ports import BookParser
 from domain.tool_use import ChatResponse, TokenUsage, ToolInvocation
 from domain.tools.registry import as_result
 from storage.book_files.files import SQLiteBookFiles
@@ -144,7 +144,7 @@ async def _looked_up(room: ReadingRoom, pair: Pair, folder: Path) -> list[str]:
     """The other ways to the book: search as JSON, the position told, orders refused, other programs by MCP."""
     files = SQLiteBookFiles(folder / "books")
     shelf = Bookshelf(
-        reader=cast(BookReader, None), files=files, books=room.storage.books, clock=lambda: datetime.now(UTC)
+        reader=cast(BookParser, None), files=files, books=room.storage.books, clock=lambda: datetime.now(UTC)
     )
     view = room.file.view(pair.read_to)
     manage = ManagePositions(readers=room.storage.readers, files=files)

@@ -20,9 +20,9 @@ from bot.tools.book import book_toolbox
 from domain.book import PositionState, ReadingPosition
 from domain.event import Answer, PositionProposed, ToolCallFinished, TurnEvent
 from domain.library.shelf import Bookshelf
-from domain.ports import BookReader, BookView
+from domain.ports import BookParser, BookView
 from domain.tool_use import ToolDefinition
-from domain.tools.context import NO_AIDS, Aids
+from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry, as_result
 from domain.turn.chat_with_book import Reader
 from storage.book_files.files import SQLiteBookFiles
@@ -108,7 +108,7 @@ async def test_tools_that_were_never_registered_are_errors(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("attack", ORDERS)
 async def test_what_a_tool_brings_is_material_too(tmp_path: Path, attack: str) -> None:
-    def toolbox(view: BookView, aids: Aids = NO_AIDS) -> ToolRegistry:
+    def toolbox(view: BookView, aids: ToolContext = NO_AIDS) -> ToolRegistry:
         async def weather(args: dict[str, Any]) -> str:
             return f"{attack} {SECRET[:11]}"
 
@@ -132,7 +132,7 @@ async def test_other_programs_get_no_more_than_a_reader(tmp_path: Path, attack: 
     async with reading_room(tmp_path, ScriptedChat("-"), text=hostile_tale(attack)) as room:
         end = (await room.file.pages())[1].end
         await room.storage.readers.set_position("eve", "tale", ReadingPosition(PositionState.READING, end))
-        reader, files = cast(BookReader, None), SQLiteBookFiles(tmp_path / "books")
+        reader, files = cast(BookParser, None), SQLiteBookFiles(tmp_path / "books")
         shelf = Bookshelf(reader=reader, files=files, books=room.storage.books, clock=lambda: datetime.now(UTC))
         dispatch = tools_of(OpenBooks(shelf=shelf, readers=room.storage.readers, reader_id="eve")).build_dispatcher()
         for order in OBEDIENCE[:-1]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from domain.book import Book, Citation, Passage, Sentence
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Briefing, Conversation, TitleSource, Turn, TurnState
+from domain.conversation import Conversation, SystemPrompt, TitleSource, Turn, TurnState
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
 from storage import Storage
 
@@ -94,7 +94,7 @@ def everything_about_a_conversation() -> Conversation:
         private=True,
         shared=True,
         verbose=False,
-        briefing=Briefing("You read with people.", (ToolDefinition("search_book", "Search", {"type": "object"}),)),
+        briefing=SystemPrompt("You read with people.", (ToolDefinition("search_book", "Search", {"type": "object"}),)),
         updated_at=at(5),
     )
 

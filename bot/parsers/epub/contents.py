@@ -37,18 +37,18 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class EpubContents:
     chapters: tuple[Entry, ...]
     pages: tuple[Entry, ...]
 
 
-def read_contents(archive: Archive, package: Package) -> Contents:
+def read_contents(archive: Archive, package: Package) -> EpubContents:
     """The tables of the nav document, and of the NCX where the nav has none; damaged tables count as absent."""
-    nav = _from_nav(archive, package.nav.path) if package.nav else Contents((), ())
+    nav = _from_nav(archive, package.nav.path) if package.nav else EpubContents((), ())
     if nav.chapters and nav.pages:
         return nav
-    ncx = _from_ncx(archive, package.ncx.path) if package.ncx else Contents((), ())
-    return Contents(nav.chapters or ncx.chapters, nav.pages or ncx.pages)
+    ncx = _from_ncx(archive, package.ncx.path) if package.ncx else EpubContents((), ())
+    return EpubContents(nav.chapters or ncx.chapters, nav.pages or ncx.pages)
 
 
 def _target(archive: Archive, base: str, href: str) -> Target | None:
@@ -57,13 +57,13 @@ def _target(archive: Archive, base: str, href: str) -> Target | None:
     return Target(found, unquoted(fragment)) if found else None
 
 
-def _from_nav(archive: Archive, path: str) -> Contents:
+def _from_nav(archive: Archive, path: str) -> EpubContents:
     try:
         tree = parse(decode_markup(archive.read(path)))
     except KeyError:
-        return Contents((), ())
+        return EpubContents((), ())
     lists = {kind: nav for nav in tree.css("nav") for kind in (nav.attributes.get("epub:type") or "toc").split()}
-    return Contents(
+    return EpubContents(
         tuple(_nav_entries(archive, path, lists["toc"])) if "toc" in lists else (),
         tuple(_nav_entries(archive, path, lists["page-list"])) if "page-list" in lists else (),
     )
@@ -90,14 +90,14 @@ def _links(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
             waiting.append((node.child, depth + (node.tag == "ol")))
 
 
-def _from_ncx(archive: Archive, path: str) -> Contents:
+def _from_ncx(archive: Archive, path: str) -> EpubContents:
     try:
         root = parse_xml(archive.read(path))
     except (ValueError, KeyError):
-        return Contents((), ())
+        return EpubContents((), ())
     maps = list(descendants(root, "navMap"))[:1]
     pages = (entry for target in descendants(root, "pageTarget") for entry in _ncx_entry(archive, path, target, 1))
-    return Contents(
+    return EpubContents(
         tuple(entry for start in maps for entry in _nav_points(archive, path, start)),
         tuple(pages),
     )

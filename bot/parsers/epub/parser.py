@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from bot.parsers.archive import Archive
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.chapters import Heading, is_bare_label, is_label
 from bot.parsers.encoding import decode_markup
-from bot.parsers.epub.contents import Contents, Entry, read_contents
+from bot.parsers.epub.contents import Entry, EpubContents, read_contents
 from bot.parsers.epub.package import Item, Package, open_package
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.markup import add_document, parse
-from bot.parsers.text_builder import PARAGRAPH_GAP, Anchor, PageBreak, TextAxis
+from bot.parsers.text_builder import PARAGRAPH_GAP, Anchor, PageBreak, TextBuilder
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -31,9 +31,9 @@ def read(
     archive = Archive(data, limits)
     package = open_package(archive)
     contents = read_contents(archive, package)
-    axis = TextAxis(limits)
+    axis = TextBuilder(limits)
     lost = [*package.missing, *_read_spine(archive, package, contents, axis, report)]
-    draft = Draft(
+    draft = BookDraft(
         FORMAT,
         axis.text,
         outlines=[[*_headings(contents.chapters, axis)], axis.headings],
@@ -46,7 +46,9 @@ def read(
     return assemble(draft, filename, limits)
 
 
-def _read_spine(archive: Archive, package: Package, contents: Contents, axis: TextAxis, report: Report) -> list[str]:
+def _read_spine(
+    archive: Archive, package: Package, contents: EpubContents, axis: TextBuilder, report: Report
+) -> list[str]:
     """Add the documents of the spine to the axis; the paths of those that cannot be read are returned."""
     anchors = _by_file((entry, _place(entry)) for entry in contents.chapters)
     labels = _by_file((entry, entry.title) for entry in contents.pages)
@@ -91,7 +93,7 @@ def _place(entry: Entry) -> str:
     return f"{path}#{fragment}" if fragment else path
 
 
-def _headings(chapters: Sequence[Entry], axis: TextAxis) -> Iterator[Heading]:
+def _headings(chapters: Sequence[Entry], axis: TextBuilder) -> Iterator[Heading]:
     """The chapters of the contents at their places; of several that begin at one place, the innermost."""
     places: dict[int, Entry] = {}
     for entry in chapters:

@@ -45,7 +45,7 @@ class _Frame:
 
 
 @dataclass(slots=True)
-class Layout:
+class PageLayout:
     """Blocks in reading order, and the breaks of pages without text after the last of them."""
 
     blocks: list[PdfBlock] = field(default_factory=list)
@@ -69,12 +69,12 @@ def is_heading_size(size: float, body: float) -> bool:
     return 0 < body * _HEADING_SIZE < size
 
 
-def lay_out(pages: Sequence[PdfPage], body: float) -> Layout:
+def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
     """The paragraphs of the pages, joined over line and page ends, with words cut there mended.
 
     `body` is the height of the font most of the text is set in.
     """
-    layout = Layout()
+    layout = PageLayout()
     pieces: list[list[str]] = []
     above: PdfLine | None = None
     for index, page in enumerate(pages):

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.chapters import Heading
 from bot.parsers.headings import parse_label
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.pdf.document import Bookmark, PdfPage, read_document
 from bot.parsers.pdf.layout import PdfBlock, body_size, is_heading_size, lay_out
 from bot.parsers.pdf.text import PdfLine
-from bot.parsers.text_builder import TextAxis
+from bot.parsers.text_builder import TextBuilder
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -82,14 +82,14 @@ def read(
     document = read_document(data, limits, report)
     pages = without_running_lines(document.pages)
     _refuse_pictures(pages)
-    axis = TextAxis(limits)
+    axis = TextBuilder(limits)
     body = body_size(pages)
     layout = lay_out(pages, body)
     starts = _add_blocks(layout.blocks, axis, body)
     for page_break in layout.trailing:
         axis.mark(page_break)
     axis.close()
-    draft = Draft(
+    draft = BookDraft(
         FORMAT,
         axis.text,
         outlines=[[*_outlined(document.outline, layout.blocks, starts, axis)], axis.headings],
@@ -132,7 +132,7 @@ def _warnings(pages: Sequence[PdfPage]) -> list[str]:
     ]
 
 
-def _add_blocks(blocks: Sequence[PdfBlock], axis: TextAxis, body: float) -> list[int]:
+def _add_blocks(blocks: Sequence[PdfBlock], axis: TextBuilder, body: float) -> list[int]:
     """Add the blocks, those in larger type as headings; the offsets they stand at are returned."""
     sizes = sorted({_rounded(block.size) for block in blocks if _is_heading(block, body)}, reverse=True)
     levels = {size: level for level, size in enumerate(sizes, start=1)}
@@ -155,7 +155,7 @@ def _rounded(size: float) -> float:
 
 
 def _outlined(
-    outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], axis: TextAxis
+    outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], axis: TextBuilder
 ) -> Iterator[Heading]:
     """The outline's entries at the blocks they name or point to; entries that lead backwards are left out."""
     first_on_page: dict[int, int] = {}

@@ -19,7 +19,7 @@ LONGEST_STRING = 1_000
 """Characters of a title, a label or a warning; readers make none longer than 500."""
 
 
-class Kind(Enum):
+class FrameKind(Enum):
     PROGRESS = b"P"
     ERROR = b"E"
     BOOK = b"B"
@@ -30,13 +30,13 @@ class BrokenFrameError(Exception):
     """What came is not what a worker says: it ended early, or it is not itself any more."""
 
 
-def write_frame(stream: IO[bytes], kind: Kind, payload: bytes) -> None:
+def write_frame(stream: IO[bytes], kind: FrameKind, payload: bytes) -> None:
     stream.write(_HEADER.pack(kind.value, len(payload)))
     stream.write(payload)
     stream.flush()
 
 
-def read_frame(stream: IO[bytes], longest_text: int) -> tuple[Kind, bytes]:
+def read_frame(stream: IO[bytes], longest_text: int) -> tuple[FrameKind, bytes]:
     """The next frame.
 
     Raises:
@@ -47,10 +47,10 @@ def read_frame(stream: IO[bytes], longest_text: int) -> tuple[Kind, bytes]:
         raise BrokenFrameError("the worker said no more")
     code, length = _HEADER.unpack(header)
     try:
-        kind = Kind(code)
+        kind = FrameKind(code)
     except ValueError as error:
         raise BrokenFrameError("a frame of no known kind") from error
-    if length > (longest_text if kind is Kind.TEXT else LONGEST_MESSAGE):
+    if length > (longest_text if kind is FrameKind.TEXT else LONGEST_MESSAGE):
         raise BrokenFrameError("a frame that is too long")
     payload = stream.read(length)
     if len(payload) < length:

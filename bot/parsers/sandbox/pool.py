@@ -18,8 +18,8 @@ from domain.ports import Progress
 _MB = 1_000_000
 
 
-class SandboxedReader:
-    """A BookReader for every supported format."""
+class SandboxedParser:
+    """A BookParser for every supported format."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.parsers.sandbox.frames import BrokenFrameError, Kind, decode_book, read_frame
+from bot.parsers.sandbox.frames import BrokenFrameError, FrameKind, decode_book, read_frame
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -192,11 +192,11 @@ class WorkerProcess:
         told = b""
         while True:
             kind, payload = read_frame(process.stdout, longest_text)
-            if kind is Kind.ERROR:
+            if kind is FrameKind.ERROR:
                 raise _told_error(payload)
-            if kind is Kind.TEXT:
+            if kind is FrameKind.TEXT:
                 return decode_book(told, payload)
-            if kind is Kind.BOOK:
+            if kind is FrameKind.BOOK:
                 told = payload
             elif progress is not None:
                 progress(_STAGE, _share(payload))

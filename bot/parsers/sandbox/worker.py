@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from bot.parsers.formats import read_book
 from bot.parsers.limits import MIB, ReadingLimits
-from bot.parsers.sandbox.frames import Kind, encode_book, write_frame
+from bot.parsers.sandbox.frames import FrameKind, encode_book, write_frame
 from domain.errors import BookError, BookErrorCode
 
 _NICENESS = 10
@@ -43,8 +43,8 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - a stranger's file may break anything, and this process does nothing else
         _say_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, type(error).__name__, _trace())
     else:
-        write_frame(out, Kind.BOOK, told)
-        write_frame(out, Kind.TEXT, text)
+        write_frame(out, FrameKind.BOOK, told)
+        write_frame(out, FrameKind.TEXT, text)
 
 
 def _private_output() -> IO[bytes]:
@@ -80,7 +80,7 @@ def _reporter(out: IO[bytes]) -> Callable[[float], None]:
         now = time.monotonic()
         if now - last >= _SECONDS_BETWEEN_REPORTS:
             last = now
-            write_frame(out, Kind.PROGRESS, json.dumps(share).encode())
+            write_frame(out, FrameKind.PROGRESS, json.dumps(share).encode())
 
     return report
 
@@ -94,4 +94,4 @@ def _trace() -> str:
 def _say_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
     """`kind` and `detail`, an exception's name and trace, are of failures nobody foresaw."""
     told = {"code": str(code), "message": message, "kind": kind, "detail": detail}
-    write_frame(out, Kind.ERROR, json.dumps(told).encode())
+    write_frame(out, FrameKind.ERROR, json.dumps(told).encode())

@@ -1,6 +1,6 @@
 """Plain text: kept as it stands, so that offsets in the file are offsets in the book."""
 
-from bot.parsers.assembly import Draft, assemble
+from bot.parsers.assembly import BookDraft, assemble
 from bot.parsers.encoding import decode
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from domain.book import BookText
@@ -20,7 +20,7 @@ def read(
     report(0.2)
     if "\r" in text:
         text = text.replace("\r\n", "\n")
-    return assemble(Draft(FORMAT, text, warnings=warnings), filename, limits)
+    return assemble(BookDraft(FORMAT, text, warnings=warnings), filename, limits)
 
 
 def read_plain(text: str, filename: str = "") -> BookText:
@@ -30,4 +30,4 @@ def read_plain(text: str, filename: str = "") -> BookText:
         BookError: NO_TEXT, it is empty.
     """
     unlimited = ReadingLimits(max_characters=max(len(text), 1))
-    return assemble(Draft(FORMAT, text), filename, unlimited, as_it_stands=True)
+    return assemble(BookDraft(FORMAT, text), filename, unlimited, as_it_stands=True)

@@ -8,7 +8,7 @@ import anthropic
 import httpx2
 
 from bot.providers.anthropic.request import PROVIDER, Request
-from bot.providers.anthropic.stream import ReplyReader
+from bot.providers.anthropic.stream import MessageAccumulator
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     STATUS_CODES,
@@ -71,7 +71,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
         with self._errors_translated():
             request, events = await self._send(messages, tools, call_tools=call_tools)
-            reader = ReplyReader(self.model_name, request.prefix(), call_tools=call_tools)
+            reader = MessageAccumulator(self.model_name, request.prefix(), call_tools=call_tools)
             async with events:
                 async for event in events:
                     await self._turnstile()  # many replies may come in one moment, too

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.providers.wire_format import encoded, plain_id, with_every_call_answered
+from bot.providers.wire_format import encoded, plain_id, repair_history
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
 from domain.tool_use import RawReply, ToolDefinition, ToolInvocation
@@ -45,7 +45,7 @@ class Request:
         self._round: list[Block] = []
         self._hash = hashlib.sha256(encoded([self._system, self._tools]))
         self._hashed = 0
-        for message in with_every_call_answered(messages):
+        for message in repair_history(messages):
             self._add(message)
 
     @property

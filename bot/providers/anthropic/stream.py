@@ -34,7 +34,7 @@ _STOP_REASONS: Final = {
 _SILENT: Final = frozenset({"thinking", "redacted_thinking"})
 
 
-class ReplyReader:
+class MessageAccumulator:
     """Puts a reply together from the events of its stream.
 
     The SDK's own accumulator is not used: it fails on calls whose JSON the model got wrong, and shows a call that was

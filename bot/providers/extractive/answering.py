@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 
 from bot.providers.extractive.cues import CUES
-from bot.providers.extractive.intents import Contents, Count, Line, Onward, Overview, Pages, Position, Remark
+from bot.providers.extractive.intents import ContentsList, Count, Line, Onward, Overview, Pages, Position, Remark
 from bot.providers.extractive.overview import contents, count, line, onward, overview, page_text
 from bot.providers.extractive.planning import Wish
-from bot.providers.extractive.question import Kind, Question
+from bot.providers.extractive.question import Question, QuestionKind
 from bot.providers.extractive.quoting import introduce, quotations, render
 from bot.providers.extractive.scoring import MOST_PIECES, Choice, Choices, Confidence, has_number
 from bot.providers.extractive.transcript import Look, Transcript
@@ -36,7 +36,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = line(intent, transcript, wish.question.language)
         case Pages(_, _, None):
             said = page_text(intent, transcript, wish.question.language)
-        case Contents():
+        case ContentsList():
             said = contents(transcript, phrases)
         case Overview():
             said = overview(intent, transcript, wish.question.language) or phrases.no_summary
@@ -89,11 +89,11 @@ def _lead(question: Question, choice: Choice, phrases: Phrases, *, several: bool
     cues = CUES[question.language]
     texts = [candidate.text for candidate in choice.candidates]
     match question.kind:
-        case Kind.HOW_MANY if not any(has_number(cues, text, question) for text in texts):
+        case QuestionKind.HOW_MANY if not any(has_number(cues, text, question) for text in texts):
             return phrases.no_number
-        case Kind.WHEN if not any(cues.time.search(text) for text in texts):
+        case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
             return phrases.no_time
-        case Kind.WHY:
+        case QuestionKind.WHY:
             reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because))
             return phrases.reason if reasoned else phrases.came_about
         case _:

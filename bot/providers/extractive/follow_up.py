@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import replace
 
 from bot.providers.extractive.language import Language, is_little, split_words, stem
-from bot.providers.extractive.question import Kind, Question, Term, analyse, is_title, without_fillers
+from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, is_title, without_fillers
 
 _BORROWED = 0.5
 """What a word of an earlier question counts beside those of the question itself."""
@@ -56,13 +56,13 @@ def _is_elliptical(question: Question) -> bool:
     """ "And Tom?", "What about her brother?": a subject, and the rest as before."""
     opening = _CONTINUES.match(question.text)
     return len(question.terms) <= _FEW_WORDS and (
-        (opening is not None and question.kind in (Kind.OTHER, Kind.WHAT, Kind.HOW))
-        or (question.kind is Kind.OTHER and len(split_words(question.text, question.language)) == 1)
+        (opening is not None and question.kind in (QuestionKind.OTHER, QuestionKind.WHAT, QuestionKind.HOW))
+        or (question.kind is QuestionKind.OTHER and len(split_words(question.text, question.language)) == 1)
     )
 
 
 def _as_before(question: Question, before: Question) -> Question:
-    kind = Kind.WHO if before.kind is Kind.WHO_IS and not question.names else before.kind
+    kind = QuestionKind.WHO if before.kind is QuestionKind.WHO_IS and not question.names else before.kind
     return replace(question, kind=kind)
 
 
@@ -87,7 +87,7 @@ def _points_back(question: Question) -> bool:
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
     """What the pronouns mean: the names asked for, or found if it was asked who; for "it" all that was asked about."""
     names = [term for term in before.terms if term.stem in before.names]
-    if before.kind is Kind.WHO:
+    if before.kind is QuestionKind.WHO:
         names += _names_in(answer, before)
     matter = not names or _MEANS_A_MATTER.search(question.text)
     return tuple(names) + (before.terms if matter else ())

@@ -22,7 +22,7 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class ContentsList:
     """The chapters."""
 
 
@@ -75,7 +75,7 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words of a line that can be told from any other."""
 
-Intent = Lookup | Remark | Contents | Count | Line | Pages | Overview | Position | Onward
+Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -116,9 +116,9 @@ def _line(text: str) -> Line | None:
     return Line(found["text"].strip(patterns.WRAPPING), bool(patterns.SPEAKER.fullmatch(text)))
 
 
-def _structure(text: str) -> Contents | Overview | None:
+def _structure(text: str) -> ContentsList | Overview | None:
     if patterns.CONTENTS.search(text):
-        return Contents()
+        return ContentsList()
     if patterns.OVERVIEW.search(text):
         chapter = patterns.CHAPTER.search(text)
         return Overview(_number(chapter["chapter"]) if chapter else None, bool(patterns.LATEST.search(text)))

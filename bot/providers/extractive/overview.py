@@ -19,7 +19,7 @@ from bot.providers.extractive.wording import PHRASES, Phrases
 from domain.book import Passage, Sentence
 from domain.citations.keys import key_of
 from domain.citations.quotations import fold
-from domain.library.salience import most_telling, weights_of
+from domain.library.salience import most_salient, weights_of
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""
@@ -45,7 +45,7 @@ class _Chapter:
 
     def shortened(self, most: int, weights: Counter[str]) -> "_Chapter":
         """With the sentences that tell most of what is told elsewhere, too."""
-        chosen = most_telling([candidate.sentence for candidate in self.told], most, weights)
+        chosen = most_salient([candidate.sentence for candidate in self.told], most, weights)
         kept = [candidate for candidate in self.told if candidate.sentence in chosen]
         return _Chapter(self.title, kept or self.told[:most])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.providers.extractive.follow_up import in_context
 from bot.providers.extractive.intents import (
-    Contents,
+    ContentsList,
     Count,
     Intent,
     Line,
@@ -19,7 +19,7 @@ from bot.providers.extractive.intents import (
     intent_of,
 )
 from bot.providers.extractive.overview import MOST_PLACES, last_quoted
-from bot.providers.extractive.question import Kind, Question
+from bot.providers.extractive.question import Question, QuestionKind
 from bot.providers.extractive.scoring import Choices, Confidence
 from bot.providers.extractive.transcript import OfferedTools, Transcript
 from domain.library.search.sentences import split_sentences
@@ -112,7 +112,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             calls = tools.call("find_phrase", text=text)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case Contents():
+        case ContentsList():
             calls = tools.call("table_of_contents")
         case Onward():
             quoted = last_quoted(choices.transcript)
@@ -150,7 +150,7 @@ def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocatio
 
 def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Who somebody is tends to be said where the name falls first, and counting finds that place."""
-    if question.kind is not Kind.WHO_IS or not question.names:
+    if question.kind is not QuestionKind.WHO_IS or not question.names:
         return []
     name = " ".join(question.name_words)
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)

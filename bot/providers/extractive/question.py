@@ -7,7 +7,7 @@ from enum import StrEnum
 from bot.providers.extractive.language import Language, is_little, language_of, split_words, stem
 
 
-class Kind(StrEnum):
+class QuestionKind(StrEnum):
     """What a question asks for."""
 
     WHO_IS = "who is"
@@ -41,7 +41,7 @@ class Question:
 
     text: str
     language: Language
-    kind: Kind
+    kind: QuestionKind
     terms: tuple[Term, ...] = ()
     names: frozenset[str] = frozenset()
     setting: frozenset[str] = field(default=frozenset())
@@ -59,78 +59,81 @@ class Question:
 _SOMEBODY = r"(?!.*\b(?:to|at|on|in|by|with|before|after|who|that|\w+ing)\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
 """A name or a few words for a person, and nothing more."""
 
-_KINDS: dict[Language, tuple[tuple[Kind, str], ...]] = {
+_KINDS: dict[Language, tuple[tuple[QuestionKind, str], ...]] = {
     Language.ENGLISH: (
-        (Kind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
-        (Kind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
-        (Kind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
-        (Kind.WHY, r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b"),
-        (Kind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
+        (QuestionKind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
+        (QuestionKind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
+        (QuestionKind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
         (
-            Kind.WHEN,
+            QuestionKind.WHY,
+            r"why\b|how come\b|(?:what|which) (?:\S+ )?(?:reasons?|causes?|caused|made)\b|for what reason\b",
+        ),
+        (QuestionKind.HAPPENED, r"what (?:\S+ )?(?:happen\w*|became)\b"),
+        (
+            QuestionKind.WHEN,
             r"when\b|(?:what|which) (?:date|year|day|month|time|hour|season|century|night|morning)\b|since when\b",
         ),
-        (Kind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
-        (Kind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
-        (Kind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
-        (Kind.HOW, r"how\b"),
+        (QuestionKind.WHERE, r"where\b|(?:what|which) (?:place|town|city|country|village|island|street|room|house)\b"),
+        (QuestionKind.WHO_IS, rf"who(?: is| was|['’]s) {_SOMEBODY}"),
+        (QuestionKind.WHO, r"who(?:m|se)?\b|who['’]s\b|which (?:person|man|woman|character)\b"),
+        (QuestionKind.HOW, r"how\b"),
         (
-            Kind.SAID,
+            QuestionKind.SAID,
             r"what (?:\S+ ){0,9}?(?:say|said|tell|told|asks?|asked|reply|answer|promised?|think|order|command|call)\b",
         ),
-        (Kind.WHAT, r"what\b|which\b"),
+        (QuestionKind.WHAT, r"what\b|which\b"),
     ),
     Language.GERMAN: (
-        (Kind.HOW_MANY, r"wie ?viele?\b|wie oft\b"),
-        (Kind.HOW_LONG, r"wie (?:lange?|alt|weit|gro(?:ß|ss)|hoch|tief|breit|schwer)\b"),
-        (Kind.FELT, r"wie (?:\S+ ){0,6}?fühl\w+"),
-        (Kind.WHY, r"warum\b|wieso\b|weshalb\b|weswegen\b"),
-        (Kind.HAPPENED, r"was (?:\S+ ){0,4}?(?:geschah|geschieht|passiert\w*|geschehen)\b"),
-        (Kind.WHEN, r"wann\b|(?:welche\w*|an welchem) (?:tag|jahr|monat|stunde|zeit)\w*"),
-        (Kind.WHERE, r"wo(?:hin|her)?\b"),
-        (Kind.WHO_IS, rf"wer (?:ist|war) {_SOMEBODY}"),
-        (Kind.WHO, r"we(?:r|n|m|ssen)\b"),
-        (Kind.SAID, r"was (?:\S+ ){0,6}?(?:sagt\w*|fragt\w*|antwortet\w*|rief|versprach|dachte)\b"),
-        (Kind.HOW, r"wie\b|womit\b|wodurch\b"),
-        (Kind.WHAT, r"was\b|welche[rsnm]?\b|wovon\b|woran\b"),
+        (QuestionKind.HOW_MANY, r"wie ?viele?\b|wie oft\b"),
+        (QuestionKind.HOW_LONG, r"wie (?:lange?|alt|weit|gro(?:ß|ss)|hoch|tief|breit|schwer)\b"),
+        (QuestionKind.FELT, r"wie (?:\S+ ){0,6}?fühl\w+"),
+        (QuestionKind.WHY, r"warum\b|wieso\b|weshalb\b|weswegen\b"),
+        (QuestionKind.HAPPENED, r"was (?:\S+ ){0,4}?(?:geschah|geschieht|passiert\w*|geschehen)\b"),
+        (QuestionKind.WHEN, r"wann\b|(?:welche\w*|an welchem) (?:tag|jahr|monat|stunde|zeit)\w*"),
+        (QuestionKind.WHERE, r"wo(?:hin|her)?\b"),
+        (QuestionKind.WHO_IS, rf"wer (?:ist|war) {_SOMEBODY}"),
+        (QuestionKind.WHO, r"we(?:r|n|m|ssen)\b"),
+        (QuestionKind.SAID, r"was (?:\S+ ){0,6}?(?:sagt\w*|fragt\w*|antwortet\w*|rief|versprach|dachte)\b"),
+        (QuestionKind.HOW, r"wie\b|womit\b|wodurch\b"),
+        (QuestionKind.WHAT, r"was\b|welche[rsnm]?\b|wovon\b|woran\b"),
     ),
     Language.FRENCH: (
-        (Kind.HOW_LONG, r"combien de temps\b|depuis quand\b|quel âge\b"),
-        (Kind.HOW_MANY, r"combien\b"),
-        (Kind.FELT, r"(?:comment|que) (?:\S+ ){0,5}?(?:sent|ressent)\w*"),
-        (Kind.WHY, r"pourquoi\b"),
-        (Kind.HAPPENED, r"que (?:se|s['’]) ?(?:est-il )?pass\w+"),
-        (Kind.WHEN, r"quand\b|quel(?:le)? (?:jour|année|mois|heure|date)\b"),
-        (Kind.WHERE, r"où\b"),
-        (Kind.WHO_IS, rf"qui (?:est|était) {_SOMEBODY}"),
-        (Kind.WHO, r"qui\b"),
-        (Kind.SAID, r"(?:que|qu['’]\S+) (?:\S+ ){0,5}?(?:dit|demande|répond)\b"),
-        (Kind.HOW, r"comment\b"),
-        (Kind.WHAT, r"que\b|qu['’]|quoi\b|quel(?:le)?s?\b"),
+        (QuestionKind.HOW_LONG, r"combien de temps\b|depuis quand\b|quel âge\b"),
+        (QuestionKind.HOW_MANY, r"combien\b"),
+        (QuestionKind.FELT, r"(?:comment|que) (?:\S+ ){0,5}?(?:sent|ressent)\w*"),
+        (QuestionKind.WHY, r"pourquoi\b"),
+        (QuestionKind.HAPPENED, r"que (?:se|s['’]) ?(?:est-il )?pass\w+"),
+        (QuestionKind.WHEN, r"quand\b|quel(?:le)? (?:jour|année|mois|heure|date)\b"),
+        (QuestionKind.WHERE, r"où\b"),
+        (QuestionKind.WHO_IS, rf"qui (?:est|était) {_SOMEBODY}"),
+        (QuestionKind.WHO, r"qui\b"),
+        (QuestionKind.SAID, r"(?:que|qu['’]\S+) (?:\S+ ){0,5}?(?:dit|demande|répond)\b"),
+        (QuestionKind.HOW, r"comment\b"),
+        (QuestionKind.WHAT, r"que\b|qu['’]|quoi\b|quel(?:le)?s?\b"),
     ),
     Language.SPANISH: (
-        (Kind.HOW_LONG, r"cuánto tiempo\b|qué edad\b|cuántos años\b"),
-        (Kind.HOW_MANY, r"cuánt[oa]s?\b"),
-        (Kind.FELT, r"cómo (?:\S+ ){0,5}?sent\w*|cómo se sint\w+"),
-        (Kind.WHY, r"por ?qué\b"),
-        (Kind.HAPPENED, r"qué (?:le )?(?:pas|suced|ocurr)\w+"),
-        (Kind.WHEN, r"cuándo\b|qué (?:día|año|mes|hora|fecha)\b"),
-        (Kind.WHERE, r"(?:a)?dónde\b"),
-        (Kind.WHO_IS, rf"quién (?:es|era) {_SOMEBODY}"),
-        (Kind.WHO, r"quién(?:es)?\b"),
-        (Kind.SAID, r"qué (?:\S+ ){0,3}?(?:dij\w+|dice\w*|pregunt\w+|respond\w+)"),
-        (Kind.HOW, r"cómo\b"),
-        (Kind.WHAT, r"qué\b|cuál(?:es)?\b"),
+        (QuestionKind.HOW_LONG, r"cuánto tiempo\b|qué edad\b|cuántos años\b"),
+        (QuestionKind.HOW_MANY, r"cuánt[oa]s?\b"),
+        (QuestionKind.FELT, r"cómo (?:\S+ ){0,5}?sent\w*|cómo se sint\w+"),
+        (QuestionKind.WHY, r"por ?qué\b"),
+        (QuestionKind.HAPPENED, r"qué (?:le )?(?:pas|suced|ocurr)\w+"),
+        (QuestionKind.WHEN, r"cuándo\b|qué (?:día|año|mes|hora|fecha)\b"),
+        (QuestionKind.WHERE, r"(?:a)?dónde\b"),
+        (QuestionKind.WHO_IS, rf"quién (?:es|era) {_SOMEBODY}"),
+        (QuestionKind.WHO, r"quién(?:es)?\b"),
+        (QuestionKind.SAID, r"qué (?:\S+ ){0,3}?(?:dij\w+|dice\w*|pregunt\w+|respond\w+)"),
+        (QuestionKind.HOW, r"cómo\b"),
+        (QuestionKind.WHAT, r"qué\b|cuál(?:es)?\b"),
     ),
 }
 _DENSE_KINDS = (
-    (Kind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
-    (Kind.WHEN, "什么时候|什麼時候|何时|いつ|언제"),
-    (Kind.WHERE, "哪里|哪裡|哪儿|何处|どこ|어디"),
-    (Kind.HOW_MANY, "多少|几个|幾個|いくつ|何人|몇"),
-    (Kind.WHO, "谁|誰|누구|누가"),
-    (Kind.HOW, "怎么|怎麼|如何|どう"),
-    (Kind.WHAT, "什么|什麼|何|무엇"),
+    (QuestionKind.WHY, "为什么|為什麼|为何|なぜ|どうして|왜"),
+    (QuestionKind.WHEN, "什么时候|什麼時候|何时|いつ|언제"),
+    (QuestionKind.WHERE, "哪里|哪裡|哪儿|何处|どこ|어디"),
+    (QuestionKind.HOW_MANY, "多少|几个|幾個|いくつ|何人|몇"),
+    (QuestionKind.WHO, "谁|誰|누구|누가"),
+    (QuestionKind.HOW, "怎么|怎麼|如何|どう"),
+    (QuestionKind.WHAT, "什么|什麼|何|무엇"),
 )
 _PATTERNS = {
     language: tuple((kind, re.compile(rf"\b(?:{pattern})", re.IGNORECASE)) for kind, pattern in kinds)
@@ -189,15 +192,15 @@ def analyse(text: str, language: Language | None = None) -> Question:
     )
 
 
-def kind_of(text: str, language: Language) -> Kind:
+def kind_of(text: str, language: Language) -> QuestionKind:
     """The kind that is asked for first; a question to be answered with yes or no is OTHER."""
     dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
     if dense or (language is Language.ENGLISH and _YES_OR_NO.match(text)):
-        return dense or Kind.OTHER
+        return dense or QuestionKind.OTHER
     found = [
         (match.start(), order, kind) for order, (kind, p) in enumerate(_PATTERNS[language]) if (match := p.search(text))
     ]
-    return min(found)[2] if found else Kind.OTHER
+    return min(found)[2] if found else QuestionKind.OTHER
 
 
 def without_fillers(text: str) -> str:

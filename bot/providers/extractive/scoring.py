@@ -11,7 +11,7 @@ from itertools import pairwise
 from bot.providers.extractive.candidates import Candidate, gather
 from bot.providers.extractive.cues import CUES, Cues
 from bot.providers.extractive.language import LITTLE_WORDS
-from bot.providers.extractive.question import Kind, Question
+from bot.providers.extractive.question import Question, QuestionKind
 from bot.providers.extractive.transcript import Transcript
 
 WEIGHTS: dict[str, float] = {
@@ -158,23 +158,23 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
     question, text = evidence.question, evidence.candidates[at].text
     cues = CUES[question.language]
     match question.kind:
-        case Kind.HOW_MANY:
+        case QuestionKind.HOW_MANY:
             return {"number": has_number(cues, text, question), "counted": _is_counted(question, text, cues)}
-        case Kind.HOW_LONG:
+        case QuestionKind.HOW_LONG:
             return {"number": has_number(cues, text, question), "measured": _is_measured(text, cues)}
-        case Kind.WHEN:
+        case QuestionKind.WHEN:
             return {"time": _found(cues.time, text)}
-        case Kind.WHERE:
+        case QuestionKind.WHERE:
             return {"place": min(3.0, len(cues.place.findall(text)))}
-        case Kind.FELT:
+        case QuestionKind.FELT:
             return {"feeling": _found(cues.feeling, text)}
-        case Kind.SAID:
+        case QuestionKind.SAID:
             return {"speech": _found(cues.speech, text)}
-        case Kind.WHY:
+        case QuestionKind.WHY:
             return _reasons(evidence, at, cues)
-        case Kind.WHO:
+        case QuestionKind.WHO:
             return {"new name": float(_has_new_name(question, text)), "naming": _found(cues.naming, text)}
-        case Kind.WHO_IS:
+        case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case _:
             return {}

@@ -21,7 +21,7 @@ from bot.providers.base import (
     retry_after,
 )
 from bot.providers.openai.request import build_request
-from bot.providers.openai.stream import ReplyReader
+from bot.providers.openai.stream import CompletionAccumulator
 from bot.providers.wire_format import encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -82,7 +82,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
-            reader = ReplyReader(call_tools=call_tools)
+            reader = CompletionAccumulator(call_tools=call_tools)
             offered = tools if call_tools or self._heeds_tool_choice else ()
             request = build_request(self.model_name, messages, offered, call_tools=call_tools)
             async with aclosing(self._read(request, reader)) as pieces:
@@ -93,7 +93,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
                 )
                 self._heeds_tool_choice = False
-                reader = ReplyReader(call_tools=call_tools, spent=reader.usage)
+                reader = CompletionAccumulator(call_tools=call_tools, spent=reader.usage)
                 request = build_request(self.model_name, messages, (), call_tools=call_tools)
                 async with aclosing(self._read(request, reader)) as pieces:
                     async for piece in pieces:
@@ -101,7 +101,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             for piece in reader.end():
                 yield piece
 
-    async def _read(self, request: dict[str, Any], reader: ReplyReader) -> AsyncGenerator[ProviderEvent, None]:
+    async def _read(
+        self, request: dict[str, Any], reader: CompletionAccumulator
+    ) -> AsyncGenerator[ProviderEvent, None]:
         chunks = await self._send(request)
         async with chunks:
             async for chunk in chunks:
@@ -193,7 +195,7 @@ _NO_TOOLS: Final = re.compile(
     r"not support (tools|tool use|function)"  # Ollama
     r"|support tool use"  # OpenRouter
     r"|--enable-auto-tool-choice"  # vLLM
-    r"|unsupported param: tools|tools param requires",  # llama.cpp
+    r"|find_uncited param: tools|tools param requires",  # llama.cpp
     re.IGNORECASE,
 )
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bot.providers.wire_format import with_every_call_answered
+from bot.providers.wire_format import repair_history
 from domain.chat import MessageRole, PromptMessage
 from domain.citations.keys import render
 from domain.tool_use import ToolDefinition, ToolInvocation
@@ -34,7 +34,7 @@ def _wire_messages(messages: Sequence[PromptMessage]) -> Iterator[Wire]:
     system = "\n\n".join(message.content for message in messages if message.role == "system" and _says(message))
     if system:
         yield {"role": "system", "content": system}
-    for message in with_every_call_answered(message for message in messages if message.role != "system"):
+    for message in repair_history(message for message in messages if message.role != "system"):
         if message.role == MessageRole.TOOL_RESULT:
             yield {"role": "tool", "tool_call_id": message.tool_use_id, "content": _result(message)}
         elif message.tool_invocations:

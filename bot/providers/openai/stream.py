@@ -22,7 +22,7 @@ _OPEN: Final = "<think>"
 _CLOSE: Final = "</think>"
 
 
-class ThinkingFilter:
+class ReasoningFilter:
     """Lets through what is said after the thinking that a streamed reply begins with; any other reply unchanged.
 
     Servers that know the model take its thinking out themselves; the others stream it as if it were the answer.
@@ -91,14 +91,14 @@ class _Call:
         return bool(name and self.name) and complete("".join(self.written))
 
 
-class ReplyReader:
+class CompletionAccumulator:
     """Puts a reply together from the chunks of its stream."""
 
     def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None) -> None:
         """`spent` is what an earlier attempt at the same reply used."""
         self._call_tools = call_tools
         self._spent = spent
-        self._thinking = ThinkingFilter()
+        self._thinking = ReasoningFilter()
         self._characters = WholeCharacters()
         self._text: list[str] = []
         self._calls: list[_Call] = []

@@ -5,13 +5,13 @@ from bisect import bisect_right
 from domain.book import Citation, Passage, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.search.index import BookIndex
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 
 
 class Excerpts:
     """Takes excerpts from what has been read of a book."""
 
-    def __init__(self, index: BookIndex, layout: Layout, *, estimated: bool) -> None:
+    def __init__(self, index: BookIndex, layout: BookLayout, *, estimated: bool) -> None:
         self._index = index
         self._layout = layout
         self._estimated = estimated

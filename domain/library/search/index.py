@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from domain.book import BookText
-from domain.library.search.layout import Layout, lay_out, split_chapters
+from domain.library.search.layout import BookLayout, lay_out, split_chapters
 from domain.library.search.words import stem_of, words_of_each
 
 Positions = Sequence[int]
@@ -31,7 +31,7 @@ class BookIndex(Protocol):
     """A book that has been indexed, whole. Its methods may be called from any thread, and block."""
 
     @property
-    def layout(self) -> Layout: ...
+    def layout(self) -> BookLayout: ...
 
     def forms(self, stem: str) -> Sequence[WordForm]:
         """The written forms of a stem, in a fixed order."""
@@ -46,7 +46,7 @@ class BookIndex(Protocol):
 class MemoryIndex:
     """An index as it is made, before it goes to disk."""
 
-    layout: Layout
+    layout: BookLayout
     words: dict[str, "array[int]"]
 
     def stems(self) -> list[tuple[str, list[str]]]:

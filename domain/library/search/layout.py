@@ -100,7 +100,7 @@ _Item = TypeVar("_Item", Page, Chapter)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class BookLayout:
     """The places in a book, or in as much of it as has been read.
 
     Sentence `i` stands at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
@@ -138,7 +138,7 @@ class Layout:
         found = bisect_right(self.chapters, offset, key=lambda chapter: chapter.start) - 1
         return self.chapters[found] if found >= 0 and offset < self.chapters[found].end else None
 
-    def clip(self, read_to: int, read: ReadSlice) -> "Layout":
+    def clip(self, read_to: int, read: ReadSlice) -> "BookLayout":
         """What this layout is for a reader who has read up to `read_to`.
 
         It is a function of `text[:read_to]`, and of the pages and chapters that begin before: the sentences near the
@@ -160,13 +160,13 @@ class Layout:
         runs = _runs(starts, chapters)
         seen = ends[-1] if ends else 0
         chapters = tuple(item for item in chapters if item.start + len(item.title) <= seen)
-        return Layout(read_to, pages, chapters, starts, ends, words, runs, self.windows.clipped(words, runs, kept))
+        return BookLayout(read_to, pages, chapters, starts, ends, words, runs, self.windows.clipped(words, runs, kept))
 
 
-def lay_out(book: BookText, starts: "array[int]", ends: "array[int]", words: "array[int]") -> Layout:
+def lay_out(book: BookText, starts: "array[int]", ends: "array[int]", words: "array[int]") -> BookLayout:
     """The layout of a whole book from where its sentences stand and the number of words before each."""
     runs = _runs(starts, book.chapters)
-    return Layout(len(book.text), book.pages, book.chapters, starts, ends, words, runs, Windows(words, runs))
+    return BookLayout(len(book.text), book.pages, book.chapters, starts, ends, words, runs, Windows(words, runs))
 
 
 def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> Iterator[tuple[int, int]]:

@@ -16,7 +16,7 @@ from math import log
 from domain.book import PhraseHit
 from domain.library.search.excerpts import Excerpts
 from domain.library.search.index import BookIndex
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.search.words import fold, stem_of, word_spans, words_of
 
 _FORGETTING = 2
@@ -141,7 +141,7 @@ class _Match:
     similarity: float
 
 
-def find_phrase(index: BookIndex, layout: Layout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
+def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
     """The places where a phrase stands word by word; if it stands nowhere, those that come near it, best first."""
     phrase = [fold(word) for word in words_of(text)[:MAX_WORDS]]
     if not phrase or limit < 1:
@@ -150,7 +150,7 @@ def find_phrase(index: BookIndex, layout: Layout, excerpts: Excerpts, text: str,
     return [PhraseHit(excerpts.citation(match.start, match.end), match.similarity) for match in matches[:limit]]
 
 
-def _places_of(index: BookIndex, layout: Layout, phrase: Sequence[str], *, exact: bool) -> _Places:
+def _places_of(index: BookIndex, layout: BookLayout, phrase: Sequence[str], *, exact: bool) -> _Places:
     """The places of the words of a phrase up to the bound; unless `exact`, also those of their other forms."""
     return {
         word: [
@@ -162,7 +162,7 @@ def _places_of(index: BookIndex, layout: Layout, phrase: Sequence[str], *, exact
     }
 
 
-def _exact(index: BookIndex, layout: Layout, phrase: Sequence[str], limit: int) -> list[_Match]:
+def _exact(index: BookIndex, layout: BookLayout, phrase: Sequence[str], limit: int) -> list[_Match]:
     """Where the words follow each other, in reading order."""
     places = _places_of(index, layout, phrase, exact=True)
     rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, places[phrase[number]])))
@@ -185,20 +185,20 @@ def _stands(forms: Sequence[Sequence[int]], first: int, width: int = 1) -> bool:
     return False
 
 
-def _span_of_words(index: BookIndex, layout: Layout, first: int, last: int) -> _Match:
+def _span_of_words(index: BookIndex, layout: BookLayout, first: int, last: int) -> _Match:
     start, _ = _span_of_word(index, layout, first)
     _, end = _span_of_word(index, layout, last - 1)
     return _Match(start, end, 1.0)
 
 
-def _span_of_word(index: BookIndex, layout: Layout, place: int) -> tuple[int, int]:
+def _span_of_word(index: BookIndex, layout: BookLayout, place: int) -> tuple[int, int]:
     sentence = bisect_right(layout.words, place) - 1
     offset = layout.starts[sentence]
     start, end = word_spans(index.read(offset, layout.ends[sentence]))[place - layout.words[sentence]]
     return offset + start, offset + end
 
 
-def _near(index: BookIndex, layout: Layout, phrase: Sequence[str]) -> list[_Match]:
+def _near(index: BookIndex, layout: BookLayout, phrase: Sequence[str]) -> list[_Match]:
     likeness = Likeness(phrase)
     matches: list[_Match] = []
     for beginning in _likely_beginnings(_places_of(index, layout, phrase, exact=False), layout.word_count, phrase):
@@ -241,7 +241,7 @@ def _best(votes: Mapping[int, float], count: int) -> list[int]:
     return nlargest(count, sorted(votes), key=votes.__getitem__)
 
 
-def _words_between(index: BookIndex, layout: Layout, first: int, last: int) -> list[tuple[str, int, int]]:
+def _words_between(index: BookIndex, layout: BookLayout, first: int, last: int) -> list[tuple[str, int, int]]:
     """The words from ordinal `first` to `last`, folded, with their spans."""
     first, last = max(first, 0), min(last, layout.word_count)
     opening, closing = bisect_right(layout.words, first) - 1, bisect_left(layout.words, last)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from domain.library.search.index import BookIndex
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.search.ranking import score_sentences
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
@@ -42,7 +42,7 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
             yield (stem_of(word),)
 
 
-def find_terms(index: BookIndex, layout: Layout, query: str) -> list[Sequence[int]]:
+def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
     """The places of each term of a query in what has been read, the rarest term first.
 
     If of a query without spaces no pair occurs, its characters are looked up one by one.
@@ -55,7 +55,7 @@ def find_terms(index: BookIndex, layout: Layout, query: str) -> list[Sequence[in
     return sorted(found, key=len)[:MAX_TERMS]
 
 
-def places_of(index: BookIndex, layout: Layout, stems: Sequence[str]) -> Sequence[int]:
+def places_of(index: BookIndex, layout: BookLayout, stems: Sequence[str]) -> Sequence[int]:
     """The ordinals of the first words of all places where these stems follow each other."""
     places = _places_of_stem(index, layout, stems[0])
     for distance, stem in enumerate(stems[1:], 1):
@@ -64,7 +64,7 @@ def places_of(index: BookIndex, layout: Layout, stems: Sequence[str]) -> Sequenc
     return places
 
 
-def _places_of_stem(index: BookIndex, layout: Layout, stem: str) -> Sequence[int]:
+def _places_of_stem(index: BookIndex, layout: BookLayout, stem: str) -> Sequence[int]:
     forms = [form.positions[: bisect_left(form.positions, layout.word_count)] for form in index.forms(stem)]
     return forms[0] if len(forms) == 1 else sorted(chain.from_iterable(forms))
 
@@ -88,7 +88,7 @@ class Hit:
     score: float
 
 
-def search(index: BookIndex, layout: Layout, queries: Sequence[str], top_k: int) -> list[Hit]:
+def search(index: BookIndex, layout: BookLayout, queries: Sequence[str], top_k: int) -> list[Hit]:
     """The passages that fit best, best first, none overlapping another; the scores of several phrasings are added."""
     count = max(0, min(top_k, MAX_RESULTS))
     scores: dict[int, float] = {}
@@ -99,7 +99,7 @@ def search(index: BookIndex, layout: Layout, queries: Sequence[str], top_k: int)
     return _passages(layout, scores, count)
 
 
-def _passages(layout: Layout, scores: Mapping[int, float], count: int) -> list[Hit]:
+def _passages(layout: BookLayout, scores: Mapping[int, float], count: int) -> list[Hit]:
     hits: list[Hit] = []
     taken: set[int] = set()
     for best in sorted(sorted(scores), key=scores.__getitem__, reverse=True):
@@ -112,7 +112,7 @@ def _passages(layout: Layout, scores: Mapping[int, float], count: int) -> list[H
     return hits
 
 
-def _grow(layout: Layout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
+def _grow(layout: BookLayout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
     """The sentence with neighbours that belong to no passage yet, as many as a passage has room for."""
     words, chapter = layout.words, layout.run_of(best)
     first, last = best, best + 1

@@ -17,7 +17,7 @@ from itertools import accumulate, chain, repeat
 from math import log, pow, sqrt
 from operator import add, rshift, sub
 
-from domain.library.search.layout import WIDTHS, Layout
+from domain.library.search.layout import WIDTHS, BookLayout
 from domain.library.search.sentences import MAX_SENTENCE
 
 _SATURATION = 0.8
@@ -62,7 +62,7 @@ class _Term:
     weights: tuple[float, ...]
 
 
-def score_sentences(layout: Layout, found: Sequence[Sequence[int]]) -> dict[int, float]:
+def score_sentences(layout: BookLayout, found: Sequence[Sequence[int]]) -> dict[int, float]:
     """The scores, above 0 and up to 1, of the sentences in the best blocks: enough for some fifty passages.
 
     `found` has the places of each word of the question, of which there must be at least one.
@@ -111,7 +111,7 @@ def _best_blocks(terms: Sequence[_Term]) -> set[int]:
     return {near for block in best for near in (block - 1, block, block + 1) if near >= 0}
 
 
-def _stretches(layout: Layout, blocks: Iterable[int]) -> Iterator[tuple[range, range]]:
+def _stretches(layout: BookLayout, blocks: Iterable[int]) -> Iterator[tuple[range, range]]:
     """The sentences in these blocks, in stretches without gaps, each with the chapter it is in."""
     words, last = layout.words, len(layout.starts)
     stretches: list[tuple[int, int]] = []
@@ -146,7 +146,7 @@ class _Squares(dict[int, float]):
 
 
 def _score_stretch(
-    layout: Layout, chapter: range, sentences: range, terms: Sequence[_Term], squares: Sequence[_Squares]
+    layout: BookLayout, chapter: range, sentences: range, terms: Sequence[_Term], squares: Sequence[_Squares]
 ) -> list[float]:
     """For each sentence the sum, over all widths, of the squared scores of what is around it.
 

@@ -186,7 +186,7 @@ class TestStayingOnline:
     async def test_sessions_that_keep_ending_are_not_used_up(
         self, double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
-        double.commands.session_starts["remaining"] = 3
+        double.commands.identify_limit["remaining"] = 3
         async with online(double, tmp_path, wait=False):
             await double.until(lambda: "session starts are left" in caplog.text)
             assert double.gateway.identifies == 0
@@ -196,7 +196,7 @@ class TestStayingOnline:
     ) -> None:
         async with online(double, tmp_path) as state:
             for _ in range(AN_HOUR_AT_MOST - 1):
-                state.bot.session_starts.count()
+                state.bot.identify_limit.count()
             await double.until(lambda: "the next one is in 3" in caplog.text)
             await double.until(lambda: not double.connected)
             assert not state.task.done()

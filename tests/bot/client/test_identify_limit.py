@@ -1,6 +1,6 @@
 """Session starts: no more in a day than Discord allows."""
 
-from bot.client.identify_limit import AN_HOUR_AT_MOST, SessionStarts
+from bot.client.identify_limit import AN_HOUR_AT_MOST, IdentifyLimit
 
 
 class Time:
@@ -11,7 +11,7 @@ class Time:
 
 
 def test_a_few_need_no_wait() -> None:
-    starts = SessionStarts(Time())
+    starts = IdentifyLimit(Time())
     for _ in range(AN_HOUR_AT_MOST - 1):
         starts.count()
     assert starts.wait() == 0
@@ -19,7 +19,7 @@ def test_a_few_need_no_wait() -> None:
 
 def test_too_many_wait_until_the_oldest_is_an_hour_old() -> None:
     time = Time()
-    starts = SessionStarts(time)
+    starts = IdentifyLimit(time)
     for _ in range(AN_HOUR_AT_MOST):
         starts.count()
         time.seconds += 10
@@ -30,7 +30,7 @@ def test_too_many_wait_until_the_oldest_is_an_hour_old() -> None:
 
 def test_a_whole_day_of_restarts_stays_below_a_thousand() -> None:
     time, day, count = Time(), 24 * 3600, 0
-    starts = SessionStarts(time)
+    starts = IdentifyLimit(time)
     while time.seconds < day:
         time.seconds += max(1.0, starts.wait())
         starts.count()

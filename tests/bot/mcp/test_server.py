@@ -30,7 +30,7 @@ PAGES = (
 
 
 class PagesReader:
-    """A BookReader for a book that is one page a line."""
+    """A BookParser for a book that is one page a line."""
 
     async def expect(self, filename: str) -> None:
         """It is always ready."""

@@ -5,7 +5,7 @@ Each of them would take a reader that goes back over what it has seen many minut
 
 import pytest
 
-from bot.parsers.sandbox.pool import SandboxedReader
+from bot.parsers.sandbox.pool import SandboxedParser
 from tests.bot.parsers import builders
 from tests.bot.parsers.invariants import check
 from tests.bot.parsers.prose import paragraph
@@ -62,4 +62,4 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 async def test_repetition_takes_no_longer_than_its_length(name: str) -> None:
-    assert TEXT[:40] in check(await SandboxedReader().read(FILES[name], name)).text
+    assert TEXT[:40] in check(await SandboxedParser().read(FILES[name], name)).text

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.parsers import docx, epub, formats, html, markdown, pdf, txt
+from bot.parsers import docx, formats, html, markdown
+from bot.parsers.epub import parser as epub
 from bot.parsers.limits import ReadingLimits
+from bot.parsers.pdf import parser as pdf
 from bot.parsers.sandbox.frames import decode_book, encode_book
+from bot.parsers.text import parser as txt
 from domain.book import BookText
 from domain.errors import BookError
 from tests.bot.parsers import builders

@@ -1,4 +1,4 @@
-from bot.providers.wire_format import with_every_call_answered
+from bot.providers.wire_format import repair_history
 from domain.chat import PromptMessage
 from domain.tool_use import ToolInvocation
 from tests.bot.providers.talk import result, system, user
@@ -10,11 +10,11 @@ def calling(*ids: str) -> PromptMessage:
 
 def test_a_whole_history_is_left_as_it_is() -> None:
     talk = [system(), user("?"), calling("a", "b"), result("b", "2"), result("a", "1"), user("!")]
-    assert list(with_every_call_answered(talk)) == talk
+    assert list(repair_history(talk)) == talk
 
 
 def test_missing_results_follow_those_that_are_there() -> None:
-    talk = list(with_every_call_answered([user("?"), calling("a", "b"), result("b", "2"), user("!"), calling("c")]))
+    talk = list(repair_history([user("?"), calling("a", "b"), result("b", "2"), user("!"), calling("c")]))
     ids = [message.tool_use_id for message in talk]
     assert ids == [None, None, "b", "a", None, None, "c"]
     assert [message.is_error for message in talk] == [False, False, False, True, False, False, True]

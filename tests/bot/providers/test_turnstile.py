@@ -2,11 +2,11 @@
 
 import asyncio
 
-from bot.providers.wire_format import Turnstile
+from bot.providers.wire_format import LoopYield
 
 
 async def test_between_two_that_pass_everybody_else_has_a_round() -> None:
-    turnstile = Turnstile()
+    turnstile = LoopYield()
     order: list[str] = []
 
     async def passing(name: str) -> None:

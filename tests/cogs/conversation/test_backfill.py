@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cogs import retry
-from cogs.conversation import catching_up, rounds
+from cogs.conversation import backfill, worker
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import TitleSource, Turn, TurnState
 from domain.tool_use import TextChunk
@@ -103,7 +103,7 @@ class TestAbsence:
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(retry, "WAITS_S", ())
-        monkeypatch.setattr(catching_up, "READ_AGAIN_AFTER_S", (0.1, 0.1))
+        monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.1, 0.1))
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=503, times=2)
         async with again(gone) as room:
@@ -114,7 +114,7 @@ class TestAbsence:
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(retry, "WAITS_S", ())
-        monkeypatch.setattr(rounds, "COME_BACK_AFTER_S", (0.1, 0.1))
+        monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.1, 0.1))
         await gone.ann.say(gone.thread, "Are you here?")
         await gone.ann.archive(gone.thread)
         gone.double.fail("GET /channels/{channel}", status=503, times=2)
@@ -127,7 +127,7 @@ class TestAbsence:
     ) -> None:
         await gone.ann.say(gone.thread, "One?")
         await gone.ann.archive(gone.thread)
-        monkeypatch.setattr(catching_up, "ASLEEP_AT_MOST", 0)
+        monkeypatch.setattr(backfill, "ASLEEP_AT_MOST", 0)
         async with again(gone) as room:
             await room.ann.say(room.thread, "Two?")
             await room.until(lambda: len(room.said()) >= 2)
@@ -169,7 +169,7 @@ class TestAbsence:
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch, status: int
     ) -> None:
         monkeypatch.setattr(retry, "WAITS_S", ())
-        monkeypatch.setattr(catching_up, "READ_AGAIN_AFTER_S", (0.5, 0.5))
+        monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.5, 0.5))
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=status, times=2)
         async with again(gone) as room:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cogs.delivery.payload import ArchivedThreadError, Body, DeliveryError, MessageGoneError, Sent
+from cogs.delivery.payload import ArchivedThreadError, DeliveryError, MessageGoneError, MessagePayload, Sent
 
 SETTLE_ROUNDS = 30
 """Turns of the event loop in which everything that can happen without time passing has happened."""
@@ -50,7 +50,7 @@ class Request:
 
     kind: str
     at: float
-    body: Body | None = None
+    body: MessagePayload | None = None
     message_id: str = ""
     nonce: str = ""
 
@@ -64,7 +64,7 @@ class FakeChannel:
 
     clock: FakeClock
     id: int = 7
-    shown: dict[str, Body] = field(default_factory=dict)
+    shown: dict[str, MessagePayload] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[DeliveryError | Exception | None] = field(default_factory=list)
     faults_after: list[DeliveryError] = field(default_factory=list)
@@ -82,10 +82,10 @@ class FakeChannel:
     def hold(self) -> None:
         self.released.clear()
 
-    async def send(self, body: Body, nonce: str) -> Sent:
+    async def send(self, body: MessagePayload, nonce: str) -> Sent:
         return await self._take(Request("send", self.clock.now(), body, nonce=nonce), lambda: self._send(body, nonce))
 
-    async def edit(self, message_id: str, body: Body) -> None:
+    async def edit(self, message_id: str, body: MessagePayload) -> None:
         await self._take(Request("edit", self.clock.now(), body, message_id), lambda: self._edit(message_id, body))
 
     async def delete(self, message_id: str) -> None:
@@ -120,7 +120,7 @@ class FakeChannel:
         finally:
             self.in_flight -= 1
 
-    def _send(self, body: Body, nonce: str) -> Sent:
+    def _send(self, body: MessagePayload, nonce: str) -> Sent:
         if (known := self.nonces.get(nonce)) is not None:
             if known not in self.shown:
                 raise MessageGoneError("deleted")
@@ -131,7 +131,7 @@ class FakeChannel:
         self.shown[message_id] = body
         return Sent(message_id)
 
-    def _edit(self, message_id: str, body: Body) -> Sent:
+    def _edit(self, message_id: str, body: MessagePayload) -> Sent:
         if message_id not in self.shown:
             raise MessageGoneError("deleted")
         if self.archived:

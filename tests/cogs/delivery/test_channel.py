@@ -10,16 +10,16 @@ import pytest
 from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.payload import (
     ArchivedThreadError,
-    Body,
     ChannelGoneError,
     DeliveryState,
     MessageGoneError,
+    MessagePayload,
     NotAllowedError,
     RefusedError,
     TryLaterError,
 )
 from cogs.delivery.turn_messages import AnswerMessage, TraceMessage
-from cogs.delivery.writer import Pump
+from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.tool_calls import ButtonData, EmbedData
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.doubles.discord_api import Channel, DiscordDouble, MessageFlag, Permission, Window
@@ -74,10 +74,10 @@ def channel(client: discord.Client, thread: Channel) -> DiscordChannel:
 
 
 async def test_a_message_is_sent_and_edited(double: DiscordDouble, channel: DiscordChannel, thread: Channel) -> None:
-    sent = await channel.send(Body("@everyone draft", view="stop"), "n1")
+    sent = await channel.send(MessagePayload("@everyone draft", view="stop"), "n1")
     [message] = double.messages(thread)
     assert [button.label for button in message.buttons] == ["stop"]
-    await channel.edit(sent.message_id, Body("answer"))
+    await channel.edit(sent.message_id, MessagePayload("answer"))
     assert (message.content, message.buttons, message.pings) == ("answer", [], set())
     assert MessageFlag.SUPPRESS_EMBEDS in message.flags
 
@@ -85,8 +85,8 @@ async def test_a_message_is_sent_and_edited(double: DiscordDouble, channel: Disc
 async def test_embeds_are_sent_silently_and_edited(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
-    sent = await channel.send(Body(embeds=(EmbedData("one", 1),), silent=True), "n1")
-    await channel.edit(sent.message_id, Body(embeds=(EmbedData("one", 1), EmbedData("two", 2)), silent=True))
+    sent = await channel.send(MessagePayload(embeds=(EmbedData("one", 1),), silent=True), "n1")
+    await channel.edit(sent.message_id, MessagePayload(embeds=(EmbedData("one", 1), EmbedData("two", 2)), silent=True))
     [message] = double.messages(thread)
     assert message.embed_texts == ["one", "two"]
     assert MessageFlag.SUPPRESS_NOTIFICATIONS in message.flags
@@ -94,33 +94,33 @@ async def test_embeds_are_sent_silently_and_edited(
 
 
 async def test_an_earlier_message_of_the_nonce_is_recognised(channel: DiscordChannel) -> None:
-    first = await channel.send(Body("draft", view="stop"), "n1")
+    first = await channel.send(MessagePayload("draft", view="stop"), "n1")
     assert first.as_sent
-    assert (await channel.send(Body("draft", view="stop"), "n1")).as_sent
-    assert not (await channel.send(Body("final", view="stop"), "n1")).as_sent
-    assert not (await channel.send(Body("draft"), "n1")).as_sent
+    assert (await channel.send(MessagePayload("draft", view="stop"), "n1")).as_sent
+    assert not (await channel.send(MessagePayload("final", view="stop"), "n1")).as_sent
+    assert not (await channel.send(MessagePayload("draft"), "n1")).as_sent
 
 
 async def test_a_message_whose_answer_was_lost_is_found_though_its_nonce_is_forgotten(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
-    await channel.send(Body("I do not know."), "n1")
+    await channel.send(MessagePayload("I do not know."), "n1")
     double.drop(POST, took_effect=True)
     with pytest.raises(TryLaterError):
-        await channel.send(Body("I do not know.", view="sources"), "n2")
+        await channel.send(MessagePayload("I do not know.", view="sources"), "n2")
     double.advance(3600)
-    assert (await channel.send(Body("I do not know.", view="sources"), "n2")).as_sent
+    assert (await channel.send(MessagePayload("I do not know.", view="sources"), "n2")).as_sent
     assert len(double.messages(thread)) == 2
 
 
 async def test_one_that_was_not_posted_is_not_taken_for_an_earlier_one(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
-    await channel.send(Body("I do not know."), "n1")
+    await channel.send(MessagePayload("I do not know."), "n1")
     double.drop(POST)
     with pytest.raises(TryLaterError):
-        await channel.send(Body("I do not know."), "n2")
-    await channel.send(Body("I do not know."), "n2")
+        await channel.send(MessagePayload("I do not know."), "n2")
+    await channel.send(MessagePayload("I do not know."), "n2")
     assert len(double.messages(thread)) == 2
 
 
@@ -130,43 +130,43 @@ async def test_without_the_right_to_look_it_is_sent_all_the_same(
     double.drop(POST)
     double.fail("GET /channels/{channel}/messages", status=403)
     with pytest.raises(TryLaterError):
-        await channel.send(Body("Hobb."), "n1")
-    await channel.send(Body("Hobb."), "n1")
+        await channel.send(MessagePayload("Hobb."), "n1")
+    await channel.send(MessagePayload("Hobb."), "n1")
     assert len(double.messages(thread)) == 1
 
 
 async def test_faults_have_names(double: DiscordDouble, channel: DiscordChannel, thread: Channel) -> None:
-    sent = await channel.send(Body("text"), "n1")
+    sent = await channel.send(MessagePayload("text"), "n1")
     double.fail(PATCH, status=503)
     with pytest.raises(TryLaterError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     double.drop(PATCH)
     with pytest.raises(TryLaterError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     double.fail(PATCH, status=429, through_proxy=False)
     with pytest.raises(TryLaterError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     double.fail(PATCH, status=400, code=30046)
     with pytest.raises(MessageGoneError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     double.fail(PATCH, status=403, code=50001)
     with pytest.raises(NotAllowedError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     await double.user("ann").archive(thread)
     with pytest.raises(ArchivedThreadError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     await channel.unarchive()
     await channel.delete(sent.message_id)
     with pytest.raises(MessageGoneError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
     await double.user("ann").delete_channel(thread)
     with pytest.raises(ChannelGoneError):
-        await channel.edit(sent.message_id, Body("a"))
+        await channel.edit(sent.message_id, MessagePayload("a"))
 
 
 async def test_a_body_discord_does_not_take(double: DiscordDouble, channel: DiscordChannel) -> None:
     with pytest.raises(RefusedError):
-        await channel.send(Body("x" * 2001), "n1")
+        await channel.send(MessagePayload("x" * 2001), "n1")
     double.violations.clear()
 
 
@@ -180,7 +180,7 @@ async def test_an_answer_comes_through_an_outage_once(
 ) -> None:
     double.drop(POST, took_effect=True)
     double.fail(POST, status=503)
-    answer = AnswerMessage(Pump(channel), "turn")
+    answer = AnswerMessage(ChannelWriter(channel), "turn")
     delivery = await answer.settle("The Rabbit took a watch out of its pocket (p. 3).", view="sources")
     assert double.said(thread) == ["The Rabbit took a watch out of its pocket (p. 3)."]
     assert delivery.message_ids == (str(double.messages(thread)[0].id),)
@@ -190,7 +190,7 @@ async def test_a_stream_keeps_within_the_limits(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
     double.rest.limits.windows[PATCH] = Window(5, 5.0)
-    pump = Pump(channel)
+    pump = ChannelWriter(channel)
     answer, trace = AnswerMessage(pump, "turn"), TraceMessage(pump, "turn")
     trace.started(ToolCallStarted("c1", 1, "search_book", {"query": "watch"}))
     text = ""
@@ -212,7 +212,7 @@ async def test_a_deleted_thread_ends_the_delivery(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
     await double.user("ann").delete_channel(thread)
-    delivery = await AnswerMessage(Pump(channel), "turn").settle("too late")
+    delivery = await AnswerMessage(ChannelWriter(channel), "turn").settle("too late")
     assert delivery.state is DeliveryState.CHANNEL_GONE
 
 
@@ -220,5 +220,5 @@ async def test_a_channel_that_forbids_ends_the_delivery(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
     double.world.forbid(double.channel, double.bot, Permission.SEND_MESSAGES_IN_THREADS)
-    delivery = await AnswerMessage(Pump(channel), "turn").settle("may I?")
+    delivery = await AnswerMessage(ChannelWriter(channel), "turn").settle("may I?")
     assert delivery.state is DeliveryState.NOT_ALLOWED

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cogs.delivery.turn_messages import TraceMessage
-from cogs.delivery.writer import Pump
+from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.card_state import CardState, Press
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
@@ -31,7 +31,7 @@ def channel(clock: FakeClock) -> FakeChannel:
 
 @pytest.fixture
 def trace(clock: FakeClock, channel: FakeChannel) -> TraceMessage:
-    return TraceMessage(Pump(channel, now=clock.now, sleep=clock.sleep), "turn")
+    return TraceMessage(ChannelWriter(channel, now=clock.now, sleep=clock.sleep), "turn")
 
 
 def lines(channel: FakeChannel) -> list[str]:

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from cogs.delivery.payload import Body, Delivery
+from cogs.delivery.payload import Delivery, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage
-from cogs.delivery.writer import Pump
+from cogs.delivery.writer import ChannelWriter
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
 PARAGRAPH = "Alice was beginning to get very tired of sitting by her sister on the bank. " * 8
@@ -23,12 +23,12 @@ def channel(clock: FakeClock) -> FakeChannel:
 
 
 @pytest.fixture
-def pump(clock: FakeClock, channel: FakeChannel) -> Pump:
-    return Pump(channel, now=clock.now, sleep=clock.sleep)
+def pump(clock: FakeClock, channel: FakeChannel) -> ChannelWriter:
+    return ChannelWriter(channel, now=clock.now, sleep=clock.sleep)
 
 
 @pytest.fixture
-def answer(pump: Pump) -> AnswerMessage:
+def answer(pump: ChannelWriter) -> AnswerMessage:
     return AnswerMessage(pump, "turn")
 
 
@@ -45,7 +45,7 @@ async def test_the_status_line_becomes_the_answer(
     await clock.advance(2)
     assert channel.contents == ["-# 🔎 search_book …"]
     delivery = await settled(answer, clock, "Into the hole (p. 3).")
-    assert list(channel.shown.values()) == [Body("Into the hole (p. 3).", view="sources")]
+    assert list(channel.shown.values()) == [MessagePayload("Into the hole (p. 3).", view="sources")]
     assert delivery.message_ids == ("1",)
 
 
@@ -115,7 +115,7 @@ async def test_an_answer_is_never_blank(answer: AnswerMessage, channel: FakeChan
 
 
 async def test_after_a_restart_the_same_messages_are_used(
-    pump: Pump, answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+    pump: ChannelWriter, answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
 ) -> None:
     answer.show(PARAGRAPH * 5, view="stop")
     await clock.advance(5)

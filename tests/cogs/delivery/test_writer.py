@@ -6,19 +6,19 @@ from itertools import pairwise
 
 import pytest
 
-from cogs.delivery.message_group import Posting, nonce_seed
+from cogs.delivery.message_group import MessageGroup, nonce_seed
 from cogs.delivery.payload import (
-    Body,
     ChannelGoneError,
     Delivery,
     DeliveryError,
     DeliveryState,
     MessageGoneError,
+    MessagePayload,
     NotAllowedError,
     RefusedError,
     TryLaterError,
 )
-from cogs.delivery.writer import DRAFT_EVERY_S, PATIENCE, Pump, Pumps
+from cogs.delivery.writer import DRAFT_EVERY_S, PATIENCE, ChannelWriter, ChannelWriters
 from domain.errors import StorageError, StorageErrorCode
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
@@ -29,14 +29,14 @@ class Bench:
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.channel = FakeChannel(self.clock)
-        self.pump = Pump(self.channel, now=self.clock.now, sleep=self.clock.sleep)
-        self.posting = Posting("turn", "a")
+        self.pump = ChannelWriter(self.channel, now=self.clock.now, sleep=self.clock.sleep)
+        self.posting = MessageGroup("turn", "a")
 
     def show(self, *texts: str) -> None:
-        self.pump.show(self.posting, lambda: [Body(text) for text in texts])
+        self.pump.show(self.posting, lambda: [MessagePayload(text) for text in texts])
 
     def settle(self, *texts: str) -> asyncio.Task[Delivery]:
-        return asyncio.create_task(self.pump.settle(self.posting, lambda: [Body(text) for text in texts]))
+        return asyncio.create_task(self.pump.settle(self.posting, lambda: [MessagePayload(text) for text in texts]))
 
     async def settled(self, *texts: str, within: float = 60.0) -> Delivery:
         task = self.settle(*texts)
@@ -298,12 +298,12 @@ async def test_a_bug_is_raised_to_whoever_waits(bench: Bench, caplog: pytest.Log
 
 
 async def test_several_postings_share_the_channel(bench: Bench) -> None:
-    other = Posting("turn", "t")
-    bench.pump.show(other, lambda: [Body("card")])
+    other = MessageGroup("turn", "t")
+    bench.pump.show(other, lambda: [MessagePayload("card")])
     bench.show("text")
     await bench.clock.advance(0)
     for number in range(100):
-        bench.pump.show(other, lambda number=number: [Body(f"card {number}")])  # type: ignore[misc]
+        bench.pump.show(other, lambda number=number: [MessagePayload(f"card {number}")])  # type: ignore[misc]
         bench.show(f"text {number}")
         await bench.clock.advance(0.1)
     edits = [request for request in bench.channel.requests if request.kind == "edit"]
@@ -318,7 +318,7 @@ async def test_ids_are_told_as_soon_as_there_are_any(bench: Bench) -> None:
     async def note(ids: tuple[str, ...]) -> None:
         told.append(ids)
 
-    bench.posting = Posting("turn", "a", posted=note)
+    bench.posting = MessageGroup("turn", "a", posted=note)
     await bench.settled("a", "b")
     assert told == [("1",), ("1", "2")]
 
@@ -327,20 +327,20 @@ async def test_what_cannot_be_noted_stands_all_the_same(bench: Bench, caplog: py
     async def note(ids: tuple[str, ...]) -> None:
         raise StorageError(StorageErrorCode.WRITE_FAILED, "The disk is full.")
 
-    bench.posting = Posting("turn", "a", posted=note)
+    bench.posting = MessageGroup("turn", "a", posted=note)
     assert (await bench.settled("a")).delivered
     assert "not noted" in caplog.text
 
 
 async def test_messages_from_before_a_restart_become_the_answer(bench: Bench) -> None:
-    bench.channel.shown = {"41": Body("half"), "42": Body("of it")}
-    bench.posting = Posting("turn", "a", standing=["41", "42"])
+    bench.channel.shown = {"41": MessagePayload("half"), "42": MessagePayload("of it")}
+    bench.posting = MessageGroup("turn", "a", standing=["41", "42"])
     assert (await bench.settled("whole")).message_ids == ("41",)
     assert bench.channel.contents == ["whole"]
 
 
 async def test_a_message_from_before_a_crash_is_found_by_its_nonce(bench: Bench) -> None:
-    bench.channel.shown = {"41": Body("half")}
+    bench.channel.shown = {"41": MessagePayload("half")}
     bench.channel.nonces = {f"{nonce_seed('turn')}:a0": "41"}
     assert (await bench.settled("whole")).message_ids == ("41",)
     assert bench.channel.contents == ["whole"]
@@ -353,7 +353,7 @@ async def test_nonces_are_short_and_tell_turns_apart() -> None:
 
 
 async def test_a_channel_has_one_pump(bench: Bench) -> None:
-    pumps = Pumps(now=bench.clock.now, sleep=bench.clock.sleep)
+    pumps = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
     pump = pumps.of(bench.channel)
     assert pumps.of(FakeChannel(bench.clock, id=7)) is pump
     assert pumps.of(FakeChannel(bench.clock, id=8)) is not pump
@@ -361,11 +361,11 @@ async def test_a_channel_has_one_pump(bench: Bench) -> None:
 
 async def test_closing_lets_go_out_what_can(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
-    pumps = Pumps(now=bench.clock.now, sleep=bench.clock.sleep)
+    pumps = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
     quick, stuck = pumps.of(bench.channel), pumps.of(stuck_channel := FakeChannel(bench.clock, id=8))
     stuck_channel.hold()
-    said = asyncio.create_task(quick.settle(Posting("one", "a"), lambda: [Body("said")]))
-    unsaid = asyncio.create_task(stuck.settle(Posting("two", "a"), lambda: [Body("unsaid")]))
+    said = asyncio.create_task(quick.settle(MessageGroup("one", "a"), lambda: [MessagePayload("said")]))
+    unsaid = asyncio.create_task(stuck.settle(MessageGroup("two", "a"), lambda: [MessagePayload("unsaid")]))
     await bench.clock.breathe()
     await pumps.close(patience=0.01)
     assert (await said).delivered

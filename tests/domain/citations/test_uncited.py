@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.citations.uncited import unsupported
+from domain.citations.uncited import find_uncited
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from domain.citations.uncited import unsupported
     ],
 )
 def test_what_is_cited_or_claims_nothing_is_not_named(answer: str) -> None:
-    assert unsupported(answer) == ()
+    assert find_uncited(answer) == ()
 
 
 def test_claims_without_a_reference_are_named_in_order() -> None:
@@ -41,7 +41,7 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
         "Ann kept the light for forty years. She never let it go out (p. 12). In 1911 the Perpetua was lost.\n\n"
         "1. Nobody knew why the lamp was dark."
     )
-    assert unsupported(answer) == (
+    assert find_uncited(answer) == (
         "Ann kept the light for forty years.",
         "In 1911 the Perpetua was lost.",
         "Nobody knew why the lamp was dark.",
@@ -49,10 +49,10 @@ def test_claims_without_a_reference_are_named_in_order() -> None:
 
 
 def test_a_claim_in_bold_is_no_heading() -> None:
-    assert unsupported("**Ann kept the light for forty years.**")
+    assert find_uncited("**Ann kept the light for forty years.**")
 
 
 def test_a_reference_belongs_to_the_sentence_before_it_alone() -> None:
-    assert unsupported("Ann kept the light for years. (p. 12) The lamp was dark that night.") == (
+    assert find_uncited("Ann kept the light for years. (p. 12) The lamp was dark that night.") == (
         "The lamp was dark that night.",
     )

@@ -3,7 +3,7 @@
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText
 from domain.library.search.index import WordForm, index_book
-from domain.library.search.layout import Layout
+from domain.library.search.layout import BookLayout
 from domain.library.view import Reading
 
 
@@ -14,7 +14,7 @@ class WordIndex:
         book = read_plain(book) if isinstance(book, str) else book
         made = index_book(book)
         self.text = book.text
-        self.layout: Layout = made.layout
+        self.layout: BookLayout = made.layout
         self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in made.stems()}
 
     def forms(self, stem: str) -> list[WordForm]:

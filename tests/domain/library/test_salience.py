@@ -1,7 +1,7 @@
 """The sentences that say most of a stretch of text."""
 
 from domain.book import Sentence
-from domain.library.salience import most_telling, opening_of, telling_sentences, weights_of
+from domain.library.salience import most_salient, opening_of, salient_sentences, weights_of
 from domain.library.search.sentences import split_sentences
 
 TEXT = (
@@ -24,7 +24,7 @@ def test_the_opening_is_the_first_sentence_that_is_more_than_a_heading() -> None
 
 
 def test_the_sentences_whose_words_come_up_most_are_chosen_and_stand_in_order() -> None:
-    chosen = telling_sentences(sentences(), 3)
+    chosen = salient_sentences(sentences(), 3)
     assert [sentence.text.split()[0] for sentence in chosen] == ["The", "Every", "The"]
     assert chosen == sorted(chosen, key=lambda sentence: sentence.start)
 
@@ -32,19 +32,19 @@ def test_the_sentences_whose_words_come_up_most_are_chosen_and_stand_in_order() 
 def test_narration_goes_before_talk() -> None:
     talk, act = "“The keeper of the lamp is on the island,” he said.", "The keeper of the lamp went to the island once."
     first = Sentence(0, 9, "It was a day like any other day.")
-    assert telling_sentences([first, Sentence(10, 60, talk), Sentence(61, 99, act)], 2)[1].text == act
+    assert salient_sentences([first, Sentence(10, 60, talk), Sentence(61, 99, act)], 2)[1].text == act
 
 
 def test_nothing_is_chosen_of_nothing() -> None:
-    assert telling_sentences([], 3) == telling_sentences(sentences(), 0) == []
+    assert salient_sentences([], 3) == salient_sentences(sentences(), 0) == []
 
 
 def test_of_a_few_the_one_is_chosen_that_has_to_do_with_the_rest() -> None:
     whole = sentences()
-    [chosen] = most_telling(whole[-3:], 1, weights_of(whole))
+    [chosen] = most_salient(whole[-3:], 1, weights_of(whole))
     assert chosen.text.startswith("Every night the keeper carried oil")
 
 
 def test_a_heading_tells_nothing_however_often_its_words_come_up() -> None:
     heading = Sentence(0, 8, "The lamp")
-    assert most_telling([heading], 1, weights_of([heading] * 9)) == []
+    assert most_salient([heading], 1, weights_of([heading] * 9)) == []

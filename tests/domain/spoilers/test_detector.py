@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import domain.spoilers.detector as leaks_module
-from domain.spoilers.detector import Leaks
-from domain.spoilers.filter import HIDDEN_NOTE, LeakGate, uncovered
+from domain.spoilers.detector import SpoilerDetector
+from domain.spoilers.filter import HIDDEN_NOTE, SpoilerFilter, uncovered
 
 READ = (
     "Marta came to the island on a Tuesday. The ferryman Hobb would not take her money, and Hobb was a poor man. "
@@ -19,7 +19,7 @@ UNREAD = (
     "She learned that Lucian Orchard had put the lamp out for his drowned brother. The Light was dark. "
     "It was a long way home."
 )
-LEAKS, BOUND = Leaks.of(READ + UNREAD), len(READ)
+LEAKS, BOUND = SpoilerDetector.of(READ + UNREAD), len(READ)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_was_read_or_is_anybodys_gives_nothing_away(sentence: str) -> None:
 
 def test_names_inside_a_word_with_an_ending_are_found_on_both_sides() -> None:
     text = "Then Mr. Gant’ll come. It rained on the O’Hara farm. They said that Gant had seen Ann and the Aldous boys."
-    leaks, bound = Leaks.of(text), text.index("It rained")
+    leaks, bound = SpoilerDetector.of(text), text.index("It rained")
     assert leaks.found_in("The O’Haras did it.", bound)
     assert leaks.found_in("Aldous’s boys did it.", bound)
     assert not leaks.found_in("Gant’s coming.", bound)
@@ -64,7 +64,7 @@ def test_two_known_names_side_by_side_can_be_news() -> None:
     text = (
         "They saw that Jane Nunn and old Mr. Orchard had gone. In the end she was called Jane Orchard by all of them."
     )
-    leaks, bound = Leaks.of(text), text.index("In the end")
+    leaks, bound = SpoilerDetector.of(text), text.index("In the end")
     assert leaks.found_in("So she is Jane Orchard now.", bound)
     assert not leaks.found_in("There are Jane and Orchard, Nunn and Jane.", bound)
     assert not leaks.found_in("Is she Jane Orchard?", bound, known="Will Jane marry Orchard?")
@@ -72,7 +72,7 @@ def test_two_known_names_side_by_side_can_be_news() -> None:
 
 def test_a_year_that_comes_later_gives_it_away_and_a_page_number_does_not() -> None:
     text = "They met in 1890 by the sea. It was in 1912 that the ship was lost, and 14 men were drowned."
-    leaks, bound = Leaks.of(text), text.index("It was")
+    leaks, bound = SpoilerDetector.of(text), text.index("It was")
     assert leaks.found_in("That was in 1912.", bound)
     assert not leaks.found_in("They met in 1890, 14 times (pp. 1912-1913).", bound)
 
@@ -83,7 +83,7 @@ def test_where_nouns_have_capitals_only_names_are_names() -> None:
         "Später kam Lucian mit dem Brot, und Lucian lachte, und der Bruder von Lucian aß, was ihm Lucian brachte. "
         "Das Korn war reif, und mit Korn füllte man die Säcke. Niemand wußte, was aus dem Korn und aus der Mühle wurde."
     )
-    leaks = Leaks.of(read + unread)
+    leaks = SpoilerDetector.of(read + unread)
     assert leaks.found_in("Es war Lucian.", len(read))
     assert not leaks.found_in("Hobb mahlt wohl Korn für Brot.", len(read))
 
@@ -91,7 +91,7 @@ def test_where_nouns_have_capitals_only_names_are_names() -> None:
 def test_scripts_without_spaces_are_compared_by_characters() -> None:
     read = "昔々あるところに爺さんと婆さんが住んでいました。ある日マリーさんが来ました。"
     unread = "桃が川を流れて来て婆さんは桃を拾いました。そしてルシアンさんが鬼を退治しました。"
-    leaks = Leaks.of(read + unread)
+    leaks = SpoilerDetector.of(read + unread)
     assert leaks.found_in("婆さんは桃を拾いました。", len(read))
     assert leaks.found_in("ルシアンが犯人です。", len(read))
     assert not leaks.found_in("爺さんは山へ行き、マリーが来ました。", len(read))
@@ -99,13 +99,13 @@ def test_scripts_without_spaces_are_compared_by_characters() -> None:
 
 @given(st.text(alphabet="ab AB.\n’", max_size=30), st.text(alphabet="ab AB.\n’", max_size=30))
 def test_what_has_been_read_word_for_word_is_never_a_leak(read: str, unread: str) -> None:
-    assert not Leaks.of(f"{read} {unread}").found_in(read, len(read))
+    assert not SpoilerDetector.of(f"{read} {unread}").found_in(read, len(read))
 
 
 def test_a_book_in_slices_is_the_same_book(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = Leaks.of(READ + UNREAD)
+    whole = SpoilerDetector.of(READ + UNREAD)
     monkeypatch.setattr(leaks_module, "SLICE", 40)
-    assert Leaks.of(READ + UNREAD) == whole
+    assert SpoilerDetector.of(READ + UNREAD) == whole
 
 
 def test_what_the_reader_brought_up_is_no_secret() -> None:
@@ -117,7 +117,7 @@ async def tells(sentence: str, /, before: str = "") -> bool:
 
 
 async def gated(*pieces: str) -> str:
-    gate = LeakGate(tells)
+    gate = SpoilerFilter(tells)
     shown = [await gate.feed(piece) for piece in pieces]
     shown.append(await gate.finish())
     assert gate.text == "".join(shown)
@@ -135,7 +135,7 @@ async def test_a_reference_behind_a_full_stop_stays_with_its_sentence() -> None:
 
 
 async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> None:
-    gate = LeakGate(tells)
+    gate = SpoilerFilter(tells)
     assert await gate.feed("It was Luc") == ""
     assert await gate.feed("ian.") == ""
     assert "||It was Lucian.||" in await gate.finish()
@@ -192,7 +192,7 @@ async def test_nothing_the_model_writes_around_it_lifts_a_cover(text: str) -> No
 
 
 async def test_without_a_bound_all_passes_at_once() -> None:
-    gate = LeakGate(None)
+    gate = SpoilerFilter(None)
     assert await gate.feed("It was Luc") == "It was Luc"
 
 

@@ -20,7 +20,7 @@ class CommandRoutes:
         self._composer = composer
         self.commands: dict[int, list[Json]] = {}
         self.syncs = 0
-        self.session_starts = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
+        self.identify_limit = {"total": 1000, "remaining": 999, "reset_after": 14_400_000, "max_concurrency": 1}
 
     def endpoints(self) -> dict[str, Endpoint]:
         endpoints: dict[str, Endpoint] = {
@@ -43,7 +43,7 @@ class CommandRoutes:
         return self.application_payload()
 
     async def gateway(self, call: Call) -> Json:
-        return {"url": "wss://gateway.invalid/", "shards": 1, "session_start_limit": self.session_starts}
+        return {"url": "wss://gateway.invalid/", "shards": 1, "session_start_limit": self.identify_limit}
 
     def application_payload(self) -> Json:
         bot = self._world.bot

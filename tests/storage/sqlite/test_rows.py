@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.book import Citation, Passage
-from domain.conversation import Briefing
+from domain.conversation import SystemPrompt
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
-from storage.sqlite import serialisation as kept
+from storage.sqlite import rows as kept
 
 zones = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 texts = st.text(st.characters() | st.characters(categories=["Cs"]))  # half surrogate pairs included
@@ -52,7 +52,7 @@ def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
         (some(texts), kept.strings_to_text, kept.strings_from_text),
         (whole(TokenUsage), kept.usage_to_text, kept.usage_from_text),
         (whole(RawReply), kept.raw_to_text, kept.raw_from_text),
-        (st.builds(Briefing, texts, some(whole(ToolDefinition))), kept.briefing_to_text, kept.briefing_from_text),
+        (st.builds(SystemPrompt, texts, some(whole(ToolDefinition))), kept.briefing_to_text, kept.briefing_from_text),
     ],
     ids=["passages", "citations", "invocations", "strings", "usage", "raw", "briefing"],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.sandbox.frames import BrokenFrameError, Kind, decode_book, encode_book, read_frame, write_frame
+from bot.parsers.sandbox.frames import BrokenFrameError, FrameKind, decode_book, encode_book, read_frame, write_frame
 from bot.parsers.text.parser import read_plain
 from tests.bot.parsers.prose import prose
 
@@ -65,7 +65,7 @@ def test_any_bytes_are_a_frame_or_refused(data: bytes) -> None:
 
 def test_a_text_beyond_the_limit_is_not_even_read() -> None:
     stream = io.BytesIO()
-    write_frame(stream, Kind.TEXT, b"x" * 21)
+    write_frame(stream, FrameKind.TEXT, b"x" * 21)
     stream.seek(0)
     with pytest.raises(BrokenFrameError, match="too long"):
         read_frame(stream, longest_text=20)

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from bot.parsers import worker_process, worker_start
-from bot.parsers.sandbox.pool import SandboxedReader
+from bot.parsers.sandbox import process
+from bot.parsers.sandbox.pool import SandboxedParser
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
-from domain.ports import BookReader
+from domain.ports import BookParser
 from tests.bot.parsers.builders import archive, epub, pdf
 from tests.bot.parsers.invariants import check, titles
 from tests.bot.parsers.prose import paragraph, prose
@@ -22,14 +22,14 @@ _NOVEL = f"Chapter 1\n\n{prose(1, 9)}\n\nChapter 2\n\n{prose(20, 9)}".encode()
 _SLOW = b"<div>" * 300_000
 
 
-async def refused(reader: SandboxedReader, data: bytes, filename: str = "a.epub") -> BookError:
+async def refused(reader: SandboxedParser, data: bytes, filename: str = "a.epub") -> BookError:
     with pytest.raises(BookError) as error:
         await reader.read(data, filename)
     return error.value
 
 
 async def test_a_book_is_read_in_another_process_and_progress_is_told() -> None:
-    reader: BookReader = SandboxedReader()
+    reader: BookParser = SandboxedParser()
     told: list[tuple[str, float]] = []
     book = check(await reader.read(_NOVEL, "../folder/a_novel.txt", lambda *step: told.append(step)))
     assert titles(book) == ["Chapter 1", "Chapter 2"]
@@ -39,7 +39,7 @@ async def test_a_book_is_read_in_another_process_and_progress_is_told() -> None:
 
 
 async def test_every_library_a_format_needs_is_found_by_the_worker() -> None:
-    reader = SandboxedReader()
+    reader = SandboxedParser()
     files = {
         "a.epub": epub({"a.xhtml": f"<p>{paragraph(1)}</p>"}),
         "a.pdf": pdf([[paragraph(1)[:60]]]),
@@ -51,15 +51,15 @@ async def test_every_library_a_format_needs_is_found_by_the_worker() -> None:
 
 
 async def test_errors_are_the_readers_own() -> None:
-    error = await refused(SandboxedReader(), archive({"a": "b"}), "a.zip")
+    error = await refused(SandboxedParser(), archive({"a": "b"}), "a.zip")
     assert error.code is BookErrorCode.UNSUPPORTED_FORMAT
     assert "convert it to EPUB" in error.message
 
 
 async def test_empty_and_too_large_files_start_no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", None)
-    assert (await refused(SandboxedReader(), b"")).code is BookErrorCode.PARSE_FAILED
-    error = await refused(SandboxedReader(max_file_mb=1), b"x" * 1_000_001)
+    assert (await refused(SandboxedParser(), b"")).code is BookErrorCode.PARSE_FAILED
+    error = await refused(SandboxedParser(max_file_mb=1), b"x" * 1_000_001)
     assert error.code is BookErrorCode.TOO_LARGE
     assert "1 MB" in error.message
 
@@ -68,18 +68,18 @@ async def test_a_zip_bomb_is_refused_unopened() -> None:
     bomb = bytearray(epub({"a.xhtml": f"<p>{paragraph(1)}</p>"}))
     directory = bomb.index(b"PK\x01\x02", bomb.rindex(b"OPS/a.xhtml") - 60)
     bomb[directory + 24 : directory + 28] = (2**31).to_bytes(4, "little")
-    error = await refused(SandboxedReader(), bytes(bomb))
+    error = await refused(SandboxedParser(), bytes(bomb))
     assert error.code is BookErrorCode.TOO_LARGE
     assert "Unpacked" in error.message
 
 
 async def test_memory_is_bounded() -> None:
-    error = await refused(SandboxedReader(memory_mb=120), b"<p>word</p>" * 1_000_000, "a.html")
+    error = await refused(SandboxedParser(memory_mb=120), b"<p>word</p>" * 1_000_000, "a.html")
     assert error.code in (BookErrorCode.TOO_LARGE, BookErrorCode.PARSE_FAILED)
 
 
 async def test_time_is_bounded_and_others_are_not_kept_waiting() -> None:
-    reader = SandboxedReader(seconds=4.0)
+    reader = SandboxedParser(seconds=4.0)
     slow = asyncio.ensure_future(refused(reader, _SLOW, "a.html"))
     assert (await reader.read(_NOVEL, "a.txt")).chapters
     assert (await slow).code is BookErrorCode.TIMED_OUT
@@ -87,7 +87,7 @@ async def test_time_is_bounded_and_others_are_not_kept_waiting() -> None:
 
 async def test_giving_up_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
-    reading = asyncio.ensure_future(SandboxedReader().read(_SLOW, "a.html"))
+    reading = asyncio.ensure_future(SandboxedParser().read(_SLOW, "a.html"))
     while not started:
         await asyncio.sleep(0.01)
     reading.cancel()
@@ -97,9 +97,9 @@ async def test_giving_up_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 async def test_no_more_workers_than_allowed_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = SandboxedReader(workers=2)
+    reader = SandboxedParser(workers=2)
     reading = most = 0
-    run = worker_process.WorkerProcess.run
+    run = process.WorkerProcess.run
 
     def counted(*arguments: Any) -> BookText:
         nonlocal reading, most
@@ -110,14 +110,14 @@ async def test_no_more_workers_than_allowed_run_at_once(monkeypatch: pytest.Monk
         finally:
             reading -= 1
 
-    monkeypatch.setattr(worker_process.WorkerProcess, "run", counted)
+    monkeypatch.setattr(process.WorkerProcess, "run", counted)
     await asyncio.gather(*(reader.read(_NOVEL, "a.txt") for _ in range(6)))
     assert most == 2
 
 
 async def test_from_the_second_book_on_a_worker_waits_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
-    reader = SandboxedReader()
+    reader = SandboxedParser()
     await reader.read(_NOVEL, "a.txt")
     assert len(started) == 1
     await reader.read(_NOVEL, "b.txt")
@@ -131,7 +131,7 @@ async def test_from_the_second_book_on_a_worker_waits_for_the_next(monkeypatch: 
 
 async def test_a_worker_starts_while_its_file_is_on_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
-    reader = SandboxedReader()
+    reader = SandboxedParser()
     for name in ("a.epub", "a.txt", "a file"):
         await reader.expect(name)
     assert (await reader.read(_NOVEL, "a.txt")).chapters
@@ -140,7 +140,7 @@ async def test_a_worker_starts_while_its_file_is_on_its_way(monkeypatch: pytest.
 
 async def test_a_worker_that_waited_and_died_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     started = _recorded_workers(monkeypatch)
-    reader = SandboxedReader()
+    reader = SandboxedParser()
     for name in ("a.txt", "b.txt"):
         await reader.read(_NOVEL, name)
     started[-1].kill()
@@ -149,7 +149,7 @@ async def test_a_worker_that_waited_and_died_is_replaced(monkeypatch: pytest.Mon
 
 
 async def test_a_worker_waits_no_longer_than_a_while() -> None:
-    spare = worker_start.SpareWorker(idle_seconds=0.2)
+    spare = process.SpareWorker(idle_seconds=0.2)
     for _ in range(2):
         with spare.take() as worker:
             worker.kill()
@@ -170,7 +170,7 @@ async def test_the_event_loop_goes_on_meanwhile() -> None:
             longest = max(longest, time.monotonic() - before)
 
     watching = asyncio.ensure_future(watch())
-    await SandboxedReader().read(_NOVEL * 60, "a.txt")
+    await SandboxedParser().read(_NOVEL * 60, "a.txt")
     watching.cancel()
     assert longest < 0.5  # a reader on the loop would take it for good while it reads
 
@@ -181,7 +181,7 @@ async def test_a_worker_is_told_nothing_but_the_file(
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
     _run_instead(monkeypatch, "import os, sys; print(dict(os.environ), 'in', os.getcwd(), file=sys.stderr)")
-    assert (await refused(SandboxedReader(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
+    assert (await refused(SandboxedParser(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
     assert " in /" in caplog.text
     assert "secret" not in caplog.text
 
@@ -203,8 +203,8 @@ async def test_words_of_a_file_that_breaks_its_worker_are_not_in_the_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     _run_instead(monkeypatch, script)
-    assert (await refused(SandboxedReader(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
-    said = {record.levelno: record.getMessage() for record in caplog.records if record.name == worker_process.__name__}
+    assert (await refused(SandboxedParser(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
+    said = {record.levelno: record.getMessage() for record in caplog.records if record.name == process.__name__}
     assert kind in said[logging.WARNING]
     assert "Ishmael" not in said[logging.WARNING]
     assert "Ishmael" in said[logging.DEBUG]
@@ -226,18 +226,18 @@ async def test_a_worker_that_is_not_itself_any_more_is_a_damaged_file(
     script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _run_instead(monkeypatch, script)
-    error = await refused(SandboxedReader(), _NOVEL)
+    error = await refused(SandboxedParser(), _NOVEL)
     assert error.code is BookErrorCode.PARSE_FAILED
     assert error.message.endswith(".")
 
 
 async def test_running_out_of_processor_time_is_running_out_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
     _run_instead(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGXCPU)")
-    assert (await refused(SandboxedReader(), _NOVEL)).code is BookErrorCode.TIMED_OUT
+    assert (await refused(SandboxedParser(), _NOVEL)).code is BookErrorCode.TIMED_OUT
 
 
 def _run_instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(worker_start, "_BOOT", script)
+    monkeypatch.setattr(process, "_BOOT", script)
 
 
 def _recorded_workers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.providers.extractive.follow_up import in_context
-from bot.providers.extractive.question import Kind, analyse
+from bot.providers.extractive.question import QuestionKind, analyse
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_what_is_borrowed_weighs_less() -> None:
 
 
 def test_a_subject_alone_is_asked_the_same() -> None:
-    assert in_context("And Tom?", analyse("How many pencils has Hilda?")).kind is Kind.HOW_MANY
+    assert in_context("And Tom?", analyse("How many pencils has Hilda?")).kind is QuestionKind.HOW_MANY
 
 
 def test_a_short_question_is_in_the_language_of_the_talk() -> None:

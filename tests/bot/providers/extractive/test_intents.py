@@ -3,7 +3,7 @@
 import pytest
 
 from bot.providers.extractive.intents import (
-    Contents,
+    ContentsList,
     Count,
     Intent,
     Line,
@@ -36,8 +36,8 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Who wrote this book?", Remark("book")),
         ("I'm on page 12 now", Position("12")),
         ("Ich bin auf Seite 80", Position("80")),
-        ("What chapters are there?", Contents()),
-        ("Inhaltsverzeichnis bitte", Contents()),
+        ("What chapters are there?", ContentsList()),
+        ("Inhaltsverzeichnis bitte", ContentsList()),
         ("How often is the White Rabbit mentioned?", Count("White Rabbit", "all")),
         ("How many times does the word 'sea' appear in the book?", Count("sea", "all")),
         ("Wie oft wird Hobb erwähnt?", Count("Hobb", "all")),

@@ -3,45 +3,45 @@
 import pytest
 
 from bot.providers.extractive.language import Language, language_of, stem, stems_of
-from bot.providers.extractive.question import Kind, analyse
+from bot.providers.extractive.question import QuestionKind, analyse
 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("Who is Tom Liddiard?", Kind.WHO_IS),
-        ("Who’s the keeper?", Kind.WHO_IS),
-        ("Who put out the lamp?", Kind.WHO),
-        ("Who is Walton writing to?", Kind.WHO),
-        ("To whom was the parcel addressed?", Kind.WHO),
-        ("When did she cross?", Kind.WHEN),
-        ("On what date does she first cross to Scarrow?", Kind.WHEN),
-        ("Where was the cap found?", Kind.WHERE),
-        ("How many posts are there?", Kind.HOW_MANY),
-        ("In how many books has she found it?", Kind.HOW_MANY),
-        ("How long is the causeway?", Kind.HOW_LONG),
-        ("How old is Hilda?", Kind.HOW_LONG),
-        ("Why did the sons leave?", Kind.WHY),
-        ("For what reason was he sent away?", Kind.WHY),
-        ("What happened after the storm?", Kind.HAPPENED),
-        ("How did the king feel about his sons?", Kind.FELT),
-        ("What did Tom say at the inquiry?", Kind.SAID),
-        ("How did he open the lock?", Kind.HOW),
-        ("What is in the crate?", Kind.WHAT),
-        ("Did he cry when she left?", Kind.OTHER),
-        ("Wer ist Hans?", Kind.WHO_IS),
-        ("Wer hat den Schlüssel gefunden?", Kind.WHO),
-        ("Warum ging er fort?", Kind.WHY),
-        ("Wie viele Söhne hatte der König?", Kind.HOW_MANY),
-        ("Où habite la reine ?", Kind.WHERE),
-        ("Pourquoi le roi est-il triste ?", Kind.WHY),
-        ("¿Cuántos hijos tenía el rey?", Kind.HOW_MANY),
-        ("¿Dónde vive la reina?", Kind.WHERE),
-        ("国王有几个儿子？", Kind.HOW_MANY),
-        ("誰が灯台を守りましたか", Kind.WHO),
+        ("Who is Tom Liddiard?", QuestionKind.WHO_IS),
+        ("Who’s the keeper?", QuestionKind.WHO_IS),
+        ("Who put out the lamp?", QuestionKind.WHO),
+        ("Who is Walton writing to?", QuestionKind.WHO),
+        ("To whom was the parcel addressed?", QuestionKind.WHO),
+        ("When did she cross?", QuestionKind.WHEN),
+        ("On what date does she first cross to Scarrow?", QuestionKind.WHEN),
+        ("Where was the cap found?", QuestionKind.WHERE),
+        ("How many posts are there?", QuestionKind.HOW_MANY),
+        ("In how many books has she found it?", QuestionKind.HOW_MANY),
+        ("How long is the causeway?", QuestionKind.HOW_LONG),
+        ("How old is Hilda?", QuestionKind.HOW_LONG),
+        ("Why did the sons leave?", QuestionKind.WHY),
+        ("For what reason was he sent away?", QuestionKind.WHY),
+        ("What happened after the storm?", QuestionKind.HAPPENED),
+        ("How did the king feel about his sons?", QuestionKind.FELT),
+        ("What did Tom say at the inquiry?", QuestionKind.SAID),
+        ("How did he open the lock?", QuestionKind.HOW),
+        ("What is in the crate?", QuestionKind.WHAT),
+        ("Did he cry when she left?", QuestionKind.OTHER),
+        ("Wer ist Hans?", QuestionKind.WHO_IS),
+        ("Wer hat den Schlüssel gefunden?", QuestionKind.WHO),
+        ("Warum ging er fort?", QuestionKind.WHY),
+        ("Wie viele Söhne hatte der König?", QuestionKind.HOW_MANY),
+        ("Où habite la reine ?", QuestionKind.WHERE),
+        ("Pourquoi le roi est-il triste ?", QuestionKind.WHY),
+        ("¿Cuántos hijos tenía el rey?", QuestionKind.HOW_MANY),
+        ("¿Dónde vive la reina?", QuestionKind.WHERE),
+        ("国王有几个儿子？", QuestionKind.HOW_MANY),
+        ("誰が灯台を守りましたか", QuestionKind.WHO),
     ],
 )
-def test_what_kind_of_answer_is_wanted(text: str, kind: Kind) -> None:
+def test_what_kind_of_answer_is_wanted(text: str, kind: QuestionKind) -> None:
     assert analyse(text).kind is kind
 
 

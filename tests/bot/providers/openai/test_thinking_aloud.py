@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.openai.stream import ThinkingFilter
+from bot.providers.openai.stream import ReasoningFilter
 
 
 def shown(*pieces: str) -> str:
-    through = ThinkingFilter()
+    through = ReasoningFilter()
     return "".join([*map(through.feed, pieces), through.end()])
 
 

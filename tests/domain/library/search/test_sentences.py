@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from domain.library.search.query import sentences
+from domain.library.search import sentences
 from domain.library.search.sentences import MAX_SENTENCE, split_sentences
 
 WORDS = ["Mr.", "I", "Hobb", "lamp", "no.", "etc.", "The", "he", "é.", "U.S.A.", "x" * 50, "word " * 30]
