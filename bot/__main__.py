@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import books, chat, mcp, preview, search
+from bot.cli import books, chat, maintenance, mcp, preview, run, search
 from bot.cli.running import console, fail
 from domain.errors import MarginaliaError
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
-from bot.aside import ask_aside
 from bot.mcp.client import parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.prices import cost_in_microdollars
@@ -95,7 +94,6 @@ async def open_app(
         expenses = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
         preparation = TurnPreparer(
             provider=model,
-            ask_aside=ask_aside,
             context=FullHistoryStrategy(settings.history_messages),
             toolbox=toolbox,
             briefer=SystemPrompts(prompts, storage.conversations),
@@ -115,7 +113,7 @@ async def open_app(
             provider=model,
             strategy=FittingStrategy(
                 ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds),
-                AlwaysRetrieveStrategy(prompts, ask_aside),
+                AlwaysRetrieveStrategy(prompts),
             ),
             turns=storage.turns,
             expenses=expenses,

@@ -11,7 +11,6 @@ from domain.ports.books import (
 )
 from domain.ports.conversations import ChatMessageRepository, ConversationRepository, TurnRepository
 from domain.ports.models import (
-    AskAside,
     ChatProvider,
     Clock,
     ConversationContextStrategy,
@@ -24,7 +23,6 @@ from domain.ports.models import (
 from domain.ports.people import PrivacyRepository, ReaderRepository, RetentionRepository, UsageRepository
 
 __all__ = [
-    "AskAside",
     "BookFile",
     "BookFiles",
     "BookParser",

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from domain.chat import ChatMessage, PromptMessage
-from domain.event import StrategyEvent, UsageReported
+from domain.event import StrategyEvent
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
 
 
@@ -53,20 +53,6 @@ class ChatProvider(Protocol):
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...
-
-
-class AskAside(Protocol):
-    """Puts one question to a model, apart from the talk with readers: for a query, a summary, a title."""
-
-    async def __call__(
-        self, chat_provider: ChatProvider, spent: Callable[[UsageReported], Awaitable[None]], question: str, /
-    ) -> str:
-        """The answer in words; blank where the model declines or has nothing to say. `spent` is told what it used.
-
-        Raises:
-            LLMError: there was no answer.
-        """
         ...
 
 

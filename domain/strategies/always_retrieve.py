@@ -8,7 +8,8 @@ from domain.chat import MessageRole, PromptMessage
 from domain.citations.keys import render
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
-from domain.ports import AskAside, ChatProvider, Dispatcher
+from domain.ports import ChatProvider, Dispatcher
+from domain.strategies.complete_once import complete_once
 from domain.strategies.tool_use import run_calls
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation
 from domain.turn.prompts import Prompts
@@ -24,9 +25,8 @@ class AlwaysRetrieveStrategy:
     The search is kept as a call and its result, so it can be looked at like any other; requests never contain it.
     """
 
-    def __init__(self, prompts: Prompts, ask_aside: AskAside) -> None:
+    def __init__(self, prompts: Prompts) -> None:
         self._prompts = prompts
-        self._ask_aside = ask_aside
 
     async def execute(
         self,
@@ -89,7 +89,7 @@ class AlwaysRetrieveStrategy:
         async def note(usage: UsageReported) -> None:
             spent.append(usage)
 
-        reply = await self._ask_aside(chat_provider, note, prompt)
+        reply = await complete_once(chat_provider, note, prompt)
         return " ".join(reply.split()) or asked
 
 

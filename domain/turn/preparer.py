@@ -12,7 +12,6 @@ from domain.errors import BookError, BookErrorCode
 from domain.event import UsageReported
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
-    AskAside,
     BookFile,
     BookFiles,
     BookRepository,
@@ -28,6 +27,7 @@ from domain.ports import (
 )
 from domain.spoilers.bound import lowest_bound, note_for
 from domain.spoilers.detector import SpoilerChecks
+from domain.strategies.complete_once import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, within_bound
@@ -80,7 +80,6 @@ class TurnPreparer:
         self,
         *,
         provider: ChatProvider,
-        ask_aside: AskAside,
         context: ConversationContextStrategy,
         toolbox: MakeToolbox,
         briefer: SystemPrompts,
@@ -96,7 +95,6 @@ class TurnPreparer:
         tool_timeout: float,
     ) -> None:
         self._provider = provider
-        self._ask_aside = ask_aside
         self._context = context
         self._toolbox = toolbox
         self._briefer = briefer
@@ -175,7 +173,7 @@ class TurnPreparer:
             await self._expenses.record(event, conversation, draft)
             emit(event)
 
-        ask = partial(self._ask_aside, self._provider, spent)
+        ask = partial(complete_once, self._provider, spent)
         return ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from functools import partial
 from string import Template
 
-from bot.aside import ask_aside
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, title_from
 from domain.errors import MarginaliaError
 from domain.event import UsageReported
 from domain.ports import BookRepository, ChatProvider, Clock, ReaderRepository, UsageRepository
 from domain.spoilers.detector import SpoilerChecks
+from domain.strategies.complete_once import complete_once
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 
@@ -65,7 +65,7 @@ class TitleWriter:
         open_part = _HIDDEN.sub("", answer)[:ANSWER_SHOWN]
         prompt = self._prompt.substitute(question=question.content, answer=open_part)
         spent = partial(self._record, conversation, question)
-        title = await ask_aside(self._provider, spent, prompt)
+        title = await complete_once(self._provider, spent, prompt)
         first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
         return title_from(first_line) if first_line else ""
 

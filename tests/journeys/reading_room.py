@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 
-from bot.aside import ask_aside
 from bot.providers.extractive import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Page
@@ -125,7 +124,6 @@ async def reading_room(
         expenses = UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
         preparation = TurnPreparer(
             provider=provider,
-            ask_aside=ask_aside,
             context=FullHistoryStrategy(),
             toolbox=toolbox,
             briefer=SystemPrompts(prompts, storage.conversations),
@@ -143,9 +141,7 @@ async def reading_room(
         answers = TurnRunner(
             preparation=preparation,
             provider=provider,
-            strategy=FittingStrategy(
-                ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts, ask_aside)
-            ),
+            strategy=FittingStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
             turns=storage.turns,
             expenses=expenses,
             stand_in=FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),

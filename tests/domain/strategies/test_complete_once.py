@@ -2,9 +2,9 @@
 
 import pytest
 
-from bot.aside import ask_aside
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
+from domain.strategies.complete_once import complete_once
 from domain.tool_use import ChatResponse, StopReason, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 
@@ -17,7 +17,7 @@ async def asked(*replies: Reply) -> tuple[str, list[UsageReported]]:
     async def book(usage: UsageReported) -> None:
         booked.append(usage)
 
-    return await ask_aside(ScriptedChat(*replies), book, "A title, please."), booked
+    return await complete_once(ScriptedChat(*replies), book, "A title, please."), booked
 
 
 async def test_the_answer_comes_back_and_its_tokens_are_told() -> None:
