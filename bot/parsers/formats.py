@@ -12,7 +12,7 @@ from domain.errors import BookError, BookErrorCode
 
 
 class Format(StrEnum):
-    """The formats that can be read; each is also the name of the module that reads it and a book's `format`."""
+    """The formats that can be read; each is also a book's `format`."""
 
     EPUB = "epub"
     PDF = "pdf"
@@ -21,6 +21,15 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     TXT = "txt"
 
+
+_MODULES = {
+    Format.EPUB: "bot.parsers.epub.parser",
+    Format.PDF: "bot.parsers.pdf.parser",
+    Format.DOCX: "bot.parsers.docx",
+    Format.HTML: "bot.parsers.html",
+    Format.MARKDOWN: "bot.parsers.markdown",
+    Format.TXT: "bot.parsers.text.parser",
+}
 
 EXTENSIONS = {
     ".epub": Format.EPUB,
@@ -78,7 +87,7 @@ def read_book(
     Raises:
         BookError: the file cannot become a book; the sentence says why and what to do.
     """
-    module = import_module(f"bot.parsers.{detect(data, filename)}")
+    module = import_module(_MODULES[detect(data, filename)])
     book: BookText = module.read(data, filename, limits=limits, report=report)
     return book
 

@@ -18,8 +18,8 @@ from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.ports import Progress
 
-_PROJECT = str(Path(__file__).resolve().parents[2])
-_BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers import worker; import LIBRARIES; worker.main()"
+_PROJECT = str(Path(__file__).resolve().parents[3])
+_BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main()"
 _LIBRARIES = {
     "epub": "bot.parsers.epub.parser, selectolax.lexbor",
     "html": "bot.parsers.html, selectolax.lexbor",
