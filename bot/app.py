@@ -17,7 +17,7 @@ from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Clock, Dispatcher
 from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.adaptive import FittingStrategy
+from domain.strategies.adaptive import AdaptiveStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tool_use import ToolDefinition
@@ -28,7 +28,7 @@ from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import ManageConversations
 from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
-from domain.turn.preparer import SystemPrompts, TurnPreparer
+from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
@@ -81,42 +81,42 @@ async def open_app(
         model = provider or open_provider(settings)
         stack.push_async_callback(model.aclose)
         prompts = Prompts.load(files("prompts"))
-        leaks = SpoilerChecks(book_files)
+        spoilers = SpoilerChecks(book_files)
         summaries = ChapterSummaries(
             texts=storage.derived_texts,
             prompts=prompts,
-            leaks=leaks,
+            spoilers=spoilers,
             clock=_now,
             model=model.model_name,
             seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
-        expenses = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
-        preparation = TurnPreparer(
-            provider=model,
+        meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
+        bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
+        preparer = TurnPreparer(
+            books=bound_books,
+            tools=TurnTools(
+                toolbox,
+                provider=model,
+                meter=meter,
+                summaries=None if model.name == QUOTES_ONLY else summaries,
+                timeout=settings.tool_timeout_s,
+            ),
+            system_prompts=SystemPrompts(prompts, storage.conversations),
             context=FullHistoryStrategy(settings.history_messages),
-            toolbox=toolbox,
-            briefer=SystemPrompts(prompts, storage.conversations),
-            books=storage.books,
-            files=book_files,
             turns=storage.turns,
-            readers=storage.readers,
-            expenses=expenses,
-            allowance=Quota(storage.usage, settings.daily_tokens_per_user),
-            leaks=leaks,
-            summaries=None if model.name == QUOTES_ONLY else summaries,
-            clock=_now,
-            tool_timeout=settings.tool_timeout_s,
+            quota=Quota(storage.usage, _now, settings.daily_tokens_per_user),
+            spoilers=spoilers,
         )
-        answers = TurnRunner(
-            preparation=preparation,
+        runner = TurnRunner(
+            preparer=preparer,
             provider=model,
-            strategy=FittingStrategy(
+            strategy=AdaptiveStrategy(
                 ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds),
                 AlwaysRetrieveStrategy(prompts),
             ),
             turns=storage.turns,
-            expenses=expenses,
+            meter=meter,
             stand_in=None if model.name == QUOTES_ONLY else _stand_in(),
             clock=_now,
             turn_timeout=settings.turn_timeout_s,
@@ -126,7 +126,7 @@ async def open_app(
             prompt=prompts.title,
             books=storage.books,
             readers=storage.readers,
-            leaks=leaks,
+            spoilers=spoilers,
             usage=storage.usage,
             price=cost_in_microdollars,
             clock=_now,
@@ -145,8 +145,9 @@ async def open_app(
             conversations=manage,
             positions=ManagePositions(readers=storage.readers, files=book_files),
             chat=ChatWithBook(
-                preparation=preparation,
-                answers=answers,
+                books=bound_books,
+                preparer=preparer,
+                runner=runner,
                 manage=manage,
                 messages=storage.messages,
                 turns=storage.turns,

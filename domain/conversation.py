@@ -52,7 +52,7 @@ class Conversation:
     private: bool = False
     shared: bool = False
     verbose: bool | None = None
-    briefing: SystemPrompt | None = field(default=None, repr=False)
+    system_prompt: SystemPrompt | None = field(default=None, repr=False)
     updated_at: datetime | None = None
 
     def __post_init__(self) -> None:

@@ -140,14 +140,14 @@ class ChapterSummaries:
         *,
         texts: DerivedTextRepository,
         prompts: Prompts,
-        leaks: SpoilerChecks,
+        spoilers: SpoilerChecks,
         clock: Clock,
         model: str,
         seconds: float,
     ) -> None:
         self._texts = texts
         self._prompt = prompts.summary
-        self._leaks = leaks
+        self._spoilers = spoilers
         self._clock = clock
         self._model = model
         self._seconds = seconds
@@ -194,7 +194,7 @@ class ChapterSummaries:
 
     async def _without_leaks(self, view: BookView, piece: ChapterPart, summary: str) -> str:
         """The summary without sentences that tell what stands only behind the piece."""
-        tells = self._leaks.check(view.book, piece.end)
+        tells = self._spoilers.check(view.book, piece.end)
         sentences = [summary[start:end] for start, end in split_sentences(summary)]
         return " ".join([each for each in sentences if tells is None or not await tells(each)])
 

@@ -10,7 +10,7 @@ from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
 from domain.tool_use import ToolDefinition
 
 
-class FittingStrategy:
+class AdaptiveStrategy:
     """One way for models that use tools, another for those that do not.
 
     Some servers tell only when they are asked that a model knows no tools. The turn goes on without them then, and the

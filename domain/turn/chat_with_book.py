@@ -15,7 +15,7 @@ from domain.errors import ConversationError, ConversationErrorCode, LLMError, LL
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import ManageConversations
-from domain.turn.preparer import TurnPreparer
+from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
 from domain.turn.state import Ending, RunningTurn
 
@@ -45,15 +45,17 @@ class ChatWithBook:
     def __init__(
         self,
         *,
-        preparation: TurnPreparer,
-        answers: TurnRunner,
+        books: BoundBooks,
+        preparer: TurnPreparer,
+        runner: TurnRunner,
         manage: ManageConversations,
         messages: ChatMessageRepository,
         turns: TurnRepository,
         clock: Clock,
     ) -> None:
-        self._preparation = preparation
-        self._answers = answers
+        self._books = books
+        self._preparer = preparer
+        self._runner = runner
         self._manage = manage
         self._messages = messages
         self._turns = turns
@@ -114,7 +116,7 @@ class ChatWithBook:
         """
         async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
-            history = await self._messages.get_recent(conversation_id, self._preparation.reach)
+            history = await self._messages.get_recent(conversation_id, self._preparer.reach)
             people = await self._messages.list_people(conversation_id)
             # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
@@ -124,7 +126,7 @@ class ChatWithBook:
             answered = [m for m in history if m.turn_id is not None]
             running = self._running[conversation_id] = RunningTurn(waiting)
             try:
-                play = partial(self._answers.play, conversation, people, answered, waiting, running)
+                play = partial(self._runner.play, conversation, people, answered, waiting, running)
                 async with aclosing(running.events(play)) as events:
                     async for event in events:
                         yield event
@@ -205,7 +207,7 @@ class ChatWithBook:
         if not answered:
             return
         conversation = await self._manage.get(conversation_id)
-        bound = await self._preparation.bound(conversation, await self._messages.list_people(conversation_id))
+        bound = await self._books.bound(conversation, await self._messages.list_people(conversation_id))
         history = await self._messages.get_by_conversation(conversation_id)
         beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
         for turn in answered:

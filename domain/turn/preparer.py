@@ -1,10 +1,10 @@
-"""What comes before the model is asked: how far everybody has read, which tools there are, what of the talk goes in."""
+"""What comes before the model is asked: how far everybody has read, the tools, and what of the history goes in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from domain.book import Book
+from domain.book import Book, Page
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt
@@ -37,28 +37,116 @@ from domain.turn.state import Emit, TurnDraft
 
 
 class SystemPrompts:
-    """Renders a briefing once and keeps it with its conversation: prompt caches and signed thinking want it unchanged.
+    """Renders a conversation's system prompt once and keeps it: prompt caches and signed thinking need it unchanged.
 
-    It is made anew when the tools are no longer the same: a setting was changed, the program brought up to date, or a
-    tool server came up or went. That costs the cache of one request; otherwise a conversation that began while a server
-    was down would never learn of its tools, and one that knows a tool which is gone would go on calling it.
+    It is rendered anew when the tools have changed: a setting, an update, or a tool server that came up or went. That
+    costs the cache of one request; otherwise a conversation begun while a server was down would never learn of its
+    tools, and one that knows a tool that is gone would go on calling it.
     """
 
     def __init__(self, prompts: Prompts, conversations: ConversationRepository) -> None:
         self._prompts = prompts
         self._conversations = conversations
 
-    async def brief(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> SystemPrompt:
-        """The briefing of the conversation, for the tools there are now."""
+    async def for_conversation(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> SystemPrompt:
+        """The system prompt of the conversation, for the tools there are now."""
         tools = tuple(toolbox.get_definitions())
-        kept = conversation.briefing
+        kept = conversation.system_prompt
         if kept is not None and kept.tools == tools:
             return kept
         name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
-        briefing = SystemPrompt(self._prompts.conversation_system.substitute(book=name), tools)
+        rendered = SystemPrompt(self._prompts.conversation_system.substitute(book=name), tools)
         current = await self._conversations.get(conversation.id) or conversation
-        await self._conversations.save(replace(current, briefing=briefing))
-        return briefing
+        await self._conversations.save(replace(current, system_prompt=rendered))
+        return rendered
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedView:
+    """A conversation's book, as far as everybody in it has read.
+
+    `note` makes the line in front of a reader's message that tells the model their name, position and the date.
+    """
+
+    book: Book
+    file: BookFile
+    view: BookView
+    note: Callable[[str], str]
+
+
+class BoundBooks:
+    """Opens the book of a conversation up to the lowest position of the people in it."""
+
+    def __init__(self, *, books: BookRepository, files: BookFiles, readers: ReaderRepository, clock: Clock) -> None:
+        self._books = books
+        self._files = files
+        self._readers = readers
+        self._clock = clock
+
+    async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
+        """How far into its book the people in a conversation may look now, as an offset.
+
+        Raises:
+            BookError: NOT_FOUND, the book is no longer on the shelf.
+        """
+        return await self._lowest(conversation, people, await self._book(conversation))
+
+    async def open(self, conversation: Conversation, people: Sequence[str]) -> OpenedView:
+        """The book up to that bound.
+
+        Raises:
+            BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
+        """
+        book = await self._book(conversation)
+        file = await self._files.open(book)
+        read_to = await self._lowest(conversation, people, book)
+        note = partial(self._note, pages=await file.pages(), read_to=read_to, length=book.length)
+        return OpenedView(book, file, file.view(read_to), note)
+
+    def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
+        return note_for(name, pages, read_to, length, self._clock())
+
+    async def _lowest(self, conversation: Conversation, people: Sequence[str], book: Book) -> int:
+        return await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+
+    async def _book(self, conversation: Conversation) -> Book:
+        book = await self._books.get(conversation.book_id)
+        if book is None:
+            raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
+        return book
+
+
+class TurnTools:
+    """Makes the tools of a turn, bound to its view of the book. `timeout` is in seconds, for each call."""
+
+    def __init__(
+        self,
+        make_toolbox: MakeToolbox,
+        *,
+        provider: ChatProvider,
+        meter: UsageMeter,
+        summaries: ChapterSummaries | None,
+        timeout: float,
+    ) -> None:
+        self._make_toolbox = make_toolbox
+        self._provider = provider
+        self._meter = meter
+        self._summaries = summaries
+        self.timeout = timeout
+
+    def of(self, view: BookView, conversation: Conversation, draft: TurnDraft, emit: Emit) -> Toolbox:
+        """The toolbox. Tools may ask the model, on the reader's account, and propose a position to the reader."""
+
+        async def spent(event: UsageReported) -> None:
+            await self._meter.record(event, conversation, draft)
+            emit(event)
+
+        ask = partial(complete_once, self._provider, spent)
+        context = ToolContext(
+            digests=self._summaries.of(view, ask).digests if self._summaries else None,
+            propose=lambda page: emit(proposed(page, draft.asked)),
+        )
+        return self._make_toolbox(view, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,54 +162,31 @@ class PreparedTurn:
 
 
 class TurnPreparer:
-    """Finds the bound of a turn, and makes its prompt and its tools from there."""
+    """Makes the prompt and the tools of a turn from how far its readers have read."""
 
     def __init__(
         self,
         *,
-        provider: ChatProvider,
+        books: BoundBooks,
+        tools: TurnTools,
+        system_prompts: SystemPrompts,
         context: ConversationContextStrategy,
-        toolbox: MakeToolbox,
-        briefer: SystemPrompts,
-        books: BookRepository,
-        files: BookFiles,
         turns: TurnRepository,
-        readers: ReaderRepository,
-        expenses: UsageMeter,
-        allowance: Quota,
-        leaks: SpoilerChecks,
-        summaries: ChapterSummaries | None,
-        clock: Clock,
-        tool_timeout: float,
+        quota: Quota,
+        spoilers: SpoilerChecks,
     ) -> None:
-        self._provider = provider
-        self._context = context
-        self._toolbox = toolbox
-        self._briefer = briefer
         self._books = books
-        self._files = files
+        self._tools = tools
+        self._system_prompts = system_prompts
+        self._context = context
         self._turns = turns
-        self._readers = readers
-        self._expenses = expenses
-        self._allowance = allowance
-        self._leaks = leaks
-        self._summaries = summaries
-        self._clock = clock
-        self._tool_timeout = tool_timeout
+        self._quota = quota
+        self._spoilers = spoilers
 
     @property
     def reach(self) -> int:
         """How many of a conversation's newest turns an answer may rest on."""
         return self._context.reach
-
-    async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
-        """How far into its book the people in a conversation may look now.
-
-        Raises:
-            BookError: NOT_FOUND, it is not on the shelf any more.
-        """
-        book = await self._book(conversation)
-        return await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
 
     async def prepare(
         self,
@@ -138,60 +203,32 @@ class TurnPreparer:
             BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
             StorageError: something could not be read or kept.
         """
-        await self._allowance.check(draft.asked[-1].author_id, self._clock())
-        book = await self._book(conversation)
-        file = await self._files.open(book)
-        view, note = await self._view(conversation, people, book, file)
+        await self._quota.check(draft.asked[-1].author_id)
+        opened = await self._books.open(conversation, people)
+        book, view = opened.book, opened.view
         draft.depends_to = view.read_to
-        draft.asked = [replace(m, note=note(m.author_name), depends_to=view.read_to) for m in draft.asked]
-        toolbox = self._toolbox(view, self._aids(view, conversation, draft, emit))
-        briefing = await self._briefer.brief(conversation, book, toolbox)
-        talk = await self._talk(conversation, history, draft)
-        tells = self._leaks.check(book, view.read_to, _known(book, talk))
+        draft.asked = [replace(m, note=opened.note(m.author_name), depends_to=view.read_to) for m in draft.asked]
+        toolbox = self._tools.of(view, conversation, draft, emit)
+        system = await self._system_prompts.for_conversation(conversation, book, toolbox)
+        messages = await self._messages(conversation, history, draft)
+        check = self._spoilers.check(book, view.read_to, _known(book, messages))
         return PreparedTurn(
-            file,
+            opened.file,
             view,
-            [PromptMessage("system", briefing.system), *map(as_said, talk)],
-            briefing.tools,
-            toolbox.build_dispatcher(timeout=self._tool_timeout),
-            partial(compose, book, view, talk, tells),
+            [PromptMessage("system", system.system), *map(as_said, messages)],
+            system.tools,
+            toolbox.build_dispatcher(timeout=self._tools.timeout),
+            partial(compose, book, view, messages, check),
         )
 
-    async def _talk(
+    async def _messages(
         self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft
     ) -> list[ChatMessage]:
-        """What of the history goes in, and what is asked now."""
+        """What of the history goes into the prompt, and what is asked now."""
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
         return [*past, *draft.asked]
-
-    def _aids(self, view: BookView, conversation: Conversation, draft: TurnDraft, emit: Emit) -> ToolContext:
-        """What the tools of this turn may use: the model, on the reader's account, and a word to the reader."""
-
-        async def spent(event: UsageReported) -> None:
-            await self._expenses.record(event, conversation, draft)
-            emit(event)
-
-        ask = partial(complete_once, self._provider, spent)
-        return ToolContext(
-            digests=self._summaries.of(view, ask).digests if self._summaries else None,
-            propose=lambda page: emit(proposed(page, draft.asked)),
-        )
-
-    async def _book(self, conversation: Conversation) -> Book:
-        book = await self._books.get(conversation.book_id)
-        if book is None:
-            raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
-        return book
-
-    async def _view(
-        self, conversation: Conversation, people: Sequence[str], book: Book, file: BookFile
-    ) -> tuple[BookView, Callable[[str], str]]:
-        """The book as far as everybody in the conversation has read, and the note that tells the model so."""
-        read_to = await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
-        pages, now = await file.pages(), self._clock()
-        return file.view(read_to), lambda name: note_for(name, pages, read_to, book.length, now)
 
 
 def _known(book: Book, messages: Sequence[ChatMessage]) -> str:

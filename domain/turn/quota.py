@@ -1,7 +1,6 @@
 """How much a person may use in a day."""
 
 from collections.abc import Callable
-from datetime import datetime
 
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode
@@ -15,11 +14,12 @@ from domain.usage import UsageRecord
 class Quota:
     """A limit of tokens per person and day (midnight to midnight UTC); 0 means none."""
 
-    def __init__(self, usage: UsageRepository, daily_tokens: int = 0) -> None:
+    def __init__(self, usage: UsageRepository, clock: Clock, daily_tokens: int = 0) -> None:
         self._usage = usage
+        self._clock = clock
         self._daily_tokens = daily_tokens
 
-    async def check(self, reader_id: str, now: datetime) -> None:
+    async def check(self, reader_id: str) -> None:
         """Let the reader pass.
 
         Raises:
@@ -27,6 +27,7 @@ class Quota:
         """
         if not self._daily_tokens:
             return
+        now = self._clock()
         midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
         used = (await self._usage.total_for_reader(reader_id, midnight)).tokens
         if used >= self._daily_tokens:

@@ -40,20 +40,20 @@ class TurnRunner:
     def __init__(
         self,
         *,
-        preparation: TurnPreparer,
+        preparer: TurnPreparer,
         provider: ChatProvider,
         strategy: RetrievalStrategy,
         turns: TurnRepository,
-        expenses: UsageMeter,
+        meter: UsageMeter,
         stand_in: FallbackAnswerer | None,
         clock: Clock,
         turn_timeout: float,
     ) -> None:
-        self._preparation = preparation
+        self._preparer = preparer
         self._provider = provider
         self._strategy = strategy
         self._turns = turns
-        self._expenses = expenses
+        self._meter = meter
         self._stand_in = stand_in
         self._clock = clock
         self._turn_timeout = turn_timeout
@@ -123,7 +123,7 @@ class TurnRunner:
         draft: TurnDraft,
         emit: Emit,
     ) -> StrategyOutcome:
-        prepared = await self._preparation.prepare(conversation, people, history, draft, emit)
+        prepared = await self._preparer.prepare(conversation, people, history, draft, emit)
         answer = draft.answer = prepared.compose()
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
@@ -135,7 +135,7 @@ class TurnRunner:
                     outcome = event
                     continue
                 if isinstance(event, UsageReported):
-                    await self._expenses.record(event, conversation, draft)
+                    await self._meter.record(event, conversation, draft)
                 if isinstance(event, ToolCallFinished) and prepared.file.damage:
                     raise prepared.file.damage  # a model that cannot look anything up would answer from memory
                 await _show(event, answer, draft, emit)

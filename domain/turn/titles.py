@@ -37,7 +37,7 @@ class TitleWriter:
         prompt: Template,
         books: BookRepository,
         readers: ReaderRepository,
-        leaks: SpoilerChecks,
+        spoilers: SpoilerChecks,
         usage: UsageRepository,
         price: Callable[[str, str, TokenUsage], int | None],
         clock: Clock,
@@ -46,7 +46,7 @@ class TitleWriter:
         self._prompt = prompt
         self._books = books
         self._readers = readers
-        self._leaks = leaks
+        self._spoilers = spoilers
         self._usage = usage
         self._price = price
         self._clock = clock
@@ -90,5 +90,5 @@ class TitleWriter:
             return False
         lowest = await self._readers.lowest_position(book.id)
         read_to = question.depends_to if lowest is None else min(question.depends_to, lowest)
-        tells = self._leaks.check(book, read_to, f"{book.title}\n{book.author}\n{question.content}")
+        tells = self._spoilers.check(book, read_to, f"{book.title}\n{book.author}\n{question.content}")
         return tells is not None and await tells(title)

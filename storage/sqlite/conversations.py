@@ -6,13 +6,13 @@ from domain.conversation import Conversation, TitleSource, checked_title
 from storage.sqlite.connection import Row
 from storage.sqlite.database import Database
 from storage.sqlite.rows import (
-    briefing_from_text,
-    briefing_to_text,
     entities,
     entity,
     marks,
     optional_time_from_text,
     optional_time_to_text,
+    system_prompt_from_text,
+    system_prompt_to_text,
     time_from_text,
     time_to_text,
     upsert,
@@ -72,13 +72,14 @@ def _row(conversation: Conversation) -> tuple[str | int | None, ...]:
         conversation.id, conversation.book_id, conversation.title, time_to_text(conversation.created_at),
         conversation.title_source, conversation.owner_id, conversation.guild_id, conversation.channel_id,
         conversation.thread_id, conversation.private, conversation.shared, conversation.verbose,
-        None if conversation.briefing is None else briefing_to_text(conversation.briefing),
+        None if conversation.system_prompt is None else system_prompt_to_text(conversation.system_prompt),
         optional_time_to_text(conversation.updated_at),
     )  # fmt: skip
 
 
 def _conversation(row: Row) -> Conversation:
     values = dict(row)
+    briefing = values.pop("briefing")  # what the column of the system prompt has been called from the beginning
     return Conversation(
         **values
         | {
@@ -87,7 +88,7 @@ def _conversation(row: Row) -> Conversation:
             "private": bool(values["private"]),
             "shared": bool(values["shared"]),
             "verbose": None if values["verbose"] is None else bool(values["verbose"]),
-            "briefing": None if values["briefing"] is None else briefing_from_text(values["briefing"]),
+            "system_prompt": None if briefing is None else system_prompt_from_text(briefing),
             "updated_at": optional_time_from_text(values["updated_at"]),
         }
     )

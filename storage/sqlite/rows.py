@@ -107,12 +107,12 @@ def passages_from_text(text: str) -> tuple[Passage, ...]:
     return tuple(_passage(values) for values in _loaded(text))
 
 
-def briefing_to_text(briefing: SystemPrompt) -> str:
+def system_prompt_to_text(briefing: SystemPrompt) -> str:
     return _dumped({"system": briefing.system, "tools": [_plain(tool) for tool in briefing.tools]})
 
 
 @lru_cache(maxsize=64)
-def briefing_from_text(text: str) -> SystemPrompt:
+def system_prompt_from_text(text: str) -> SystemPrompt:
     """Conversations about one book have the same briefing, and a list of them reads it for each."""
     values = json.loads(text)
     return SystemPrompt(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))

@@ -15,7 +15,7 @@ from domain.event import Answer, TurnEvent
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookFile, ChatProvider
 from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.adaptive import FittingStrategy
+from domain.strategies.adaptive import AdaptiveStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tools.context import MakeToolbox
@@ -23,7 +23,7 @@ from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import ManageConversations
 from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
-from domain.turn.preparer import SystemPrompts, TurnPreparer
+from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
@@ -111,46 +111,47 @@ async def reading_room(
         )
         await book_files.write(book.sha256, text)
         await storage.books.save(book)
-        leaks = SpoilerChecks(book_files)
+        spoilers = SpoilerChecks(book_files)
         summaries = ChapterSummaries(
             texts=storage.derived_texts,
             prompts=prompts,
-            leaks=leaks,
+            spoilers=spoilers,
             clock=now,
             model=provider.model_name,
             seconds=tool_timeout / 2,
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
-        expenses = UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
-        preparation = TurnPreparer(
-            provider=provider,
+        meter = UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
+        bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=now)
+        preparer = TurnPreparer(
+            books=bound_books,
+            tools=TurnTools(
+                toolbox,
+                provider=provider,
+                meter=meter,
+                summaries=summaries,
+                timeout=tool_timeout,
+            ),
+            system_prompts=SystemPrompts(prompts, storage.conversations),
             context=FullHistoryStrategy(),
-            toolbox=toolbox,
-            briefer=SystemPrompts(prompts, storage.conversations),
-            books=storage.books,
-            files=book_files,
             turns=storage.turns,
-            readers=storage.readers,
-            expenses=expenses,
-            allowance=Quota(storage.usage, daily_tokens),
-            leaks=leaks,
-            summaries=summaries,
-            clock=now,
-            tool_timeout=tool_timeout,
+            quota=Quota(storage.usage, now, daily_tokens),
+            spoilers=spoilers,
         )
-        answers = TurnRunner(
-            preparation=preparation,
+        runner = TurnRunner(
+            preparer=preparer,
             provider=provider,
-            strategy=FittingStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
+            strategy=AdaptiveStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
             turns=storage.turns,
-            expenses=expenses,
+            meter=meter,
             stand_in=FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox),
             clock=now,
             turn_timeout=turn_timeout,
         )
         chat = ChatWithBook(
-            preparation=preparation,
-            answers=answers,
+            books=bound_books,
+            preparer=preparer,
+            runner=runner,
             manage=manage,
             messages=storage.messages,
             turns=storage.turns,

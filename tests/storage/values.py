@@ -94,7 +94,9 @@ def everything_about_a_conversation() -> Conversation:
         private=True,
         shared=True,
         verbose=False,
-        briefing=SystemPrompt("You read with people.", (ToolDefinition("search_book", "Search", {"type": "object"}),)),
+        system_prompt=SystemPrompt(
+            "You read with people.", (ToolDefinition("search_book", "Search", {"type": "object"}),)
+        ),
         updated_at=at(5),
     )
 

@@ -8,7 +8,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
-from domain.strategies.adaptive import FittingStrategy
+from domain.strategies.adaptive import AdaptiveStrategy
 from domain.tool_use import ToolDefinition
 from tests.doubles.scripted_chat import ScriptedChat
 
@@ -37,7 +37,7 @@ async def no_tools(name: str, args: dict[str, object]) -> ToolOutput:
 
 
 async def chosen(failure: LLMErrorCode | None = None, *, supports_tools: bool = True) -> str:
-    strategy = FittingStrategy(Strategy("with tools", failure), Strategy("without"))
+    strategy = AdaptiveStrategy(Strategy("with tools", failure), Strategy("without"))
     provider = ScriptedChat("x", supports_tools=supports_tools)
     outcomes = [e async for e in strategy.execute(provider, [], [], no_tools) if isinstance(e, StrategyOutcome)]
     [outcome] = outcomes

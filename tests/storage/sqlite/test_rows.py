@@ -52,9 +52,13 @@ def some(values: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
         (some(texts), kept.strings_to_text, kept.strings_from_text),
         (whole(TokenUsage), kept.usage_to_text, kept.usage_from_text),
         (whole(RawReply), kept.raw_to_text, kept.raw_from_text),
-        (st.builds(SystemPrompt, texts, some(whole(ToolDefinition))), kept.briefing_to_text, kept.briefing_from_text),
+        (
+            st.builds(SystemPrompt, texts, some(whole(ToolDefinition))),
+            kept.system_prompt_to_text,
+            kept.system_prompt_from_text,
+        ),
     ],
-    ids=["passages", "citations", "invocations", "strings", "usage", "raw", "briefing"],
+    ids=["passages", "citations", "invocations", "strings", "usage", "raw", "system prompt"],
 )
 def test_values_come_back_the_same_through_utf_8(
     data: st.DataObject, values: st.SearchStrategy[Any], write: Callable[[Any], str], read: Callable[[str], Any]
