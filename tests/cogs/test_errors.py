@@ -2,6 +2,8 @@
 
 import logging
 import sqlite3
+from types import SimpleNamespace
+from typing import Any
 
 import discord
 import pytest
@@ -16,12 +18,9 @@ from tests.cogs.stage import Stage, text_of
 SAY = speech_for(discord.Locale.american_english)
 
 
-class Response:
+def response(status: int) -> Any:
     """As much of an HTTP response as discord.py's errors look at."""
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-        self.reason = "because"
+    return SimpleNamespace(status=status, reason="because")
 
 
 @pytest.mark.parametrize(
@@ -36,8 +35,8 @@ class Response:
         (app_commands.CheckFailure(), "You may not use this command here."),
         (app_commands.CommandNotFound("old", []), "This command has changed."),
         (discord.RateLimited(61.0), "Discord asks me to wait 61 seconds"),
-        (discord.Forbidden(Response(403), "no"), "a permission is missing"),
-        (discord.DiscordServerError(Response(502), "no"), "Discord has trouble"),
+        (discord.Forbidden(response(403), "no"), "a permission is missing"),
+        (discord.DiscordServerError(response(502), "no"), "Discord has trouble"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
