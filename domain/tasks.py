@@ -1,0 +1,31 @@
+"""Work that a cancellation must not leave half done."""
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+async def to_the_end(work: Awaitable[Result]) -> Result:
+    """Await work to its end and return its result, or raise its error.
+
+    A cancellation meanwhile is not lost: it is raised at the next `await` of the same task.
+    """
+    task, cancelled = asyncio.ensure_future(work), False
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        _cancel_again()
+    return task.result()
+
+
+def _cancel_again() -> None:
+    """Ask for the end of the current task once more, without counting the request a second time."""
+    current = asyncio.current_task()
+    assert current is not None
+    current.uncancel()
+    current.cancel()

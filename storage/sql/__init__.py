@@ -1,0 +1,1 @@
+"""The repositories, in the SQL that SQLite and PostgreSQL have in common."""

@@ -1,0 +1,64 @@
+"""What the repositories need of a database, whichever it is.
+
+Statements are written once for all of them: parameters are `?` or `?1`, times and structures are text, truth is 0 or 1.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeVar
+
+Value = str | int | float | bytes | None
+Result = TypeVar("Result")
+
+
+class Row(Protocol):
+    """One row, its values by the names of the columns."""
+
+    def keys(self) -> Iterable[str]: ...
+    def __getitem__(self, column: str, /) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+
+class Transaction(Protocol):
+    """Statements that take effect together or not at all.
+
+    Raises (all methods): StorageError, and nothing else.
+    """
+
+    async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """Carry out a statement; the rows it gives back (those of RETURNING as well)."""
+        ...
+
+    async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
+        """Carry out a statement once for each of the rows."""
+        ...
+
+
+class Database(Protocol):
+    """A database.
+
+    Raises (all methods): StorageError with a sentence for people.
+    """
+
+    async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """The rows of one query, of what is committed."""
+        ...
+
+    async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
+        """The first row of one query."""
+        ...
+
+    async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """One statement in a transaction of its own."""
+        ...
+
+    async def atomically(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        """Do work in a transaction: committed when it returns, undone when it raises or is cancelled.
+
+        The work may be done again from its beginning, where another transaction was in its way or the connection broke;
+        it may then meet what it has itself committed. So it changes nothing but the database, and can be repeated.
+        """
+        ...
+
+    async def forget_deleted(self) -> None:
+        """See to it that deleted text is gone from the disk, as far as the program can."""
+        ...
