@@ -10,7 +10,8 @@ Result = TypeVar("Result")
 async def to_the_end(work: Awaitable[Result]) -> Result:
     """Await work to its end and return its result, or raise its error.
 
-    A cancellation meanwhile is not lost: it is raised at the next `await` of the same task.
+    A cancellation meanwhile is not lost: after a result it is raised at the next `await` of the same task, and it goes
+    before an error.
     """
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
@@ -18,7 +19,9 @@ async def to_the_end(work: Awaitable[Result]) -> Result:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             cancelled = True
-    if cancelled:
+    if cancelled and not task.cancelled():
+        if task.exception() is not None:
+            raise asyncio.CancelledError
         _cancel_again()
     return task.result()
 

@@ -120,7 +120,7 @@ async def _open_sqlite(rest: str) -> Storage:
         raise SettingsError(
             "DATABASE_URL needs three slashes and the path of a file, as in sqlite:///data/marginalia.db."
         )
-    from storage.sqlite.opening import open_sqlite  # the process that indexes a book has no use for it
+    from storage.opening import open_sqlite  # the process that indexes a book has no use for it
 
     return await open_sqlite(path)
 

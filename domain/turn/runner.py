@@ -25,11 +25,12 @@ from domain.event import (
     UsageReported,
 )
 from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
+from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from domain.turn.fallback import LONGEST_S, FallbackAnswerer, stayed_away
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
-from domain.turn.state import Emit, Ending, RunningTurn, TurnDraft, heed_cancellation, to_the_end
+from domain.turn.state import Emit, Ending, RunningTurn, TurnDraft
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +84,7 @@ class TurnRunner:
 
         tell(TurnStarted(turn.id, tuple(message.id for message in waiting)))
         try:
-            heed_cancellation()
+            await asyncio.sleep(0)  # a cancellation that came while the turn was begun is raised here
             outcome = await self._in_time(self._work(conversation, people, history, draft, tell), draft)
             await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:

@@ -5,11 +5,10 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
@@ -211,25 +210,3 @@ def _as_result(call: ToolCallFinished) -> PromptMessage:
         is_error=call.is_error,
         passages=call.passages,
     )
-
-
-Result = TypeVar("Result")
-
-
-async def to_the_end(work: Awaitable[Result]) -> Result:
-    """Await work to its end. A cancellation meanwhile comes too late; `heed_cancellation` raises it afterwards."""
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait({task})
-    return task.result()
-
-
-def heed_cancellation() -> None:
-    """
-    Raises:
-        asyncio.CancelledError: somebody has asked for this task's end.
-    """
-    task = asyncio.current_task()
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError

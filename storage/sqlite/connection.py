@@ -4,13 +4,14 @@ import asyncio
 import re
 import sqlite3
 import time
-from collections.abc import Awaitable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
 
 import aiosqlite
 
 from domain.errors import StorageError, StorageErrorCode
+from domain.tasks import to_the_end
+from storage.sql.database import Row, Value
 
 _SENTENCES = {
     sqlite3.SQLITE_FULL: (
@@ -88,10 +89,6 @@ def translated(path: str) -> Iterator[None]:
         raise storage_error(error, path) from error
 
 
-Row = sqlite3.Row
-Value = str | int | float | bytes | None
-Result = TypeVar("Result")
-
 BUSY_TIMEOUT_S = 5.0
 """How long a statement waits for another process (the bot and the command line may share a database)."""
 
@@ -117,11 +114,7 @@ class Connection:
             await asyncio.to_thread(_try_to_connect, path)
             # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
             connection = aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
-            try:
-                await to_the_end(connection)
-            except asyncio.CancelledError:
-                await to_the_end(connection.close())
-                raise
+            await to_the_end(connection)
             connection.row_factory = sqlite3.Row
         return cls(path, connection)
 
@@ -165,22 +158,6 @@ class Connection:
     async def close(self) -> None:
         with translated(self._path):
             await self._connection.close()
-
-
-async def to_the_end(work: Awaitable[Result]) -> Result:
-    """Await something that must not be left half done: a cancellation is passed on, but only when it is done."""
-    task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        if not task.cancelled():
-            task.exception()  # counts as seen: the cancellation is what the caller asked for
-        raise cancelled
-    return task.result()
 
 
 def _try_to_connect(path: str) -> None:

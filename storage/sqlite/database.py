@@ -1,13 +1,15 @@
 """The database: one connection that writes, one that reads, and transactions that hold whatever happens to a task."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import IO
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sqlite.connection import Connection, Row, Value, to_the_end
+from domain.tasks import to_the_end
+from storage.sql.database import Result, Row, Transaction, Value
+from storage.sqlite.connection import Connection
 from storage.sqlite.files import claimed, make_folder_for, replacing, same_file
 from storage.sqlite.schema import Migration, migrate, shipped_migrations
 
@@ -25,7 +27,7 @@ _PRAGMAS = (
 _NEWEST = ("SELECT max(rowid) FROM turns", "SELECT max(rowid) FROM chat_messages")
 
 
-class Database:
+class SQLiteDatabase:
     """A SQLite database in a file or in memory.
 
     Raises (all methods): StorageError with a sentence for people.
@@ -40,7 +42,7 @@ class Database:
         self._claim: IO[bytes] | None = None
 
     @classmethod
-    async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "Database":
+    async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "SQLiteDatabase":
         """Open the database, made and brought up to date as needed; `path` may be ":memory:".
 
         Raises:
@@ -68,6 +70,7 @@ class Database:
         await self._writer.run("PRAGMA foreign_keys = ON")
         if self.path != MEMORY:
             self._reader = await Connection.open(self.path)
+        await asyncio.sleep(0)  # a cancellation meanwhile is raised here, while there is somebody to close it
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """The rows of one query, of what is committed."""
@@ -85,6 +88,11 @@ class Database:
         """One statement in a transaction of its own."""
         async with self.transaction() as transaction:
             return await transaction.run(sql, parameters)
+
+    async def atomically(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        """As storage.sql.database.Database says. Here nothing is ever in the way, so work is done once."""
+        async with self.transaction() as transaction:
+            return await work(transaction)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
@@ -125,7 +133,7 @@ class Database:
     async def integrity_check(self) -> list[str]:
         """What is wrong with the file, one line each; an empty list means all is well."""
         try:
-            lines = [str(row[0]) for row in await self.read("PRAGMA integrity_check")]
+            lines = [str(row["integrity_check"]) for row in await self.read("PRAGMA integrity_check")]
             orphans = await self.read("PRAGMA foreign_key_check")
         except StorageError as error:
             if error.code is not StorageErrorCode.DB_CORRUPTED:

@@ -11,8 +11,8 @@ from importlib.resources import files
 from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
+from storage.sql.rows import time_to_text
 from storage.sqlite.connection import Connection
-from storage.sqlite.rows import time_to_text
 
 _FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>\w+)\.sql")
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from storage import Storage, open_storage
-from storage.sqlite.database import Database
+from storage.sqlite.database import SQLiteDatabase
 from storage.sqlite.schema import Migration
 from tests.storage.sqlite.tables import NOTES
 
-OpenNotes = Callable[..., Awaitable[Database]]
+OpenNotes = Callable[..., Awaitable[SQLiteDatabase]]
 OpenStorage = Callable[[Path], Awaitable[Storage]]
 
 
@@ -20,8 +20,8 @@ async def open_notes() -> AsyncIterator[OpenNotes]:
     """Opens a database with a schema of one table, or with the migrations given."""
     async with AsyncExitStack() as opened:
 
-        async def opening(path: str | Path, migrations: Sequence[Migration] | None = NOTES) -> Database:
-            database = await Database.open(path, migrations)
+        async def opening(path: str | Path, migrations: Sequence[Migration] | None = NOTES) -> SQLiteDatabase:
+            database = await SQLiteDatabase.open(path, migrations)
             opened.push_async_callback(database.close)
             return database
 

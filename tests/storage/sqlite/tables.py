@@ -3,7 +3,7 @@
 import threading
 
 from storage.sqlite.connection import Connection
-from storage.sqlite.database import Database
+from storage.sqlite.database import SQLiteDatabase
 from storage.sqlite.schema import Migration
 
 NOTES = (Migration(1, "notes", "CREATE TABLE notes (line TEXT NOT NULL) STRICT;\n"),)
@@ -13,7 +13,7 @@ async def write_line(transaction: Connection, line: str) -> None:
     await transaction.run("INSERT INTO notes (line) VALUES (?)", [line])
 
 
-async def lines_of(database: Database) -> list[str]:
+async def lines_of(database: SQLiteDatabase) -> list[str]:
     return [str(row["line"]) for row in await database.read("SELECT line FROM notes ORDER BY rowid")]
 
 

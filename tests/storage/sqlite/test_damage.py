@@ -14,7 +14,7 @@ from domain.chat import ChatMessage
 from domain.errors import StorageError, StorageErrorCode
 from storage import Storage, open_storage
 from storage.sqlite import connection
-from storage.sqlite.database import Database
+from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.conftest import OpenStorage
 from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import a_conversation, a_question, furnish, hold_turn, ids_of
@@ -62,10 +62,10 @@ async def _refused(opened: OpenStorage, path: Path) -> StorageError:
 
 class TestFullDisk:
     async def test_a_write_that_does_not_fit_is_undone_and_the_rest_goes_on(self, storage: Storage) -> None:
-        assert isinstance(storage.engine, Database)
+        assert isinstance(storage.engine, SQLiteDatabase)
         async with storage.engine.transaction() as transaction:
             (used,) = await transaction.run("PRAGMA page_count")
-            await transaction.run(f"PRAGMA max_page_count = {used[0] + 4}")
+            await transaction.run(f"PRAGMA max_page_count = {used['page_count'] + 4}")
         batch = [a_question(f"page-{n}", content="x" * 4000) for n in range(50)]
         with pytest.raises(StorageError, match="free some space") as refused:
             await storage.messages.save_batch(batch)
@@ -76,7 +76,7 @@ class TestFullDisk:
         assert await ids_of(storage) == ["first-question", "first-answer", "small"]
 
     async def test_a_turn_that_does_not_fit_stays_as_it_was(self, storage: Storage) -> None:
-        assert isinstance(storage.engine, Database)
+        assert isinstance(storage.engine, SQLiteDatabase)
         (turn,) = await storage.turns.get_by_conversation("tea")
         async with storage.engine.transaction() as transaction:
             await transaction.run("PRAGMA max_page_count = 1")
@@ -100,7 +100,7 @@ class TestReadOnly:
         assert (await _refused(opened, nobody / "new" / "marginalia.db")).code is StorageErrorCode.NOT_FOUND
 
     async def test_a_connection_that_may_not_write(self, storage: Storage) -> None:
-        assert isinstance(storage.engine, Database)
+        assert isinstance(storage.engine, SQLiteDatabase)
         async with storage.engine.transaction() as transaction:
             await transaction.run("PRAGMA query_only = ON")
         with pytest.raises(StorageError, match="may only be read"):
@@ -166,7 +166,7 @@ class TestCorrupt:
         assert path.read_bytes() == cut
 
     async def test_a_file_that_is_cut_short_under_the_program_is_no_health(self, storage: Storage, path: Path) -> None:
-        assert isinstance(storage.engine, Database)
+        assert isinstance(storage.engine, SQLiteDatabase)
         await storage.engine.forget_deleted()  # all of it is in the file now, and the log begins anew
         await storage.messages.save(a_question("later"))
         await storage.ping()
@@ -176,7 +176,7 @@ class TestCorrupt:
         assert refused.value.code is StorageErrorCode.DB_CORRUPTED
 
     async def test_an_entry_that_nobody_can_read_is_an_error_with_a_sentence(self, storage: Storage) -> None:
-        assert isinstance(storage.engine, Database)
+        assert isinstance(storage.engine, SQLiteDatabase)
         for nonsense in ("not json", "[1]", '[{"quote": "no place"}]'):
             await storage.engine.write("UPDATE chat_messages SET citations = ?", [nonsense])
             with pytest.raises(StorageError, match="restore a backup") as refused:

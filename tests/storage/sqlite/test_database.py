@@ -7,33 +7,33 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StorageError
-from storage.sqlite.connection import to_the_end
-from storage.sqlite.database import Database
+from domain.tasks import to_the_end
+from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import lines_of, threads_of_connections, write_line
 
 
 @pytest.fixture(params=["file", "memory"])
-async def database(request: pytest.FixtureRequest, tmp_path: Path, open_notes: OpenNotes) -> Database:
+async def database(request: pytest.FixtureRequest, tmp_path: Path, open_notes: OpenNotes) -> SQLiteDatabase:
     return await open_notes(tmp_path / "notes.db" if request.param == "file" else ":memory:")
 
 
 class TestTransaction:
-    async def test_an_error_undoes_it(self, database: Database) -> None:
+    async def test_an_error_undoes_it(self, database: SQLiteDatabase) -> None:
         with pytest.raises(LookupError):
             async with database.transaction() as transaction:
                 await write_line(transaction, "one")
                 raise LookupError
         assert await lines_of(database) == []
 
-    async def test_an_error_of_sqlite_undoes_it(self, database: Database) -> None:
+    async def test_an_error_of_sqlite_undoes_it(self, database: SQLiteDatabase) -> None:
         with pytest.raises(StorageError):
             async with database.transaction() as transaction:
                 await write_line(transaction, "one")
                 await transaction.run("INSERT INTO nowhere VALUES (1)")
         assert await lines_of(database) == []
 
-    async def test_one_inside_another_is_refused_and_not_waited_for(self, database: Database) -> None:
+    async def test_one_inside_another_is_refused_and_not_waited_for(self, database: SQLiteDatabase) -> None:
         with pytest.raises(RuntimeError, match="wait for itself"):
             async with database.transaction() as transaction:
                 await write_line(transaction, "one")
@@ -49,7 +49,7 @@ class TestTransaction:
 
 
 class TestCancellation:
-    async def test_in_the_middle_it_undoes_everything(self, database: Database) -> None:
+    async def test_in_the_middle_it_undoes_everything(self, database: SQLiteDatabase) -> None:
         written = asyncio.Event()
 
         async def write_and_wait() -> None:
@@ -67,7 +67,7 @@ class TestCancellation:
         await database.write("INSERT INTO notes (line) VALUES ('two')")
         assert await lines_of(database) == ["two"]
 
-    async def test_at_any_moment_it_leaves_all_or_nothing(self, database: Database) -> None:
+    async def test_at_any_moment_it_leaves_all_or_nothing(self, database: SQLiteDatabase) -> None:
         """Cancelled after any number of steps of the event loop: in BEGIN, in a statement, in COMMIT, or after it."""
         for steps in range(60):
             task = asyncio.create_task(_write_pair(database, str(steps)))
@@ -80,7 +80,7 @@ class TestCancellation:
             assert lines.count(f"{steps} a") == lines.count(f"{steps} b")
             await database.write("INSERT INTO notes (line) VALUES ('goes on')")
 
-    async def test_a_task_that_waits_for_its_turn_may_be_cancelled(self, database: Database) -> None:
+    async def test_a_task_that_waits_for_its_turn_may_be_cancelled(self, database: SQLiteDatabase) -> None:
         async with database.transaction() as transaction:
             waiting = asyncio.create_task(_write_pair(database, "never"))
             await asyncio.sleep(0)
@@ -89,7 +89,7 @@ class TestCancellation:
             await write_line(transaction, "one")
         assert await lines_of(database) == ["one"]
 
-    async def test_a_deadline_counts_as_one(self, database: Database) -> None:
+    async def test_a_deadline_counts_as_one(self, database: SQLiteDatabase) -> None:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01), database.transaction() as transaction:
                 await write_line(transaction, "one")
@@ -162,7 +162,7 @@ class TestToTheEnd:
 
 
 class TestManyTasks:
-    async def test_the_rollback_of_one_never_takes_what_another_wrote(self, database: Database) -> None:
+    async def test_the_rollback_of_one_never_takes_what_another_wrote(self, database: SQLiteDatabase) -> None:
         chance = random.Random(7)
 
         async def write(name: int) -> str | None:
@@ -206,7 +206,7 @@ class TestManyTasks:
 
 
 class TestClosing:
-    async def test_twice_is_fine_and_after_it_there_is_a_sentence(self, database: Database) -> None:
+    async def test_twice_is_fine_and_after_it_there_is_a_sentence(self, database: SQLiteDatabase) -> None:
         await database.close()
         await database.close()
         with pytest.raises(StorageError):
@@ -234,7 +234,7 @@ class TestClosing:
         assert await lines_of(again) == ["slow"]
 
 
-async def _write_pair(database: Database, name: str) -> None:
+async def _write_pair(database: SQLiteDatabase, name: str) -> None:
     async with database.transaction() as transaction:
         await write_line(transaction, f"{name} a")
         await write_line(transaction, f"{name} b")

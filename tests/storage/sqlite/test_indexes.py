@@ -8,10 +8,11 @@ from domain.conversation import TurnState
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage import Storage, open_storage
-from storage.sqlite.database import Database
+from storage.sql.books import _NEWEST_FIRST, _SELECT
+from storage.sqlite.database import SQLiteDatabase
 from tests.storage.values import MIDNIGHT, a_question, furnish, hold_turn
 
-ALL_OF_A_TABLE = {"SELECT * FROM books ORDER BY created_at DESC, rowid DESC"}
+ALL_OF_A_TABLE = {f"{_SELECT} {_NEWEST_FIRST}"}
 
 
 async def test_every_statement_finds_its_rows_by_an_index(tmp_path: Path) -> None:
@@ -30,7 +31,7 @@ async def test_every_statement_finds_its_rows_by_an_index(tmp_path: Path) -> Non
 async def _listen(storage: Storage) -> list[str]:
     """The statements that are carried out from now on, with their values filled in."""
     statements: list[str] = []
-    assert isinstance(storage.engine, Database)
+    assert isinstance(storage.engine, SQLiteDatabase)
     for connection in (storage.engine._writer, storage.engine._reader):
         await connection._connection.set_trace_callback(lambda sql: statements.append(sql.strip()))
     return statements

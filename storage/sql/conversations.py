@@ -1,11 +1,10 @@
-"""Conversations, in SQLite."""
+"""Conversations, in SQL."""
 
 from collections.abc import Sequence
 
 from domain.conversation import Conversation, TitleSource, checked_title
-from storage.sqlite.connection import Row
-from storage.sqlite.database import Database
-from storage.sqlite.rows import (
+from storage.sql.database import Database, Row
+from storage.sql.rows import (
     entities,
     entity,
     marks,
@@ -23,11 +22,12 @@ _COLUMNS = (
     "private", "shared", "verbose", "briefing", "updated_at",
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversations"  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
-class SQLiteConversations:
-    """ConversationRepository in SQLite."""
+class SQLConversations:
+    """ConversationRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -36,22 +36,20 @@ class SQLiteConversations:
         await self._database.write(_UPSERT, _row(conversation))
 
     async def get(self, conversation_id: str) -> Conversation | None:
-        return entity(
-            _conversation, await self._database.read_one("SELECT * FROM conversations WHERE id = ?", [conversation_id])
-        )
+        return entity(_conversation, await self._database.read_one(f"{_SELECT} WHERE id = ?", [conversation_id]))
 
     async def get_by_thread(self, thread_id: str) -> Conversation | None:
         return entity(
             _conversation,
-            await self._database.read_one("SELECT * FROM conversations WHERE thread_id = ?", [thread_id]),
+            await self._database.read_one(f"{_SELECT} WHERE thread_id = ?", [thread_id]),
         )
 
     async def get_by_book(self, book_id: str) -> Sequence[Conversation]:
-        sql = f"SELECT * FROM conversations WHERE book_id = ? {_NEWEST_FIRST}"  # noqa: S608
+        sql = f"{_SELECT} WHERE book_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [book_id]))
 
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
-        sql = f"SELECT * FROM conversations WHERE guild_id = ? {_NEWEST_FIRST}"  # noqa: S608
+        sql = f"{_SELECT} WHERE guild_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [guild_id]))
 
     async def delete(self, conversation_id: str) -> None:

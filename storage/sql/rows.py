@@ -16,7 +16,7 @@ from domain.book import Citation, Passage, Sentence
 from domain.conversation import SystemPrompt
 from domain.errors import ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
-from storage.sqlite.connection import Row
+from storage.sql.database import Row
 
 Value = TypeVar("Value", Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
 

@@ -1,11 +1,10 @@
-"""Messages of conversations, in SQLite."""
+"""Messages of conversations, in SQL."""
 
 from collections.abc import Iterable, Sequence
 
 from domain.chat import ChatMessage, MessageRole
-from storage.sqlite.connection import Connection, Row
-from storage.sqlite.database import Database
-from storage.sqlite.rows import (
+from storage.sql.database import Database, Row, Transaction
+from storage.sql.rows import (
     citations_from_text,
     citations_to_text,
     entities,
@@ -51,20 +50,23 @@ ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
 _KNOWN = """
-SELECT 1 FROM chat_messages WHERE external_id = ?1
-UNION ALL SELECT 1 FROM forgotten_messages WHERE external_id = ?1
+SELECT id FROM chat_messages WHERE external_id = ?1
+UNION ALL SELECT '' AS id FROM forgotten_messages WHERE external_id = ?1
 """
 
 _NEWEST = """
 SELECT max(number) AS newest FROM (
-  SELECT max(CAST(external_id AS INTEGER)) AS number FROM chat_messages WHERE conversation_id = ?1
-  UNION ALL SELECT max(CAST(external_id AS INTEGER)) FROM forgotten_messages WHERE conversation_id = ?1
-)
+  SELECT max(CAST(external_id AS BIGINT)) AS number FROM chat_messages
+  WHERE conversation_id = ?1 AND external_id > '0' AND external_id < ':'
+  UNION ALL SELECT max(CAST(external_id AS BIGINT)) FROM forgotten_messages
+  WHERE conversation_id = ?1 AND external_id > '0' AND external_id < ':'
+) AS numbers
 """
 
 
 _NOTE_PRESENT = """
-INSERT OR IGNORE INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
+INSERT INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
+ON CONFLICT DO NOTHING
 """
 
 _PEOPLE = """
@@ -73,13 +75,13 @@ UNION SELECT reader_id FROM present WHERE conversation_id = ?1
 """
 
 
-async def write_messages(transaction: Connection, messages: Iterable[ChatMessage]) -> None:
+async def write_messages(transaction: Transaction, messages: Iterable[ChatMessage]) -> None:
     """Insert or update messages as part of a transaction; those that are known keep their place."""
     await transaction.run_many(_UPSERT, [_row(message) for message in messages])
 
 
-class SQLiteMessages:
-    """ChatMessageRepository in SQLite."""
+class SQLMessages:
+    """ChatMessageRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -88,15 +90,17 @@ class SQLiteMessages:
         await self.save_batch([message])
 
     async def save_batch(self, messages: Sequence[ChatMessage]) -> None:
-        async with self._database.transaction() as transaction:
-            await write_messages(transaction, messages)
+        await self._database.atomically(lambda transaction: write_messages(transaction, messages))
 
     async def add_incoming(self, message: ChatMessage) -> bool:
-        async with self._database.transaction() as transaction:
-            if message.external_id is not None and await transaction.run(_KNOWN, [message.external_id]):
-                return False
+        async def add(transaction: Transaction) -> bool:
+            known = [] if message.external_id is None else await transaction.run(_KNOWN, [message.external_id])
+            if known:
+                return bool(known[0]["id"] == message.id)
             await write_messages(transaction, [message])
             return True
+
+        return await self._database.atomically(add)
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
         return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
@@ -139,9 +143,11 @@ class SQLiteMessages:
         await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])
 
     async def delete_by_conversation(self, conversation_id: str) -> None:
-        async with self._database.transaction() as transaction:
+        async def delete_all(transaction: Transaction) -> None:
             await transaction.run("DELETE FROM chat_messages WHERE conversation_id = ?", [conversation_id])
             await transaction.run("DELETE FROM turns WHERE conversation_id = ?", [conversation_id])
+
+        await self._database.atomically(delete_all)
 
 
 def _row(message: ChatMessage) -> tuple[str | int | None, ...]:

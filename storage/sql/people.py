@@ -1,4 +1,4 @@
-"""Readers' positions and preferences, in SQLite."""
+"""Readers' positions and preferences, in SQL."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,9 +6,8 @@ from datetime import datetime
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord, UsageTotal
-from storage.sqlite.connection import Row, Value
-from storage.sqlite.database import Database
-from storage.sqlite.rows import entity, time_to_text
+from storage.sql.database import Database, Row, Value
+from storage.sql.rows import entity, time_to_text
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -20,8 +19,8 @@ INSERT INTO readers (id, verbose) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET v
 """
 
 
-class SQLiteReaders:
-    """ReaderRepository in SQLite."""
+class SQLReaders:
+    """ReaderRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,15 +63,16 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _TOTAL = """
-SELECT count(*) AS requests, total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens,
-  total(cache_read_tokens) AS cache_read_tokens, total(cache_write_tokens) AS cache_write_tokens,
-  total(cost_microdollars) AS cost_microdollars, count(*) - count(cost_microdollars) AS unpriced
+SELECT count(*) AS requests, coalesce(sum(input_tokens), 0) AS input_tokens,
+  coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
+  coalesce(sum(cache_write_tokens), 0) AS cache_write_tokens, coalesce(sum(cost_microdollars), 0) AS cost_microdollars,
+  count(*) - count(cost_microdollars) AS unpriced
 FROM usage WHERE
 """
 
 
-class SQLiteUsage:
-    """UsageRepository in SQLite."""
+class SQLUsage:
+    """UsageRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -1,28 +1,29 @@
-"""Books on shelves, in SQLite."""
+"""Books on shelves, in SQL."""
 
 from collections.abc import Sequence
 
 from domain.book import Book, BookStatus, DerivedText
 from domain.errors import BookError, BookErrorCode
-from storage.sqlite.connection import Row
-from storage.sqlite.database import Database
-from storage.sqlite.rows import entities, entity, time_from_text, time_to_text, upsert
+from storage.sql.database import Database, Row, Transaction
+from storage.sql.rows import entities, entity, time_from_text, time_to_text, upsert
 
 _COLUMNS = (
     "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
     "created_at", "pages_estimated", "added_by", "status",
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM books"  # noqa: S608
+_NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
-class SQLiteBooks:
-    """BookRepository in SQLite."""
+class SQLBooks:
+    """BookRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def save(self, book: Book) -> None:
-        async with self._database.transaction() as transaction:
+        async def put(transaction: Transaction) -> None:
             twins = await transaction.run(
                 "SELECT title FROM books WHERE shelf = ? AND sha256 = ? AND id <> ?", [book.shelf, book.sha256, book.id]
             )
@@ -32,21 +33,22 @@ class SQLiteBooks:
                 )
             await transaction.run(_UPSERT, _row(book))
 
+        await self._database.atomically(put)
+
     async def get(self, book_id: str) -> Book | None:
-        return entity(_book, await self._database.read_one("SELECT * FROM books WHERE id = ?", [book_id]))
+        return entity(_book, await self._database.read_one(f"{_SELECT} WHERE id = ?", [book_id]))
 
     async def get_by_hash(self, shelf: str, sha256: str) -> Book | None:
         return entity(
             _book,
-            await self._database.read_one("SELECT * FROM books WHERE shelf = ? AND sha256 = ?", [shelf, sha256]),
+            await self._database.read_one(f"{_SELECT} WHERE shelf = ? AND sha256 = ?", [shelf, sha256]),
         )
 
     async def list(self, shelf: str | None = None) -> Sequence[Book]:
-        order = "ORDER BY created_at DESC, rowid DESC"
         if shelf is None:
-            rows = await self._database.read(f"SELECT * FROM books {order}")  # noqa: S608
+            rows = await self._database.read(f"{_SELECT} {_NEWEST_FIRST}")
         else:
-            rows = await self._database.read(f"SELECT * FROM books WHERE shelf = ? {order}", [shelf])  # noqa: S608
+            rows = await self._database.read(f"{_SELECT} WHERE shelf = ? {_NEWEST_FIRST}", [shelf])
         return await entities(_book, rows)
 
     async def count_by_hash(self, sha256: str) -> int:
@@ -85,8 +87,8 @@ ORDER BY depends_to DESC LIMIT 1
 """
 
 
-class SQLiteDerivedTexts:
-    """DerivedTextRepository in SQLite."""
+class SQLDerivedTexts:
+    """DerivedTextRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

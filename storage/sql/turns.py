@@ -1,4 +1,4 @@
-"""Turns of conversations, in SQLite. Every change is one transaction together with the messages it concerns."""
+"""Turns of conversations, in SQL. Every change is one transaction together with the messages it concerns."""
 
 import uuid
 from collections.abc import Sequence
@@ -8,10 +8,9 @@ from datetime import datetime
 from domain.chat import ChatMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode
-from storage.sqlite.connection import Connection, Row
-from storage.sqlite.database import Database
-from storage.sqlite.messages import write_messages
-from storage.sqlite.rows import (
+from storage.sql.database import Database, Row, Transaction
+from storage.sql.messages import write_messages
+from storage.sql.rows import (
     entities,
     entity,
     marks,
@@ -25,44 +24,60 @@ from storage.sqlite.rows import (
     usage_to_text,
 )
 
-_NEXT_NUMBER = "SELECT coalesce(max(number), 0) + 1 AS number FROM turns WHERE conversation_id = ?"
+_COLUMNS = (
+    "id", "conversation_id", "number", "state", "started_at", "finished_at", "error", "model", "usage", "reply_ids",
+    "trace_id", "stopped", "told",
+)  # fmt: skip
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM turns"  # noqa: S608
 
-_OPEN = "INSERT INTO turns (id, conversation_id, number, state, started_at) VALUES (?, ?, ?, ?, ?)"
+# That of the turn itself, where the work is done again after it was committed.
+_NUMBER = """
+SELECT coalesce(max(CASE id WHEN ?2 THEN number END), max(number) + 1, 1) AS number FROM turns
+WHERE conversation_id = ?1
+"""
+
+_OPEN = """
+INSERT INTO turns (id, conversation_id, number, state, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+"""
 
 # Delivery is written by whoever delivers, while the turn is made elsewhere: what is not given here is left as it is.
 _FINISH = """
-UPDATE turns SET state = ?, finished_at = ?, error = ?, model = ?, usage = ?, stopped = ?,
-  reply_ids = CASE ?7 WHEN '[]' THEN reply_ids ELSE ?7 END, trace_id = coalesce(?, trace_id), told = ?
-WHERE id = ? RETURNING id
+UPDATE turns SET state = ?1, finished_at = ?2, error = ?3, model = ?4, usage = ?5, stopped = ?6,
+  reply_ids = CASE ?7 WHEN '[]' THEN reply_ids ELSE ?7 END, trace_id = coalesce(?8, trace_id), told = ?9
+WHERE id = ?10 RETURNING id
 """
 
-_UNDELIVERED = """
-SELECT * FROM turns WHERE id IN (
+_UNDELIVERED = f"""
+{_SELECT} WHERE id IN (
   SELECT id FROM turns WHERE state IN ('running', 'answered')
   UNION ALL SELECT id FROM turns WHERE state = 'failed' AND told = 0
 )
 ORDER BY started_at, rowid
-"""
+"""  # noqa: S608
 
 
-class SQLiteTurns:
-    """TurnRepository in SQLite."""
+class SQLTurns:
+    """TurnRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, conversation_id: str, message_ids: Sequence[str], now: datetime) -> Turn:
-        async with self._database.transaction() as transaction:
-            number = (await transaction.run(_NEXT_NUMBER, [conversation_id]))[0]["number"]
-            turn = Turn(uuid.uuid4().hex, conversation_id, number, TurnState.RUNNING, now)
+        turn_id = uuid.uuid4().hex
+
+        async def open_turn(transaction: Transaction) -> Turn:
+            number = (await transaction.run(_NUMBER, [conversation_id, turn_id]))[0]["number"]
+            turn = Turn(turn_id, conversation_id, number, TurnState.RUNNING, now)
             if not await transaction.run("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
                 raise ConversationError(ConversationErrorCode.NOT_FOUND, "This conversation has been deleted.")
             await transaction.run(_OPEN, [turn.id, conversation_id, number, turn.state, time_to_text(now)])
             await _take(transaction, turn, message_ids)
             return turn
 
+        return await self._database.atomically(open_turn)
+
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
-        async with self._database.transaction() as transaction:
+        async def write(transaction: Transaction) -> None:
             known = await transaction.run(
                 _FINISH,
                 [
@@ -80,23 +95,23 @@ class SQLiteTurns:
                 [replace(each, turn_id=turn.id, conversation_id=turn.conversation_id) for each in messages],
             )
 
+        await self._database.atomically(write)
+
     async def get(self, turn_id: str) -> Turn | None:
-        return entity(_turn, await self._database.read_one("SELECT * FROM turns WHERE id = ?", [turn_id]))
+        return entity(_turn, await self._database.read_one(f"{_SELECT} WHERE id = ?", [turn_id]))
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]:
-        rows = await self._database.read(
-            "SELECT * FROM turns WHERE conversation_id = ? ORDER BY number", [conversation_id]
-        )
+        rows = await self._database.read(f"{_SELECT} WHERE conversation_id = ? ORDER BY number", [conversation_id])
         return await entities(_turn, rows)
 
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
         rows = await self._database.read(
-            "SELECT * FROM turns WHERE conversation_id = ? ORDER BY number DESC LIMIT ?", [conversation_id, turns]
+            f"{_SELECT} WHERE conversation_id = ? ORDER BY number DESC LIMIT ?", [conversation_id, turns]
         )
         return await entities(_turn, rows[::-1])
 
     async def reopen(self, turn_id: str) -> None:
-        async with self._database.transaction() as transaction:
+        async def undo(transaction: Transaction) -> None:
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
             if rows and rows[0]["state"] in {TurnState.ANSWERED, TurnState.DELIVERED}:
                 raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
@@ -104,6 +119,8 @@ class SQLiteTurns:
                 "UPDATE chat_messages SET turn_id = NULL WHERE turn_id = ? AND role = 'user'", [turn_id]
             )
             await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
+
+        await self._database.atomically(undo)
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         await self._database.write(
@@ -114,14 +131,16 @@ class SQLiteTurns:
         return await entities(_turn, await self._database.read(_UNDELIVERED))
 
 
-async def _take(transaction: Connection, turn: Turn, message_ids: Sequence[str]) -> None:
+async def _take(transaction: Transaction, turn: Turn, message_ids: Sequence[str]) -> None:
     """Give waiting messages to a turn; one that was deleted meanwhile is passed over."""
     named = f"id IN ({marks(message_ids)})"
     found = await transaction.run(
         f"SELECT turn_id, conversation_id FROM chat_messages WHERE {named}",  # noqa: S608
         message_ids,
     )
-    if not found or any(row["turn_id"] or row["conversation_id"] != turn.conversation_id for row in found):
+    if not found or any(
+        row["turn_id"] not in (None, turn.id) or row["conversation_id"] != turn.conversation_id for row in found
+    ):
         raise ConversationError(
             ConversationErrorCode.INVALID_STATE, "That message does not wait for an answer any more."
         )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from domain.book import Citation, Passage
 from domain.conversation import SystemPrompt
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
-from storage.sqlite import rows as kept
+from storage.sql import rows as kept
 
 zones = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 texts = st.text(st.characters() | st.characters(categories=["Cs"]))  # half surrogate pairs included

@@ -1,14 +1,13 @@
-"""Everything that is kept about a person, in SQLite: as a copy for that person, or erased."""
+"""Everything that is kept about a person, in SQL: as a copy for that person, or erased."""
 
 from datetime import datetime
 from typing import Any
 
 from domain.conversation import UNTITLED
 from domain.privacy import Erasure
-from storage.sqlite.connection import Connection
-from storage.sqlite.database import Database
-from storage.sqlite.people import SQLiteReaders
-from storage.sqlite.rows import time_to_text
+from storage.sql.database import Database, Transaction
+from storage.sql.people import SQLReaders
+from storage.sql.rows import strings_from_text, time_to_text
 
 _EXPORTED = {
     "positions": """
@@ -44,10 +43,10 @@ _THEIR_TURNS = "SELECT DISTINCT turn_id FROM chat_messages WHERE author_id = ?1 
 _THEIR_MESSAGES = f"(author_id = ?1 OR turn_id IN ({_THEIR_TURNS}))"
 
 _REPLIES = f"""
-SELECT conversations.thread_id, replies.value AS message_id
-FROM turns JOIN conversations ON conversations.id = conversation_id,
-  json_each(json_insert(reply_ids, '$[#]', trace_id)) AS replies
-WHERE turns.id IN ({_THEIR_TURNS}) AND thread_id IS NOT NULL AND replies.value IS NOT NULL
+SELECT conversations.thread_id, turns.reply_ids, turns.trace_id
+FROM turns JOIN conversations ON conversations.id = conversation_id
+WHERE turns.id IN ({_THEIR_TURNS}) AND thread_id IS NOT NULL
+ORDER BY turns.conversation_id, turns.number
 """  # noqa: S608
 
 # A title that was made from somebody's words, or given by the person who goes, goes too.
@@ -58,8 +57,9 @@ WHERE owner_id = ?1
 """  # noqa: S608
 
 _REMEMBER_NOTHING_BUT_IDS = f"""
-INSERT OR IGNORE INTO forgotten_messages (external_id, conversation_id)
+INSERT INTO forgotten_messages (external_id, conversation_id)
 SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} AND external_id IS NOT NULL
+ON CONFLICT DO NOTHING
 """  # noqa: S608
 
 _AFTER_THE_MESSAGES = (
@@ -72,12 +72,12 @@ _AFTER_THE_MESSAGES = (
 )
 
 
-class SQLitePrivacy:
-    """PrivacyRepository in SQLite."""
+class SQLPrivacy:
+    """PrivacyRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._readers = SQLiteReaders(database)
+        self._readers = SQLReaders(database)
 
     async def export(self, reader_id: str) -> dict[str, Any]:
         kept: dict[str, Any] = {"reader_id": reader_id, "verbose": await self._readers.get_verbose(reader_id)}
@@ -88,29 +88,33 @@ class SQLitePrivacy:
     async def erase(self, reader_id: str) -> Erasure:
         if not reader_id:  # the empty id stands for everybody who is not known
             return Erasure()
-        async with self._database.transaction() as transaction:
-            written = await transaction.run("SELECT count(*) FROM chat_messages WHERE author_id = ?", [reader_id])
-            alone = await _delete_conversations_alone(transaction, reader_id)
-            replies = await _delete_turns(transaction, reader_id)
-            for sql in _AFTER_THE_MESSAGES:
-                await transaction.run(sql, [reader_id])
+        erased = await self._database.atomically(lambda transaction: _erase(transaction, reader_id))
         await self._database.forget_deleted()
-        return Erasure(
-            messages=int(written[0][0]),
-            conversations=len(alone),
-            thread_ids=tuple(thread for thread in alone if thread),
-            replies=replies,
-        )
+        return erased
 
 
-async def _delete_conversations_alone(transaction: Connection, reader_id: str) -> list[str]:
+async def _erase(transaction: Transaction, reader_id: str) -> Erasure:
+    written = await transaction.run("SELECT count(*) AS written FROM chat_messages WHERE author_id = ?", [reader_id])
+    alone = await _delete_conversations_alone(transaction, reader_id)
+    replies = await _delete_turns(transaction, reader_id)
+    for sql in _AFTER_THE_MESSAGES:
+        await transaction.run(sql, [reader_id])
+    return Erasure(
+        messages=int(written[0]["written"]),
+        conversations=len(alone),
+        thread_ids=tuple(thread for thread in alone if thread),
+        replies=replies,
+    )
+
+
+async def _delete_conversations_alone(transaction: Transaction, reader_id: str) -> list[str]:
     """Delete the conversations that are the person's and nobody else's; the thread of each, or ''."""
     rows = await transaction.run(_ALONE, [reader_id])
     await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
     return [row["thread_id"] or "" for row in rows]
 
 
-async def _delete_turns(transaction: Connection, reader_id: str) -> tuple[tuple[str, str], ...]:
+async def _delete_turns(transaction: Transaction, reader_id: str) -> tuple[tuple[str, str], ...]:
     """Delete what the person wrote in company, with the answers to it; the replies that showed them.
 
     A turn goes as a whole, even if somebody else wrote in it too: a question without its answer, or an answer that
@@ -121,7 +125,12 @@ async def _delete_turns(transaction: Connection, reader_id: str) -> tuple[tuple[
     await transaction.run(_REMEMBER_NOTHING_BUT_IDS, [reader_id])
     await transaction.run(f"DELETE FROM turns WHERE id IN ({_THEIR_TURNS})", [reader_id])  # noqa: S608
     await transaction.run("DELETE FROM chat_messages WHERE author_id = ?", [reader_id])
-    return tuple((str(row["thread_id"]), str(row["message_id"])) for row in replies)
+    return tuple(
+        (str(row["thread_id"]), message_id)
+        for row in replies
+        for message_id in (*strings_from_text(row["reply_ids"]), row["trace_id"])
+        if message_id is not None
+    )
 
 
 # What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
@@ -142,7 +151,7 @@ RETURNING id
 # On Discord a conversation is bound within seconds, or given up; its owner's id is a number there.
 _UNOPENED = """
 DELETE FROM conversations
-WHERE created_at < ? AND guild_id IS NULL AND thread_id IS NULL AND owner_id GLOB '[0-9]*'
+WHERE created_at < ? AND guild_id IS NULL AND thread_id IS NULL AND owner_id >= '0' AND owner_id < ':'
 RETURNING id
 """
 
@@ -160,8 +169,8 @@ RETURNING role
 _RAW = f"UPDATE chat_messages SET raw = NULL WHERE raw IS NOT NULL AND turn_id IN ({_ENDED})"  # noqa: S608
 
 
-class SQLiteRetention:
-    """RetentionRepository in SQLite."""
+class SQLRetention:
+    """RetentionRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -173,14 +182,13 @@ class SQLiteRetention:
         return await self._erase(_UNOPENED, before)
 
     async def erase_tool_calls(self, before: datetime) -> int:
-        async with self._database.transaction() as transaction:
+        async def erase(transaction: Transaction) -> int:
             rows = await transaction.run(_TOOL_CALLS, [time_to_text(before)])
             if rows:
-                await self._forget_raw(transaction, before)
-        return await self._forgotten(sum(row["role"] == "tool_result" for row in rows))
+                await transaction.run(_RAW, [time_to_text(before)])
+            return sum(row["role"] == "tool_result" for row in rows)
 
-    async def _forget_raw(self, transaction: Connection, before: datetime) -> None:
-        await transaction.run(_RAW, [time_to_text(before)])
+        return await self._forgotten(await self._database.atomically(erase))
 
     async def _erase(self, sql: str, moment: datetime) -> int:
         return await self._forgotten(len(await self._database.write(sql, [time_to_text(moment)])))
