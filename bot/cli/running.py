@@ -12,6 +12,7 @@ import typer
 from bot.app import App, open_app, open_toolbox
 from bot.cli.terminal import GuardedConsole
 from bot.logs import set_up_logs
+from bot.parsers.sandbox.lockdown import hide_memory
 from bot.settings import Settings, load_settings
 from domain.errors import MarginaliaError
 
@@ -24,8 +25,10 @@ errors = GuardedConsole(stderr=True)
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """Run a command's work and leave with its exit code (None is 0).
 
-    A failure the program knows becomes its sentence on standard error and exit code 1.
+    A failure the program knows becomes its sentence on standard error and exit code 1. The process's memory, which
+    holds keys and what people write, is closed to other processes of the same user.
     """
+    hide_memory()
     try:
         code = asyncio.run(work())
     except typer.Exit:

@@ -11,6 +11,7 @@ import discord
 from bot.app import open_provider
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
+from bot.parsers.sandbox.process import probe_confinement
 from bot.settings import Settings
 from cogs.permissions import NEEDED, missing
 from domain.errors import MarginaliaError
@@ -35,6 +36,7 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
     yield Finding("Settings", f"answers by {model}, data in {settings.data_dir}")
     yield await check_data_folder(settings.data_dir)
     yield await check_database(settings.storage_url)
+    yield await check_sandbox()
     yield await check_model(settings)
     if not settings.discord_token:
         yield Finding("Discord", "DISCORD_TOKEN is not set, so Marginalia runs in the terminal only: marginalia chat")
@@ -72,6 +74,23 @@ async def check_database(url: str) -> Finding:
         shown = "; ".join(faults[:FAULTS_SHOWN])
         return Finding("Database", f"It is damaged ({shown}). Please restore it from a backup.", ok=False)
     return Finding("Database", f"{url} opens, and nothing in it is damaged")
+
+
+async def check_sandbox() -> Finding:
+    """What keeps the processes that read strangers' files from anything else."""
+    try:
+        given = await asyncio.to_thread(probe_confinement)
+    except (OSError, ValueError) as error:
+        return Finding("Sandbox", f"Books cannot be read: no process can be started for it ({error}).", ok=False)
+    parts = {
+        f"landlock {given.landlock}" if given.landlock else "landlock": given.landlock > 0,
+        "seccomp": given.seccomp,
+        "no_new_privs": given.no_new_privs,
+        "network namespace": given.network,
+    }
+    has = ", ".join(f"{name} {'yes' if there else 'no'}" for name, there in parts.items())
+    advice = "" if all(parts.values()) else ". To have all of it, run the bot on Linux 5.13 or newer; see SECURITY.md"
+    return Finding("Sandbox", f"Files are read in locked processes: {has}{advice}")
 
 
 async def check_model(settings: Settings) -> Finding:

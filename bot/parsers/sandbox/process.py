@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bot.parsers.sandbox.frames import BrokenFrameError, FrameKind, decode_book, read_frame
+from bot.parsers.sandbox.lockdown import Confinement
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -20,6 +21,11 @@ from domain.ports import Progress
 
 _PROJECT = str(Path(__file__).resolve().parents[3])
 _BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main()"
+_PROBE = (
+    "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; from bot.parsers.sandbox import worker; \
+print(json.dumps(asdict(worker.confine())))"
+)
+"""What a process runs that only tells how a worker is confined."""
 _LIBRARIES = {
     "epub": "bot.parsers.epub.parser, selectolax.lexbor",
     "html": "bot.parsers.html, selectolax.lexbor",
@@ -39,11 +45,25 @@ def start_worker(expected_format: str = "") -> subprocess.Popen[bytes]:
     Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
     It imports what the expected format needs while it waits for its file, which may be of any format all the same.
     """
+    return _start(_BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys")))
+
+
+def probe_confinement() -> Confinement:
+    """What this machine's kernel gives to confine a worker with; starts one to find out, and blocks for a moment.
+
+    Raises:
+        OSError: no process can be started.
+        ValueError: it ended before it told.
+    """
+    with _start(_PROBE) as process:
+        told, _ = process.communicate()
+    return Confinement(**json.loads(told))
+
+
+def _start(boot: str) -> subprocess.Popen[bytes]:
     paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
-    libraries = _LIBRARIES.get(expected_format, "sys")
-    boot = _BOOT.replace("PATHS", repr(paths)).replace("LIBRARIES", libraries)
     return subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
-        [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot],
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot.replace("PATHS", repr(paths))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -1,26 +1,48 @@
-"""A process that reads one file and ends: it limits itself first, and says what it found in frames.
+"""A process that reads one file and ends: it locks itself down first, and says what it found in frames.
 
 It is given a line of JSON, then the file, on standard input.
 """
 
+import encodings
 import gc
 import json
 import os
 import resource
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from math import ceil
+from pkgutil import walk_packages
 from typing import IO, Any
 
+import bot.parsers
 from bot.parsers.formats import read_book
 from bot.parsers.limits import MIB, ReadingLimits
 from bot.parsers.sandbox.frames import FrameKind, encode_book, write_frame
+from bot.parsers.sandbox.lockdown import Confinement, code_folders, knows_landlock, lock_down
 from domain.errors import BookError, BookErrorCode
 
 _NICENESS = 10
-_OPEN_FILES = 64
+_FIXED_LIMITS = {
+    resource.RLIMIT_FSIZE: 0,
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_NOFILE: 64,
+    resource.RLIMIT_NPROC: 0,
+    resource.RLIMIT_MEMLOCK: 0,
+}
+"""No files written, no memory dumped, few files opened, no processes started, no memory kept from being swapped."""
+_IMPORTED_LATE = (
+    "charset_normalizer",
+    "html",
+    "markdown_it",
+    "pypdfium2_raw",
+    "selectolax.lexbor",
+    "traceback",
+    "urllib.parse",
+)
+"""What parsers import only when a file needs it."""
 _SECONDS_BETWEEN_REPORTS = 0.1
 _DAMAGED = "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
 _TOO_BIG = "This file needs more memory to be read than one book may take. Please add a smaller edition."
@@ -30,8 +52,9 @@ def main() -> None:
     """Read the file on standard input and write the book, or the reason why there is none, to standard output."""
     out = _private_output()
     gc.disable()  # nothing here goes in circles, and there is much to look through
+    confine()
     task = json.loads(sys.stdin.buffer.readline())
-    _limit_process(task["memory_mb"], task["seconds"])
+    _limit({resource.RLIMIT_AS: task["memory_mb"] * MIB, resource.RLIMIT_CPU: ceil(task["seconds"])})
     limits = ReadingLimits(max_characters=task["max_characters"])
     try:
         book = read_book(sys.stdin.buffer.read(), task["filename"], limits=limits, report=_reporter(out))
@@ -47,6 +70,29 @@ def main() -> None:
         write_frame(out, FrameKind.TEXT, text)
 
 
+def confine() -> Confinement:
+    """Give up all that reading does not take, before anything of a stranger's is read."""
+    os.nice(_NICENESS)
+    _limit(_FIXED_LIMITS)
+    if not knows_landlock():
+        import_everything()
+    return lock_down(code_folders(sys.path))
+
+
+def import_everything() -> None:
+    """Import what any format may need; afterwards, this process can open no file, not even to import."""
+    for package in (bot.parsers, encodings):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            _import_if_there(module.name)
+    for name in _IMPORTED_LATE:
+        _import_if_there(name)
+
+
+def _import_if_there(name: str) -> None:
+    with suppress(ImportError):  # of another system, or an extra that is not installed
+        import_module(name)
+
+
 def _private_output() -> IO[bytes]:
     """Standard output for frames alone: whatever a library prints goes nowhere."""
     out = os.fdopen(os.dup(1), "wb")
@@ -56,20 +102,11 @@ def _private_output() -> IO[bytes]:
     return out
 
 
-def _limit_process(memory_mb: int, seconds: float) -> None:
-    """Bounds that hold even if the bot dies: memory, processor time, no files written, no processes started."""
-    bounds = {
-        resource.RLIMIT_AS: memory_mb * MIB,
-        resource.RLIMIT_CPU: ceil(seconds),
-        resource.RLIMIT_FSIZE: 0,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NOFILE: _OPEN_FILES,
-        resource.RLIMIT_NPROC: 0,
-    }
+def _limit(bounds: Mapping[int, int]) -> None:
+    """Bounds that hold even if the bot dies."""
     for kind, bound in bounds.items():
         with suppress(ValueError, OSError):  # not every system knows every bound
             resource.setrlimit(kind, (bound, bound))
-    os.nice(_NICENESS)
 
 
 def _reporter(out: IO[bytes]) -> Callable[[float], None]:
