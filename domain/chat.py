@@ -1,9 +1,10 @@
 """Messages: as they go to a model (PromptMessage) and as they are kept (ChatMessage)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from domain.book import Citation, Passage
 from domain.tool_use import RawReply, TokenUsage, ToolInvocation
@@ -17,6 +18,27 @@ class MessageRole(StrEnum):
     TOOL_RESULT = "tool_result"
 
 
+class PromptKind(StrEnum):
+    """What a message asks of a model. Models read its text; a provider without one goes by this and the data."""
+
+    TALK = "talk"
+    """A message of a conversation, and the system text in front of it. The system text's data: `title` and `author` of
+    the book, and `open`, whether all of it may be told."""
+
+    SEARCH_QUERY = "search query"
+    """Data: `history`, a list of role and text, and `message`, which is to become a query."""
+
+    PASSAGES = "passages"
+    """A message with the passages found for it. Data: `message` and `passages`."""
+
+    TITLE = "title"
+    """Data: `question` and `answer`, which a conversation is to be named after."""
+
+    SUMMARY = "summary"
+    NUDGE = "nudge"
+    """A request to answer now, after an empty reply."""
+
+
 _PROMPT_ROLES = frozenset({"system", *MessageRole})
 
 
@@ -27,6 +49,9 @@ class PromptMessage:
     `note` is a line that goes in front: of a reader's words, who they are and how far they have read (see `text`); of a
     result's passages, a count or a budget. `usage` is what the request that brought an assistant message cost; it is
     kept, never sent.
+
+    `kind` and `data` say as structure what `content` says in words: see PromptKind, and ToolResult for results. They
+    are of the running turn, neither sent nor kept; a message from an earlier turn has none.
 
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
@@ -41,6 +66,8 @@ class PromptMessage:
     raw: RawReply | None = field(default=None, repr=False)
     usage: TokenUsage | None = field(default=None, repr=False)
     note: str = ""
+    kind: PromptKind = PromptKind.TALK
+    data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.role not in _PROMPT_ROLES:

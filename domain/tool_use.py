@@ -51,7 +51,8 @@ class ToolResult:
     `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers that cite
     by themselves receive these in place of `content`. `depends_to` is the largest offset of the book's text that
     anything in the result depends on (None: it does not depend on the book). `summary` is a few words for people
-    ("5 passages"). `note` is a sentence that goes to the model in front of the passages (a count, a budget).
+    ("5 passages"). `note` is a sentence that goes to the model in front of the passages (a count, a budget). `data` is
+    what the tool found out besides the passages, as structure: for programs, never sent to a model, and not kept.
     """
 
     content: str
@@ -60,6 +61,7 @@ class ToolResult:
     depends_to: int | None = None
     summary: str = ""
     note: str = ""
+    data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

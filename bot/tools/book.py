@@ -212,7 +212,8 @@ class BookTools:
         told = listed(entries, whole_argument(args, "from", 1, 1, MOST_CHAPTERS))
         self._budget.spend(len(json.dumps(told).split()))
         content = json.dumps(told | {"budget": self._budget.sentence}, ensure_ascii=False)
-        return ToolResult(content, summary=counted(len(entries), "chapter"), depends_to=self._view.read_to)
+        summary = counted(len(entries), "chapter")
+        return ToolResult(content, summary=summary, depends_to=self._view.read_to, data=_contents_data(entries))
 
     async def find_phrase(self, args: dict[str, Any]) -> ToolResult:
         hits = await self._view.find_phrase(text_argument(args, "text"))
@@ -229,7 +230,12 @@ class BookTools:
         note = f"{told} {self._budget.sentence} First and last place:" if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
         return ToolResult(
-            shown, tuple(places), depends_to=self._view.read_to, summary=counted(mentions.total, "mention"), note=note
+            shown,
+            tuple(places),
+            depends_to=self._view.read_to,
+            summary=counted(mentions.total, "mention"),
+            note=note,
+            data=_mentions_data(mentions),
         )
 
     def _passages(
@@ -246,6 +252,17 @@ class BookTools:
             summary=counted(len(kept), unit),
             note=f"{note} {self._budget.sentence}".strip(),
         )
+
+
+def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
+    """All chapters, also those that are too many to list."""
+    return {"chapters": [{"number": each.number, "title": each.title, "page": each.page} for each in entries]}
+
+
+def _mentions_data(mentions: Mentions) -> dict[str, Any]:
+    """How often in all, and how often in each chapter that has the term."""
+    chapters = [{"number": each.number, "title": each.title, "count": each.count} for each in mentions.by_chapter]
+    return {"total": mentions.total, "chapters": chapters}
 
 
 def _where_it_stops(passages: Sequence[Passage]) -> str:

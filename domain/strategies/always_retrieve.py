@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.citations.keys import render
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
@@ -48,8 +48,14 @@ class AlwaysRetrieveStrategy:
         yield finished
         found = render(result.passages) if result.passages else "(nothing was found)"
         stuffed = self._prompts.retrieved_passages.substitute(query=query, passages=found, message=asked)
+        handed_over = PromptMessage(
+            MessageRole.USER,
+            stuffed,
+            kind=PromptKind.PASSAGES,
+            data={"message": asked, "passages": result.passages},
+        )
         response: ChatResponse | None = None
-        async with aclosing(chat_provider.stream([*system, *past, PromptMessage("user", stuffed)])) as stream:
+        async with aclosing(chat_provider.stream([*system, *past, handed_over])) as stream:
             async for event in stream:
                 if isinstance(event, ChatResponse):
                     response = event
@@ -89,7 +95,9 @@ class AlwaysRetrieveStrategy:
         async def note(usage: UsageReported) -> None:
             spent.append(usage)
 
-        reply = await complete_once(chat_provider, note, prompt)
+        said = [(message.role, message.content) for message in past]
+        data = {"history": said, "message": asked}
+        reply = await complete_once(chat_provider, note, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
         return " ".join(reply.split()) or asked
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyOutcome, ToolCallFinished
 from domain.tool_use import ChatResponse, ToolInvocation, ToolResult
@@ -25,7 +25,7 @@ class TurnTranscript:
     @property
     def messages(self) -> list[PromptMessage]:
         """The next request."""
-        nudge = [PromptMessage(MessageRole.USER, NUDGE)] if self._nudged else []
+        nudge = [PromptMessage(MessageRole.USER, NUDGE, kind=PromptKind.NUDGE)] if self._nudged else []
         return [*self._given, *self._added, *nudge]
 
     def number_of(self, call: ToolInvocation) -> int:
@@ -68,6 +68,7 @@ class TurnTranscript:
                     is_error=result.is_error,
                     passages=result.passages,
                     note=result.note,
+                    data=result.data,
                 )
             )
 

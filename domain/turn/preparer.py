@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from domain.book import Book, Page
-from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt
 from domain.errors import BookError, BookErrorCode
@@ -141,7 +141,7 @@ class TurnTools:
             await self._meter.record(event, conversation, draft)
             emit(event)
 
-        ask = partial(complete_once, self._provider, spent)
+        ask = partial(complete_once, self._provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),
@@ -215,7 +215,7 @@ class TurnPreparer:
         return PreparedTurn(
             opened.file,
             view,
-            [PromptMessage("system", system.system), *map(as_said, messages)],
+            [PromptMessage("system", system.system, data=_about(book, view.read_to)), *map(as_said, messages)],
             system.tools,
             toolbox.build_dispatcher(timeout=self._tools.timeout),
             partial(compose, book, view, messages, check),
@@ -229,6 +229,11 @@ class TurnPreparer:
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
         return [*past, *draft.asked]
+
+
+def _about(book: Book, read_to: int) -> dict[str, object]:
+    """What the system text says of the book, and whether all of it is open."""
+    return {"title": book.title, "author": book.author, "open": read_to >= book.length}
 
 
 def _known(book: Book, messages: Sequence[ChatMessage]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from string import Template
 
-from domain.chat import ChatMessage
+from domain.chat import ChatMessage, PromptKind
 from domain.conversation import Conversation, title_from
 from domain.errors import MarginaliaError
 from domain.event import UsageReported
@@ -65,7 +65,8 @@ class TitleWriter:
         open_part = _HIDDEN.sub("", answer)[:ANSWER_SHOWN]
         prompt = self._prompt.substitute(question=question.content, answer=open_part)
         spent = partial(self._record, conversation, question)
-        title = await complete_once(self._provider, spent, prompt)
+        data = {"question": question.content, "answer": open_part}
+        title = await complete_once(self._provider, spent, prompt, kind=PromptKind.TITLE, data=data)
         first_line = title.strip().split("\n", 1)[0].strip(_QUOTATION_MARKS).rstrip(".")
         return title_from(first_line) if first_line else ""
 

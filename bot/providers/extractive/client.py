@@ -4,11 +4,6 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Sequence
 
-from bot.providers.extractive.answering import answer_to
-from bot.providers.extractive.follow_up import written_for
-from bot.providers.extractive.planning import next_calls, wishes_of
-from bot.providers.extractive.scoring import Choices
-from bot.providers.extractive.transcript import OfferedTools, transcribe
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, TextChunk, ToolDefinition
@@ -55,18 +50,6 @@ class ExtractiveChat:
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
     """Its word lists and patterns take 0.1 s to load, which commands that ask nothing are spared."""
-    from bot.providers.extractive.client import reply_to
+    from bot.providers.extractive.answers import reply_to
 
     return reply_to(messages, tools)
-
-
-def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    """What to say to these messages; it depends on nothing else."""
-    written = written_for(messages[-1].content) if messages and messages[-1].role == "user" else None
-    if written is not None:
-        return ChatResponse(text=written)
-    transcript = transcribe(messages)
-    wishes = wishes_of(transcript)
-    choices = Choices(transcript, questions=len(wishes))
-    calls = next_calls(wishes, choices, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
-    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, choices))

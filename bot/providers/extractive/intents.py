@@ -1,10 +1,161 @@
-"""What a reader wants: an answer, mostly; or the contents, a page, a line, a count; or to say hello."""
+"""What a reader wants, told from how they put it: an answer, mostly; or the contents, a page, a line, a count."""
 
+import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.providers.extractive import patterns
 from bot.providers.extractive.question import Question, analyse
+
+
+def _one_of(*alternatives: str) -> str:
+    return f"(?:{'|'.join(alternatives)})"
+
+
+def _anywhere(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{_one_of(*alternatives)}", re.IGNORECASE | re.DOTALL)
+
+
+def _whole(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\W*{_one_of(*alternatives)}\W*", re.IGNORECASE)
+
+
+_THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot)"
+_PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
+_HELPED = "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?(?:help(?:s|ed|ful)|useful|great))?"
+REMARKS = {
+    "greeting": _whole(
+        r"(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon|day))(?:,? (?:there|all|everyone|marginalia))?",
+        "hallo|guten (?:tag|morgen|abend)|moin|servus",
+        "bonjour|bonsoir|salut|coucou",
+        "hola|buen[oa]s (?:días|tardes|noches)",
+    ),
+    "thanks": _whole(
+        rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|{_PRAISE})(?: (?:so|very) much| a lot)?{_HELPED}",
+        "bye|good ?bye|good night|see you",
+        "(?:vielen )?dank(?:e(?: schön)?)?|tschüss",
+        "merci(?: beaucoup)?|au revoir",
+        "(?:muchas )?gracias|adiós",
+    ),
+    "abilities": _whole(
+        r"help|how can you help(?: me)?|(?:so )?what (?:can|do) you do|how (?:do you|does this) work",
+        "(?:who|what) are you",
+        r"are you (?:an? )?(?:ai|bot|robot|human|real|person)",
+        r"what(?:['’]s| is) your (?:opinion|view|favou?rite)\b.*|what do you (?:think|feel) (?:of|about)\b.*",
+        r"(?:did|do) you (?:like|love|hate|enjoy)\b.*",
+        r"was (?:hältst|denkst|meinst) du\b.*|que penses-tu\b.*|qué (?:opinas|piensas)\b.*",
+        "hilfe|was kannst du|wer bist du",
+        "aide|que peux-tu faire|que pouvez-vous faire|qui (?:es-tu|êtes-vous)",
+        "ayuda|qué puedes hacer|quién eres",
+    ),
+    "book": _whole(
+        rf"who (?:wrote|is the author of) (?:it|{_THE_BOOK})|who(?:['’]s| is) the author",
+        rf"what(?:['’]s| is) the (?:title|name) of {_THE_BOOK}|(?:what|which) book (?:is this|are we on)",
+        "wer hat (?:das|dieses) buch geschrieben|qui a écrit ce livre|quién escribió este libro",
+    ),
+}
+"""Messages that are nothing but this, by the phrase that answers them."""
+
+_LABEL = r"(\d+|[ivxlc]+)"
+POSITION = _whole(
+    rf"i(?:['’]m| am)(?: now| currently)? (?:on|at) (?:page|p\.) ?{_LABEL}(?: now)?",
+    rf"i(?:['’]ve| have) (?:just )?read (?:up )?to (?:page|p\.) ?{_LABEL}",
+    rf"ich bin (?:jetzt )?(?:auf|bei) seite {_LABEL}",
+    rf"je suis (?:maintenant )?à la page {_LABEL}",
+    rf"estoy en la página {_LABEL}",
+)
+CONTENTS = _anywhere(
+    r"table of contents\b|(?:what|which)(?: are the| \w+)? chapters\b|list (?:of |all |the )*chapters\b",
+    r"chapter (?:list|titles)\b|how many chapters\b",
+    r"inhaltsverzeichnis\b|welche kapitel\b|wie viele kapitel\b",
+    r"table des matières\b|quels (?:sont les )?chapitres\b|combien de chapitres\b",
+    r"índice\b|qué capítulos\b|cuántos capítulos\b",
+)
+_SO_FAR = r"(?:so far|up to (?:now|here)|until now|till now)\b"
+OVERVIEW = _anywhere(
+    r"summar\w+|recap\b|sum (?:it |this |things )?up\b|synopsis\b|overview\b|tl;?dr\b",
+    rf"what(?:['’]s| is| was) (?:it|this|that|{_THE_BOOK}|(?:the|this) chapter)(?: all)? about\b",
+    r"what(?:['’]s| is| are) the (?:plot|themes?|moral|message|main (?:characters?|ideas?|themes?|points?))\b",
+    r"who are the (?:main )?characters\b",
+    rf"what(?:['’]s| has| have)? happen(?:s|ed|ing) (?:{_SO_FAR}|in (?:{_THE_BOOK}|(?:this |the )?chapter\b))",
+    rf"(?:story|plot|book) {_SO_FAR}",
+    r"zusammenfass\w+|fasse?\b.*\bzusammen\b|worum geht\b",
+    r"was (?:ist|geschah|geschieht|passierte|passiert) (?:denn )?(?:bisher|bis jetzt|bis hierher)\b",
+    r"résum\w+|de quoi (?:parle|s['’]agit)|(?:qu['’]est-ce qui s['’]est|que s['’]est-il) passé jusqu['’]ici\b",
+    r"resum(?:en|ir|e (?:el|la|lo))\b|resúme\w*|de qu[ée] (?:se )?trata\b",
+    r"qué (?:ha pasado|pasó|ha ocurrido|ha sucedido) hasta (?:ahora|aquí)\b",
+)
+CHAPTER = _anywhere(r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)")
+LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
+ONWARD = _whole(
+    "(?:and )?then|what then|(?:what['’]s |what is |and )?next|go on|continue|read on|(?:tell me )?more",
+    "what (?:happens|happened|comes|came) (?:next|then|afterwards|after(?: that| this)?)",
+    "(?:und )?(?:dann|weiter)|wie geht es weiter",
+    "et (?:puis|après|ensuite)|continuez",
+    "y (?:luego|después|entonces)|sigue|continúa",
+)
+
+_MENTIONED = r"(?:mentioned|referred to|named|appear(?:s|ed)?|occur(?:s|red)?|comes? up|crops? up|shows? up)\b"
+_AUXILIARY = "(?:is|are|was|were|does|do|did|has|have)"
+COUNTS = (
+    _anywhere(rf"how (?:often|many times|frequently) {_AUXILIARY} (?P<term>.+?) (?:been )?{_MENTIONED}"),
+    _anywhere(r"how many (?:mentions|occurrences) (?:are there )?of (?P<term>[^?]+)"),
+    _anywhere(r"(?:count|number of)(?: all| the)* (?:mentions|occurrences) of (?P<term>[^?]+)"),
+    _anywhere(r"how (?:often|many times) (?:is|does) (?P<term>the (?:word|name) .+?) used\b"),
+    _anywhere(r"wie oft (?:wird|werden|kommt|kommen|taucht) (?P<term>.+?) (?:erwähnt|genannt|vor|auf)\b"),
+    _anywhere(r"combien de fois (?:est-ce que |le mot )?(?P<term>.+?)(?: est|-t-il| apparaît| revient| mentionnée?)"),
+    _anywhere(r"cuántas veces (?:aparece|se menciona|se nombra) (?P<term>[^?]+)"),
+)
+_WHERE = "(?:where|when|on (?:which|what) page|in (?:which|what) chapter)"
+PLACES = (
+    _anywhere(rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) (?P<place>first|last) {_MENTIONED}"),
+    _anywhere(rf"{_WHERE} {_AUXILIARY} (?P<term>.+?) {_MENTIONED} for the (?P<place>first|last) time\b"),
+    _anywhere(r"(?P<place>first|last) (?:mention|appearance|occurrence) of (?P<term>[^?]+)"),
+    _anywhere(r"wo (?:wird|kommt|taucht) (?P<term>.+?) (?:zum ersten mal|zuerst) (?:erwähnt|genannt|vor|auf)\b"),
+    _anywhere(r"où (?P<term>.+?) (?:apparaît|est)(?:-(?:il|elle))? .*pour la première fois\b"),
+    _anywhere(r"dónde (?:aparece|se menciona) (?P<term>.+?) por primera vez\b"),
+)
+
+QUOTED = re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]")
+ASKS_FOR_PLACE = _whole(
+    "",
+    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:says?|said|tells?|told|speaks|spoke|cri(?:es|ed)|asks?|asked)\b.*",
+    r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:sagt\w*|fragt\w*|ruft|rief|dit|demande|dice|dijo|pregunta)\b.*",
+    r"(?:where|wo|où|dónde|find|locate|quote|search|(?:on |in )?(?:which|what) (?:page|chapter))\b.*",
+)
+"""What stands around a quoted line when it is the line that is wanted."""
+
+LINES = (
+    _anywhere(
+        r"where (?:does|did) (?:it|the (?:book|author|text|narrator)|s?he) (?:say|write|read)"
+        r"(?: that| something like)?[:,]? (?P<text>.+)"
+    ),
+    _anywhere(
+        r"(?:find|locate|where is|what page is|which page has)(?: me)? the (?:line|sentence|quot\w+|phrase|words)"
+        r"(?: that (?:says|goes|reads)| where it says| which says| saying)?[:,]? (?P<text>.+)"
+    ),
+    _anywhere(r"wo steht(?:,? dass|,? das|:|,)? (?P<text>.+)"),
+    _anywhere(r"où est-il (?:dit|écrit)(?: que|:)? (?P<text>.+)"),
+    _anywhere(r"dónde dice(?: que|:)? (?P<text>.+)"),
+)
+SPEAKER = _whole(r"(?:who|wer|qui|quién)\b.*")
+TOPIC = re.compile(r"about\b", re.IGNORECASE)
+
+PAGE = _anywhere(
+    r"(?:pages?|pp?\.|seiten?|páginas?) ?(?P<first>\d+|[ivxlc]+)\b"
+    r"(?: ?(?:-|–|to|and|until|through|bis|und|à|et|al?|y) ?(?:page )?(?P<last>\d+|[ivxlc]+)\b)?"
+)
+PAGE_WORDS = _anywhere(
+    r"(?:what(?:['’]s)?|is|does|do|happen(?:s|ed)?|on|at|from|of|read|show|open|quote|me|the|text|please|can|you|says?",
+    r"stands?|there|it|aloud|out|was|steht|auf|lies|zeig|mir|lis|montre|moi|à|la|sur|lee|en|muestra|que|qué|hay|a)\b",
+)
+WRAPPING = "“”\"«»„‘’' .,;:!?"
+ARTICLES = re.compile(
+    r"^(?:the (?:word|name|term|phrase) |das wort |le mot |la palabra |an? |the |der |die |das |le |la |les |el )",
+    re.IGNORECASE,
+)
+TAIL = re.compile(
+    rf"\s+(?:in {_THE_BOOK}|in the text|so far|here|im buch|dans le livre|en el libro)\W*$", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,48 +231,48 @@ Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Posi
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     """What a message wants; `question` is the message taken apart, `has_past` whether the book was quoted before."""
-    for reply, wording in patterns.REMARKS.items():
+    for reply, wording in REMARKS.items():
         if wording.fullmatch(text):
             return Remark(reply)
-    if told := patterns.POSITION.fullmatch(text):
+    if told := POSITION.fullmatch(text):
         return Position(next(filter(None, told.groups())))
-    if has_past and patterns.ONWARD.fullmatch(text):
+    if has_past and ONWARD.fullmatch(text):
         return Onward()
     return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)
 
 
 def _count(text: str) -> Count | None:
-    for wording in (*patterns.PLACES, *patterns.COUNTS):
+    for wording in (*PLACES, *COUNTS):
         if found := wording.search(text):
             term = _clean_term(found["term"])
             place = found.groupdict().get("place") or "first"
-            return Count(term, place.lower() if wording in patterns.PLACES else "all") if term else None
+            return Count(term, place.lower() if wording in PLACES else "all") if term else None
     return None
 
 
 def _clean_term(text: str) -> str:
-    bare = patterns.TAIL.sub("", text).strip(patterns.WRAPPING)
-    return patterns.ARTICLES.sub("", bare).strip(patterns.WRAPPING)
+    bare = TAIL.sub("", text).strip(WRAPPING)
+    return ARTICLES.sub("", bare).strip(WRAPPING)
 
 
 def _line(text: str) -> Line | None:
-    quoted = patterns.QUOTED.search(text)
+    quoted = QUOTED.search(text)
     if quoted:
         around = f"{text[: quoted.start()]} {text[quoted.end() :]}".strip()
-        found = quoted if patterns.ASKS_FOR_PLACE.fullmatch(around) else None
+        found = quoted if ASKS_FOR_PLACE.fullmatch(around) else None
     else:
-        found = next((match for wording in patterns.LINES if (match := wording.search(text))), None)
-    if found is None or len(found["text"].split()) < _FEWEST_WORDS or patterns.TOPIC.match(found["text"]):
+        found = next((match for wording in LINES if (match := wording.search(text))), None)
+    if found is None or len(found["text"].split()) < _FEWEST_WORDS or TOPIC.match(found["text"]):
         return None
-    return Line(found["text"].strip(patterns.WRAPPING), bool(patterns.SPEAKER.fullmatch(text)))
+    return Line(found["text"].strip(WRAPPING), bool(SPEAKER.fullmatch(text)))
 
 
 def _structure(text: str) -> ContentsList | Overview | None:
-    if patterns.CONTENTS.search(text):
+    if CONTENTS.search(text):
         return ContentsList()
-    if patterns.OVERVIEW.search(text):
-        chapter = patterns.CHAPTER.search(text)
-        return Overview(_number(chapter["chapter"]) if chapter else None, bool(patterns.LATEST.search(text)))
+    if OVERVIEW.search(text):
+        chapter = CHAPTER.search(text)
+        return Overview(_number(chapter["chapter"]) if chapter else None, bool(LATEST.search(text)))
     return None
 
 
@@ -134,9 +285,9 @@ def _number(numeral: str) -> int:
 
 
 def _pages(text: str, question: Question) -> Pages | None:
-    found = patterns.PAGE.search(text)
+    found = PAGE.search(text)
     if found is None:
         return None
     rest = f"{text[: found.start()]} {text[found.end() :]}"
-    more = patterns.PAGE_WORDS.sub("", rest).strip(patterns.WRAPPING)
+    more = PAGE_WORDS.sub("", rest).strip(WRAPPING)
     return Pages(found["first"], found["last"] or found["first"], analyse(rest, question.language) if more else None)

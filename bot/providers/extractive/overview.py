@@ -1,22 +1,19 @@
 """Answers about the whole: sentences that tell what has happened."""
 
-import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
-from bot.providers.extractive.candidates import Candidate, gather
 from bot.providers.extractive.intents import Count, Line, Overview, Pages
 from bot.providers.extractive.language import Language
+from bot.providers.extractive.planning import MOST_PLACES, Transcript, last_quoted
 from bot.providers.extractive.question import analyse
-from bot.providers.extractive.quoting import introduce, quotations, render
+from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
 from bot.providers.extractive.scoring import MOST_WORDS, Confidence, Evidence, choose
-from bot.providers.extractive.transcript import Transcript
 from bot.providers.extractive.wording import PHRASES, Phrases
-from domain.book import Passage, Sentence
+from domain.book import Passage, Sentence, numbered
 from domain.citations.keys import key_of
 from domain.citations.quotations import fold
 from domain.library.salience import most_salient, weights_of
@@ -102,89 +99,67 @@ _MOST_LISTED = 40
 
 
 def contents(transcript: Transcript, phrases: Phrases) -> str:
-    """The chapters with their pages; empty where the table of contents was not looked at."""
+    """The titles of the chapters; empty where the table of contents was not looked at."""
     looks = transcript.looks_for("table_of_contents")
     if not looks:
         return ""
-    listed, total = _listed(looks[-1].result.content)
+    data = looks[-1].result.data
+    listed: Sequence[Mapping[str, Any]] = data["chapters"] if data else ()
     if not listed:
         return phrases.no_contents
-    lines = [
-        f"* {' '.join(str(entry.get('title')).split())}, p. {entry.get('page')}" for entry in listed[:_MOST_LISTED]
-    ]
-    more = [phrases.more.format(total - _MOST_LISTED)] if total > _MOST_LISTED else []
-    return "\n".join([phrases.contents.format(total), *lines, *more])
+    lines = [f"* {' '.join(entry['title'].split())}" for entry in listed[:_MOST_LISTED]]
+    more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
+    return "\n".join([phrases.contents.format(len(listed)), *lines, *more])
 
 
-def _listed(content: str) -> tuple[list[dict[str, Any]], int]:
-    """The chapters that are listed, and how many there are."""
-    try:
-        told = json.loads(content)
-    except ValueError:
-        told = None
-    listed = told.get("chapters") if isinstance(told, dict) else None
-    if not isinstance(listed, list):
-        return [], 0
-    entries = [entry for entry in listed if isinstance(entry, dict)]
-    return entries, max(told.get("total") or 0, len(entries))
-
-
-_COUNTED = re.compile(r"([\d,]+) times? in what has been read(?: \((.*?: \d+)\))?[.:]?\s", re.DOTALL)
-_CHAPTER = re.compile(r"(.+?): (\d+)(?:; |$)", re.DOTALL)
-_FRONT = "before the first chapter"
-_OTHERS = re.compile(r"\d[\d,]* other chapters? together")
+_MOST_COUNTED = 40
+"""Chapters up to which it is said where a word comes first and last, and not only where most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """`chapters` are those with the most mentions, in order; `complete` says that there are no others."""
+    """How often a term occurs, and in which chapters how often, in order; number 0 is what stands before the first."""
 
-    total: str
-    chapters: Mapping[str, int]
-    complete: bool
+    total: int
+    chapters: Sequence[Mapping[str, Any]]
 
     def sentence(self, term: str, phrases: Phrases) -> str:
-        return f"{phrases.counted.format(term, self.total)}{self._where(phrases)}."
+        return f"{phrases.counted.format(term, f'{self.total:,}')}{self._where(phrases)}."
 
     def _where(self, phrases: Phrases) -> str:
-        named = [*self.chapters]
-        if not named or named == [_FRONT]:
+        if not any(each["number"] for each in self.chapters):
             return ""
-        if not self.complete:
+        if len(self.chapters) > _MOST_COUNTED:
             return self._most(phrases)
-        if len(named) == 1:
-            return phrases.all_in.format(_title(named[0], phrases))
-        first, last = (self._end(name, phrases) for name in (named[0], named[-1]))
-        between = phrases.between.format(first, last)
-        return between if self._top in (named[0], named[-1]) else between + self._most(phrases)
+        if len(self.chapters) == 1:
+            return phrases.all_in.format(_title(self.chapters[0], phrases))
+        ends = (self.chapters[0], self.chapters[-1])
+        between = phrases.between.format(*(self._end(each, phrases) for each in ends))
+        return between if self._top in ends else between + self._most(phrases)
 
-    def _end(self, name: str, phrases: Phrases) -> str:
-        there = phrases.mostly_there.format(self.chapters[name]) if name == self._top else ""
-        return _title(name, phrases) + there
+    def _end(self, chapter: Mapping[str, Any], phrases: Phrases) -> str:
+        there = phrases.mostly_there.format(chapter["count"]) if chapter is self._top else ""
+        return _title(chapter, phrases) + there
 
     def _most(self, phrases: Phrases) -> str:
-        return phrases.mostly.format(_title(self._top, phrases), self.chapters[self._top]) if self._top else ""
+        top = self._top
+        return phrases.mostly.format(_title(top, phrases), top["count"]) if top else ""
 
     @property
-    def _top(self) -> str:
+    def _top(self) -> Mapping[str, Any] | None:
         """The chapter with the most mentions; none where several share the first place."""
-        most = max(self.chapters.values())
-        names = [name for name, count in self.chapters.items() if count == most]
-        return names[0] if len(names) == 1 else ""
+        most = max(each["count"] for each in self.chapters)
+        first, *others = [each for each in self.chapters if each["count"] == most]
+        return None if others else first
 
 
-def tally_of(told: str) -> Tally | None:
-    """What a result of `count_mentions` says, if it can be made out."""
-    found = _COUNTED.search(f"{told} ")
-    if found is None:
-        return None
-    counts = {name: int(count) for name, count in _CHAPTER.findall(found[2] or "")}
-    chapters = {name: count for name, count in counts.items() if not _OTHERS.fullmatch(name)}
-    return Tally(found[1], chapters, complete=len(chapters) == len(counts))
+def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
+    """What a result of `count_mentions` has counted, if it says so."""
+    return Tally(data["total"], data["chapters"]) if data else None
 
 
-def _title(name: str, phrases: Phrases) -> str:
-    return phrases.front if name == _FRONT else f"*{name}*"
+def _title(chapter: Mapping[str, Any], phrases: Phrases) -> str:
+    return f"*{numbered(chapter['number'], chapter['title'])}*" if chapter["number"] else phrases.front
 
 
 MOST_PAGE_WORDS = 400
@@ -234,10 +209,6 @@ def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     return paragraphs
 
 
-MOST_PLACES = 3
-"""Places of a line that are quoted."""
-
-
 def count(wish: Count, transcript: Transcript, language: Language) -> str:
     """How often, and the first and last place; empty where nothing was counted."""
     looks = transcript.looks_for("count_mentions", term=wish.term)
@@ -247,14 +218,14 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     if not result.passages:
         return phrases.never.format(wish.term)
     places = [_around(wish.term, passage, language) for passage in result.passages]
-    tally = tally_of(result.note or result.content)
-    if wish.place == "all" and tally and tally.total == "1":
+    tally = tally_of(result.data)
+    if wish.place == "all" and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, places[-1])
     if wish.place != "all":
         return last if wish.place == "last" else first
-    told = tally.sentence(wish.term, phrases) if tally else (result.note or result.content).strip().split("\n")[0]
-    return "\n\n".join([told, first, *([last] if len(places) > 1 else [])])
+    told = [tally.sentence(wish.term, phrases)] if tally else []
+    return "\n\n".join([*told, first, *([last] if len(places) > 1 else [])])
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:
@@ -299,24 +270,6 @@ def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
     return introduce(phrases.line_similar, render(quotations(choice.candidates), language))
 
 
-@dataclass(frozen=True, slots=True)
-class LastQuoted:
-    """The sentence furthest on in the book that the last answer quoted, and a passage that has it."""
-
-    sentence: Sentence
-    passage: Passage
-
-
-def last_quoted(transcript: Transcript) -> LastQuoted | None:
-    """What the last answer that quoted anything ended with."""
-    for exchange in reversed(transcript.earlier):
-        answer = fold(exchange.answer)
-        quoted = [LastQuoted(s, p) for p in exchange.passages for s in p.sentences if _is_quoted(s, answer)]
-        if quoted:
-            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
-    return None
-
-
 def onward(transcript: Transcript, language: Language) -> str:
     """What follows; empty where nothing was quoted before."""
     quoted = last_quoted(transcript)
@@ -329,11 +282,6 @@ def onward(transcript: Transcript, language: Language) -> str:
         return phrases.no_more
     kept = _opening(following)
     return introduce(phrases.onward, render(quotations(kept), language))
-
-
-def _is_quoted(sentence: Sentence, answer: str) -> bool:
-    words = fold(sentence.text).strip(" \"'")
-    return len(words.split()) > 1 and words in answer
 
 
 def _opening(following: list[Candidate]) -> list[Candidate]:

@@ -1,10 +1,12 @@
-"""What to look up: the calls a wish begins with, and a second round where the first was not enough."""
+"""What the messages of a request come to, and what to look up for them."""
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
-from bot.providers.extractive.follow_up import in_context
 from bot.providers.extractive.intents import (
     ContentsList,
     Count,
@@ -18,12 +20,194 @@ from bot.providers.extractive.intents import (
     Remark,
     intent_of,
 )
-from bot.providers.extractive.overview import MOST_PLACES, last_quoted
-from bot.providers.extractive.question import Question, QuestionKind
-from bot.providers.extractive.scoring import Choices, Confidence
-from bot.providers.extractive.transcript import OfferedTools, Transcript
+from bot.providers.extractive.question import Question, QuestionKind, in_context
+from bot.providers.extractive.quotation import gather
+from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
+from domain.book import Passage, Sentence
+from domain.chat import PromptKind, PromptMessage
+from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
-from domain.tool_use import ToolInvocation
+from domain.tool_use import ToolDefinition, ToolInvocation
+
+_MOST_CHARACTERS = 2_000
+"""Of a message that are looked at: the longest that Discord lets a person write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A tool call of the running turn and what came of it."""
+
+    call: ToolInvocation
+    result: PromptMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What was asked before, what was answered, and the passages behind it."""
+
+    question: str
+    answer: str
+    passages: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with what is
+    asked. `reading` says that a reader is not through with
+    the book; `title` and `author` are the book's, where they are known."""
+
+    asked: str
+    earlier: tuple[Exchange, ...] = ()
+    looks: tuple[Look, ...] = ()
+    handed_over: tuple[Passage, ...] = ()
+    rounds: int = 0
+    reading: bool = False
+    title: str = ""
+    author: str = ""
+
+    @property
+    def results(self) -> list[tuple[Passage, ...]]:
+        """The passages of each look; where nothing was looked up, those of the talk so far, the latest first."""
+        found = [look.result.passages for look in self.looks if look.result.passages]
+        if self.handed_over:
+            return [self.handed_over, *found]
+        return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
+
+    def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
+        """The looks made with a tool and these arguments, perhaps among others."""
+        return [
+            look
+            for look in self.looks
+            if look.call.tool_name == tool and all(look.call.arguments.get(k) == v for k, v in arguments.items())
+        ]
+
+
+def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
+    """Read the messages of a request."""
+    spoken = [_as_asked(m) for m in messages if m.role != "system" and m.kind is not PromptKind.NUDGE]
+    about = next((m.data for m in messages if m.role == "system" and m.data), {})
+    turns = list(_turns(spoken))
+    asked, since = turns[-1] if turns else ([], [])
+    return Transcript(
+        asked="\n".join(message.content for message in asked)[:_MOST_CHARACTERS],
+        earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
+        looks=tuple(_looks(since)),
+        handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
+        rounds=sum(bool(message.tool_invocations) for message in since),
+        reading=about.get("open") is False,
+        title=str(about.get("title") or ""),
+        author=str(about.get("author") or ""),
+    )
+
+
+def _as_asked(message: PromptMessage) -> PromptMessage:
+    """A message with passages as the reader wrote it, and the passages beside it."""
+    if message.kind is not PromptKind.PASSAGES or message.data is None:
+        return message
+    return replace(message, content=message.data["message"], passages=tuple(message.data["passages"]))
+
+
+def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessage], list[PromptMessage]]]:
+    """Readers' messages in a row, and what came of them."""
+    asked: list[PromptMessage] = []
+    for is_reader, group in groupby(messages, key=lambda message: message.role == "user"):
+        if is_reader:
+            asked = list(group)
+        elif asked:
+            yield asked, list(group)
+            asked = []
+    if asked:
+        yield asked, []
+
+
+def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) -> Exchange:
+    return Exchange(
+        question="\n".join(message.content for message in asked)[:_MOST_CHARACTERS],
+        answer="\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations),
+        passages=tuple(passage for message in since for passage in message.passages),
+    )
+
+
+def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
+    calls = {call.tool_use_id: call for message in since for call in message.tool_invocations or ()}
+    for message in since:
+        if message.role == "tool_result" and message.tool_use_id in calls:
+            yield Look(calls[message.tool_use_id], message)
+
+
+class OfferedTools:
+    """Makes calls. `seed` is what the ids of the calls are made from: the same request brings the same ids."""
+
+    def __init__(self, definitions: Sequence[ToolDefinition], seed: str) -> None:
+        self._parameters = {definition.name: definition.parameters for definition in definitions}
+        self._seed = seed
+
+    def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
+        """The call in a list, or none where the tool is not offered or wants something that is not known here."""
+        if name not in self._parameters:
+            return []
+        schema = self._parameters[name]
+        properties: dict[str, Any] = schema.get("properties") or {}
+        known = {key: value for key, value in arguments.items() if key in properties and value != []}
+        fitting = {key: _bounded(value, properties[key]) for key, value in known.items()}
+        if not set(schema.get("required") or ()) <= set(fitting):
+            return []
+        return [ToolInvocation(name, fitting, self._id(name, fitting))]
+
+    def _id(self, name: str, arguments: dict[str, Any]) -> str:
+        digest = hashlib.blake2s(f"{self._seed}\n{name}\n{arguments}".encode(errors="replace"), digest_size=6)
+        return f"look_{digest.hexdigest()}"
+
+
+def _bounded(value: Any, schema: dict[str, Any]) -> Any:
+    if isinstance(value, int) and isinstance(most := schema.get("maximum"), int):
+        return min(value, most)
+    if isinstance(value, list) and isinstance(most := schema.get("maxItems"), int):
+        return value[:most]
+    return value
+
+
+class Choices:
+    """What is quoted in answer to each question of a message, chosen once from what its looks have brought."""
+
+    def __init__(self, transcript: Transcript, questions: int) -> None:
+        """`questions` share the room there is, though not quite: most of them need less."""
+        self.transcript = transcript
+        self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
+        self._chosen: dict[Question, Choice] = {}
+
+    def of(self, question: Question) -> Choice:
+        if question not in self._chosen:
+            candidates = gather(self.transcript.results, question.language)
+            self._chosen[question] = choose(Evidence(question, candidates), most_words=self._most_words)
+        return self._chosen[question]
+
+
+@dataclass(frozen=True, slots=True)
+class LastQuoted:
+    """The sentence furthest on in the book that the last answer quoted, and a passage that has it."""
+
+    sentence: Sentence
+    passage: Passage
+
+
+def last_quoted(transcript: Transcript) -> LastQuoted | None:
+    """What the last answer that quoted anything ended with."""
+    for exchange in reversed(transcript.earlier):
+        answer = fold(exchange.answer)
+        quoted = [LastQuoted(s, p) for p in exchange.passages for s in p.sentences if _is_quoted(s, answer)]
+        if quoted:
+            return max(quoted, key=lambda found: (found.sentence.end, found.passage.end))
+    return None
+
+
+def _is_quoted(sentence: Sentence, answer: str) -> bool:
+    words = fold(sentence.text).strip(" \"'")
+    return len(words.split()) > 1 and words in answer
+
+
+MOST_PLACES = 3
+"""Places of a line that are quoted."""
 
 MOST_WISHES = 3
 _REMEMBERED = 6

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.candidates import Candidate, gather
-from bot.providers.extractive.cues import CUES, Cues
-from bot.providers.extractive.language import LITTLE_WORDS
+from bot.providers.extractive.language import CUES, LITTLE_WORDS, Cues
 from bot.providers.extractive.question import Question, QuestionKind
-from bot.providers.extractive.transcript import Transcript
+from bot.providers.extractive.quotation import Candidate
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
@@ -305,22 +303,6 @@ class Choice:
 
 
 NOTHING = Choice((), Confidence.NONE)
-
-
-class Choices:
-    """What is quoted in answer to each question of a message, chosen once from what its looks have brought."""
-
-    def __init__(self, transcript: Transcript, questions: int) -> None:
-        """`questions` share the room there is, though not quite: most of them need less."""
-        self.transcript = transcript
-        self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
-        self._chosen: dict[Question, Choice] = {}
-
-    def of(self, question: Question) -> Choice:
-        if question not in self._chosen:
-            candidates = gather(self.transcript.results, question.language)
-            self._chosen[question] = choose(Evidence(question, candidates), most_words=self._most_words)
-        return self._chosen[question]
 
 
 def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:

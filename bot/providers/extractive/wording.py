@@ -22,6 +22,7 @@ class Phrases:
     abilities: str
     position: str
     book: str
+    title: str
     no_summary: str
     telling: str
     telling_some: str
@@ -47,6 +48,8 @@ class Phrases:
     onward: str
     no_more: str
     failed: str
+    no_page: str
+    no_chapter: str
 
 
 _ENGLISH = Phrases(
@@ -67,7 +70,8 @@ _ENGLISH = Phrases(
         "interpret: for that, a language model can be connected."
     ),
     position="You can set how far you have read with your progress; I then keep to what you have read.",
-    book="This conversation is about {}.",
+    book="This is “{}” by {}.",
+    title="This is “{}”. I don’t know who wrote it.",
     no_summary="I can only quote the book, not sum it up or interpret it.",
     telling="These sentences tell much of it:",
     telling_some="These sentences from {} of {} chapters tell much of it:",
@@ -92,7 +96,9 @@ _ENGLISH = Phrases(
     last="For the last time:",
     onward="The book goes on:",
     no_more="That is as far as I can read on from there.",
-    failed="I could not look that up: {}",
+    failed="I couldn’t look that up just now. Please try again.",
+    no_page="I can’t find that page in what you can read here.",
+    no_chapter="I can’t find that chapter in what you can read here.",
 )
 _GERMAN = Phrases(
     found="Im Buch steht:",
@@ -112,7 +118,8 @@ _GERMAN = Phrases(
         "Zusammenfassen und deuten kann ich nicht: Dafür lässt sich ein Sprachmodell anschließen."
     ),
     position="Wie weit du bist, stellst du mit deinem Lesestand ein; ich halte mich dann daran.",
-    book="Hier geht es um {}.",
+    book="Das ist „{}“ von {}.",
+    title="Das ist „{}“. Wer es geschrieben hat, weiß ich nicht.",
     no_summary="Ich kann aus dem Buch nur zitieren, nicht zusammenfassen oder deuten.",
     telling="Diese Sätze erzählen viel davon:",
     telling_some="Diese Sätze aus {} von {} Kapiteln erzählen viel davon:",
@@ -137,7 +144,9 @@ _GERMAN = Phrases(
     last="Zum letzten Mal:",
     onward="Im Buch geht es weiter:",
     no_more="Weiter kann ich von dort aus nicht lesen.",
-    failed="Das konnte ich nicht nachschlagen: {}",
+    failed="Das konnte ich gerade nicht nachschlagen. Versuch es bitte noch einmal.",
+    no_page="Diese Seite finde ich hier nicht.",
+    no_chapter="Dieses Kapitel finde ich hier nicht.",
 )
 _FRENCH = Phrases(
     found="Le livre dit :",
@@ -158,7 +167,8 @@ _FRENCH = Phrases(
         "modèle de langue."
     ),
     position="Indiquez où vous en êtes avec votre progression ; je m’en tiendrai à ce que vous avez lu.",
-    book="Cette conversation porte sur {}.",
+    book="C’est «{}» de {}.",
+    title="C’est «{}». Je ne sais pas qui l’a écrit.",
     no_summary="Je ne peux que citer le livre, pas le résumer ni l’interpréter.",
     telling="Ces phrases en disent beaucoup :",
     telling_some="Ces phrases, tirées de {} chapitres sur {}, en disent beaucoup :",
@@ -183,7 +193,9 @@ _FRENCH = Phrases(
     last="Pour la dernière fois :",
     onward="Le livre continue :",
     no_more="Je ne peux pas lire plus loin à partir de là.",
-    failed="Je n’ai pas pu le chercher : {}",
+    failed="Je n’ai pas pu le chercher. Réessayez, s’il vous plaît.",
+    no_page="Je ne trouve pas cette page ici.",
+    no_chapter="Je ne trouve pas ce chapitre ici.",
 )
 _SPANISH = Phrases(
     found="El libro dice:",
@@ -203,7 +215,8 @@ _SPANISH = Phrases(
         " No resumo ni interpreto: para eso se puede conectar un modelo de lenguaje."
     ),
     position="Indica hasta dónde has leído con tu progreso; me limitaré a lo que has leído.",
-    book="Esta conversación trata de {}.",
+    book="Es «{}», de {}.",
+    title="Es «{}». No sé quién lo escribió.",
     no_summary="Solo puedo citar el libro, no resumirlo ni interpretarlo.",
     telling="Estas frases cuentan mucho de ello:",
     telling_some="Estas frases, de {} de los {} capítulos, cuentan mucho de ello:",
@@ -228,7 +241,9 @@ _SPANISH = Phrases(
     last="Por última vez:",
     onward="El libro continúa:",
     no_more="No puedo leer más allá desde ahí.",
-    failed="No pude buscarlo: {}",
+    failed="No pude buscarlo. Inténtalo de nuevo, por favor.",
+    no_page="No encuentro esa página aquí.",
+    no_chapter="No encuentro ese capítulo aquí.",
 )
 
 PHRASES: dict[Language, Phrases] = {

@@ -42,19 +42,20 @@ class Talk:
     """A conversation on a book; every turn sees those before it."""
 
     view: BookView
-    note: str = ""
+    is_open: bool = True
     past: list[PromptMessage] = field(default_factory=list)
     dispatch: Dispatcher | None = None
 
     async def ask(self, *messages: str) -> Turn:
         tools = book_toolbox(self.view)
         composition = compose(self.view.book, self.view, (), None)
-        asked = [PromptMessage("user", message, note=self.note) for message in messages]
+        asked = [PromptMessage("user", message) for message in messages]
+        book = {"title": self.view.book.title, "author": self.view.book.author, "open": self.is_open}
         calls: list[ToolCallStarted] = []
         added: Sequence[PromptMessage] = ()
         turn = ToolUseRetrievalStrategy().execute(
             ExtractiveChat(),
-            [PromptMessage("system", "You read a book with someone."), *self.past, *asked],
+            [PromptMessage("system", "You read a book with someone.", data=book), *self.past, *asked],
             tools.get_definitions(),
             self.dispatch or tools.build_dispatcher(),
         )
@@ -83,8 +84,8 @@ def book_text(chapters: dict[str, str]) -> BookText:
 
 
 @asynccontextmanager
-async def reading(folder: Path, chapters: dict[str, str], **talk: Any) -> AsyncIterator[Talk]:
-    """A talk on a book of these chapters, all of it open."""
+async def opened_view(folder: Path, chapters: dict[str, str]) -> AsyncIterator[BookView]:
+    """A book of these chapters, all of it open."""
     book = book_text(chapters)
     digest = hashlib.sha256(book.text.encode()).hexdigest()
     files = SQLiteBookFiles(folder)
@@ -92,6 +93,13 @@ async def reading(folder: Path, chapters: dict[str, str], **talk: Any) -> AsyncI
     count, words = len(book.chapters), len(book.text.split())
     kept = Book(digest, "local", digest, book.title, "", "txt", count, count, words, len(book.text), datetime.now(UTC))
     try:
-        yield Talk((await files.open(kept)).view(len(book.text)), **talk)
+        yield (await files.open(kept)).view(len(book.text))
     finally:
         await files.close()
+
+
+@asynccontextmanager
+async def reading(folder: Path, chapters: dict[str, str], **talk: Any) -> AsyncIterator[Talk]:
+    """A talk on a book of these chapters."""
+    async with opened_view(folder, chapters) as view:
+        yield Talk(view, **talk)

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from bot.providers.extractive.candidates import LONG, gather
 from bot.providers.extractive.question import Question, analyse
+from bot.providers.extractive.quotation import LONG, gather
 from bot.providers.extractive.scoring import MOST_WORDS, WEIGHTS, Choice, Confidence, Evidence, choose, features
 from domain.book import Passage, Sentence
 

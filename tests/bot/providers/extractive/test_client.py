@@ -3,7 +3,7 @@
 from bot.providers.extractive import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.wording import PHRASES
-from domain.chat import PromptMessage
+from domain.chat import PromptKind, PromptMessage
 from domain.strategies.transcript import NUDGE
 from domain.tool_use import ToolDefinition, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, result, streamed_text, system, user
@@ -81,17 +81,19 @@ async def test_being_nudged_is_not_being_asked() -> None:
         user("Where did the lamp stand?"),
         called("search_book", query="x"),
         result("look_1", "", LAMP),
-        user(NUDGE),
+        PromptMessage("user", NUDGE, kind=PromptKind.NUDGE),
     ]
     response = await ExtractiveChat().chat_with_tools(talk, [SEARCH])
     assert "The lamp stood in a tower." in (response.text or "")
 
 
 async def test_it_knows_the_book_it_is_on() -> None:
-    named = system("You talk with readers about a single book: “The Dark Lamp” by A. Nonymous.\n\nBe brief.")
-    assert await ExtractiveChat().chat([named, user("Who wrote this book?")]) == SAY.book.format(
-        "The Dark Lamp by A. Nonymous"
+    named = PromptMessage("system", "Be brief.", data={"title": "The Dark Lamp", "author": "A. Nonymous", "open": True})
+    assert (
+        await ExtractiveChat().chat([named, user("Who wrote this book?")]) == "This is “The Dark Lamp” by A. Nonymous."
     )
+    unsigned = PromptMessage("system", "Be brief.", data={"title": "The Dark Lamp", "author": "", "open": True})
+    assert await ExtractiveChat().chat([unsigned, user("Who wrote this book?")]) == SAY.title.format("The Dark Lamp")
 
 
 async def test_nobody_asked_anything() -> None:

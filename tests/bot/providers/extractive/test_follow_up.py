@@ -2,8 +2,7 @@
 
 import pytest
 
-from bot.providers.extractive.follow_up import in_context
-from bot.providers.extractive.question import QuestionKind, analyse
+from bot.providers.extractive.question import QuestionKind, analyse, in_context
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from importlib.resources import files
 import pytest
 
 from bot.providers.extractive import ExtractiveChat
-from domain.chat import PromptMessage
+from domain.chat import PromptKind, PromptMessage
 from domain.turn.prompts import Prompts
 
 PROMPTS = Prompts.load(files("prompts"))
 
 
-async def said(prompt: str) -> str:
-    return await ExtractiveChat().chat([PromptMessage("user", prompt)])
+async def said(prompt: str, kind: PromptKind, **data: object) -> str:
+    return await ExtractiveChat().chat([PromptMessage("user", prompt, kind=kind, data=data)])
 
 
 @pytest.mark.parametrize(
@@ -26,10 +26,14 @@ async def said(prompt: str) -> str:
     ],
 )
 async def test_a_title_is_made_of_the_words_that_carry_the_question(question: str, title: str) -> None:
-    assert await said(PROMPTS.title.substitute(question=question, answer="“He did.” (p. 3)")) == title
+    answer = "“He did.” (p. 3)"
+    prompt = PROMPTS.title.substitute(question=question, answer=answer)
+    assert await said(prompt, PromptKind.TITLE, question=question, answer=answer) == title
 
 
 async def test_a_message_becomes_a_query_that_stands_on_its_own() -> None:
-    history = "user: Who put out the lamp?\nassistant: “It was Hobb who did it.” (p. 3)"
-    query = await said(PROMPTS.reformulation.substitute(history=history, message="And where did he live?"))
+    history = [("user", "Who put out the lamp?"), ("assistant", "“It was Hobb who did it.” (p. 3)")]
+    message = "And where did he live?"
+    prompt = PROMPTS.reformulation.substitute(history=history, message=message)
+    query = await said(prompt, PromptKind.SEARCH_QUERY, history=history, message=message)
     assert query.split() == ["live", "Hobb"]

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.providers.extractive import ExtractiveChat
-from bot.providers.extractive.candidates import gather
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.quoting import quotations, render
+from bot.providers.extractive.quotation import gather, quotations, render
 from domain.book import Citation, Passage, Sentence
 from domain.chat import PromptMessage
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of

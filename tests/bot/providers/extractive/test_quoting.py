@@ -2,9 +2,8 @@
 
 import pytest
 
-from bot.providers.extractive.candidates import Candidate, gather
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.quoting import introduce, quotations, render
+from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
 from domain.book import Passage, Sentence
 from domain.citations.keys import key_of
 from domain.citations.quotations import Quotations

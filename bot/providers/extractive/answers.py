@@ -1,19 +1,54 @@
 """The answer in words, from what was looked up."""
 
-import json
 from collections.abc import Sequence
 
-from bot.providers.extractive.cues import CUES
-from bot.providers.extractive.intents import ContentsList, Count, Line, Onward, Overview, Pages, Position, Remark
+from bot.providers.extractive.intents import (
+    ContentsList,
+    Count,
+    Intent,
+    Line,
+    Onward,
+    Overview,
+    Pages,
+    Position,
+    Remark,
+)
+from bot.providers.extractive.language import CUES
 from bot.providers.extractive.overview import contents, count, line, onward, overview, page_text
-from bot.providers.extractive.planning import Wish
-from bot.providers.extractive.question import Question, QuestionKind
-from bot.providers.extractive.quoting import introduce, quotations, render
-from bot.providers.extractive.scoring import MOST_PIECES, Choice, Choices, Confidence, has_number
-from bot.providers.extractive.transcript import Look, Transcript
+from bot.providers.extractive.planning import Choices, OfferedTools, Transcript, Wish, next_calls, transcribe, wishes_of
+from bot.providers.extractive.question import Question, QuestionKind, standalone_query, title_of
+from bot.providers.extractive.quotation import introduce, quotations, render
+from bot.providers.extractive.scoring import MOST_PIECES, Choice, Confidence, has_number
 from bot.providers.extractive.wording import PHRASES, Phrases
+from domain.chat import PromptKind, PromptMessage
+from domain.tool_use import ChatResponse, ToolDefinition
 
 _PIECES_WHEN_UNSURE = 3
+
+
+def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
+    """What to say to these messages; it depends on nothing else."""
+    if messages and (written := _written_for(messages[-1])) is not None:
+        return ChatResponse(text=written)
+    transcript = transcribe(messages)
+    wishes = wishes_of(transcript)
+    choices = Choices(transcript, questions=len(wishes))
+    calls = next_calls(wishes, choices, OfferedTools(tools, seed=f"{len(messages)} {transcript.asked}"))
+    return ChatResponse(tool_invocations=calls) if calls else ChatResponse(text=answer_to(wishes, choices))
+
+
+def _written_for(prompt: PromptMessage) -> str | None:
+    """The title or query that a prompt asks for, nothing for a summary; None where it is a message of a talk."""
+    data = prompt.data or {}
+    match prompt.kind:
+        case PromptKind.TITLE:
+            return title_of(data["question"])
+        case PromptKind.SEARCH_QUERY:
+            return standalone_query(data["history"], data["message"])
+        case PromptKind.SUMMARY:
+            return ""
+        case _:
+            return None
 
 
 def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
@@ -25,8 +60,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
     transcript = choices.transcript
     phrases = PHRASES[wish.question.language]
     intent = wish.intent
-    if failed := _failure(transcript):
-        return phrases.failed.format(failed)
+    if _all_failed(transcript):
+        return _failure(intent, phrases)
     match intent:
         case Remark(reply):
             return _remark(reply, transcript, phrases)
@@ -53,23 +88,33 @@ def _answer(wish: Wish, choices: Choices) -> str:
 
 def _remark(reply: str, transcript: Transcript, phrases: Phrases) -> str:
     if reply == "book":
-        return phrases.book.format(transcript.book) if transcript.book else phrases.abilities
+        return _book(transcript, phrases)
     return str(getattr(phrases, reply))
 
 
-def _failure(transcript: Transcript) -> str:
-    """What went wrong, if nothing else came of the looks."""
-    failed = [look for look in transcript.looks if look.result.is_error]
-    return _reason(failed[0]) if failed and len(failed) == len(transcript.looks) else ""
+def _book(transcript: Transcript, phrases: Phrases) -> str:
+    if not transcript.title:
+        return phrases.abilities
+    return (
+        phrases.book.format(transcript.title, transcript.author)
+        if transcript.author
+        else phrases.title.format(transcript.title)
+    )
 
 
-def _reason(look: Look) -> str:
-    try:
-        told = json.loads(look.result.content)
-    except ValueError:
-        told = None
-    reason = told.get("error") if isinstance(told, dict) else look.result.content
-    return " ".join(str(reason).split())[:300] or look.call.tool_name
+def _all_failed(transcript: Transcript) -> bool:
+    return bool(transcript.looks) and all(look.result.is_error for look in transcript.looks)
+
+
+def _failure(intent: Intent, phrases: Phrases) -> str:
+    """What cannot be had. A tool says why in words meant for a model; what was asked for is known here."""
+    match intent:
+        case Pages():
+            return phrases.no_page
+        case Overview(int(), _):
+            return phrases.no_chapter
+        case _:
+            return phrases.failed
 
 
 def _lookup(question: Question, choices: Choices) -> str:
