@@ -15,7 +15,8 @@ from domain.library.housekeeping import Housekeeping
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
-from domain.ports import BookView, ChatProvider, Clock, Dispatcher
+from domain.people import ManagePeople
+from domain.ports import BookView, ChatProvider, Dispatcher
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.adaptive import AdaptiveStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
@@ -33,6 +34,8 @@ from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.titles import TitleWriter
+from domain.turn.transcripts import Transcripts
+from domain.use_cases import Facts, UseCases
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 
@@ -45,20 +48,14 @@ SHARE_FOR_WRITING = 0.7
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
 
 
-@dataclass(frozen=True, slots=True)
-class App:
-    """Everything a front end needs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class App(UseCases):
+    """The use cases, and what else the program itself needs."""
 
     settings: Settings
     storage: Storage
     provider: ChatProvider
-    shelf: Bookshelf
-    conversations: ManageConversations
-    positions: ManagePositions
-    chat: ChatWithBook
-    titles: TitleWriter | None
     housekeeping: Housekeeping
-    clock: Clock
 
 
 @asynccontextmanager
@@ -143,7 +140,11 @@ async def open_app(
             provider=model,
             shelf=shelf,
             conversations=manage,
+            transcripts=Transcripts(
+                conversations=storage.conversations, messages=storage.messages, turns=storage.turns
+            ),
             positions=ManagePositions(readers=storage.readers, files=book_files),
+            people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
             chat=ChatWithBook(
                 books=bound_books,
                 preparer=preparer,
@@ -162,6 +163,13 @@ async def open_app(
                 keep_tool_calls=_days(settings.keep_tool_calls_days),
             ),
             clock=_now,
+            facts=Facts(
+                provider=model.name,
+                model=model.model_name,
+                max_upload_mb=settings.max_upload_mb,
+                daily_tokens=settings.daily_tokens_per_user,
+                verbose_default=settings.verbose_default,
+            ),
         )
 
 

@@ -9,7 +9,7 @@ import discord
 
 from cogs.errors import Refusal
 from cogs.i18n import speech_of
-from cogs.services import services_of, shelf_of
+from cogs.services import shelf_of, use_cases_of
 from domain.book import Book
 from domain.conversation import Conversation
 
@@ -107,7 +107,7 @@ def visibility_of(interaction: discord.Interaction[Any]) -> Visibility:
 
 async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:
     """The conversation of the thread the person is in."""
-    found = await services_of(interaction).conversation_repository.get_by_thread(str(interaction.channel_id))
+    found = await use_cases_of(interaction).conversations.in_thread(str(interaction.channel_id))
     return found if found and found.guild_id == shelf_of(interaction) else None
 
 
@@ -118,7 +118,7 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
         BookError: NOT_FOUND.
         Refusal: none is named, and it is not clear which is meant.
     """
-    shelf = services_of(interaction).shelf
+    shelf = use_cases_of(interaction).shelf
     if reference is not None:
         return await shelf.find(reference, shelf=shelf_of(interaction))
     if conversation := await bound_conversation(interaction):
@@ -143,7 +143,7 @@ async def resolve_conversation(interaction: discord.Interaction[Any], reference:
         if conversation := await bound_conversation(interaction):
             return conversation
         raise Refusal(say("Which one? Name it with the option `conversation`, or use this in its thread."))
-    known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))
+    known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     wanted = " ".join(reference.split()).casefold()
     named = [each for each in known if each.id == reference]
     titled = [each for each in known if each.title.casefold() == wanted]
@@ -164,20 +164,20 @@ async def within_reach(interaction: discord.Interaction[Any], conversation: Conv
 
 async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
     """How far into a conversation's book the person may look, as an offset."""
-    services = services_of(interaction)
-    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
-    return await services.positions.lowest([str(interaction.user.id)], book)
+    use_cases = use_cases_of(interaction)
+    book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    return await use_cases.positions.lowest([str(interaction.user.id)], book)
 
 
 async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
     """How far everybody may look who reads along in the conversation, and the person as well."""
-    services = services_of(interaction)
-    book = await services.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
-    people = await services.messages.list_people(conversation.id)
-    return await services.positions.lowest([*people, conversation.owner_id, str(interaction.user.id)], book)
+    use_cases = use_cases_of(interaction)
+    book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+    people = await use_cases.transcripts.people(conversation.id)
+    return await use_cases.positions.lowest([*people, conversation.owner_id, str(interaction.user.id)], book)
 
 
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
     """All that the person can see, newest first; of one book where it is named."""
-    known = await services_of(interaction).conversation_repository.get_by_guild(shelf_of(interaction))
+    known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])

@@ -11,7 +11,7 @@ from cogs.access import resolve_book, visibility_of
 from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.services import services_of, shelf_of
+from cogs.services import shelf_of, use_cases_of
 from domain.book import Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
@@ -26,7 +26,7 @@ Choices = list[app_commands.Choice[str]]
 
 async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Books of the guild, by title or author."""
-    shelf = await services_of(interaction).shelf.list(shelf_of(interaction))
+    shelf = await use_cases_of(interaction).shelf.list(shelf_of(interaction))
     return matching(
         typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
     )
@@ -34,9 +34,9 @@ async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
 
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Conversations of the guild that the person can see, of the book chosen before if one was."""
-    services, book_id = services_of(interaction), getattr(interaction.namespace, "book", None)
-    titles = {each.id: each.title for each in await services.shelf.list(shelf_of(interaction))}
-    known = await services.conversation_repository.get_by_guild(shelf_of(interaction))
+    use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
+    titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
+    known = await use_cases.conversations.in_guild(shelf_of(interaction))
     named = [(_conversation_name(each, titles.get(each.book_id, "")), each) for each in known]
     fitting = [each for name, each in named if book_id in (None, "", each.book_id) and fits(typed, name)]
     seen = {each.id for each in await visibility_of(interaction).at_a_glance(fitting[:CONVERSATIONS_LOOKED_AT])}
@@ -51,13 +51,13 @@ def _conversation_name(conversation: Conversation, book: str) -> str:
 
 async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Chapters of the book; those a reader with a position has not reached are offered by number alone."""
-    services = services_of(interaction)
+    use_cases = use_cases_of(interaction)
     try:
         book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
-        file = await services.shelf.open(book)
+        file = await use_cases.shelf.open(book)
     except (BookError, Refusal):
         return []
-    position = await services.readers.get_position(str(interaction.user.id), book.id)
+    position = await use_cases.positions.get(str(interaction.user.id), book)
     bound, say = position.bound(book.length), speech_of(interaction)
     return matching(typed, ((chapter_name(each, bound, say), str(each.number)) for each in await file.chapters()))
 

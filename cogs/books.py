@@ -18,11 +18,12 @@ from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import change, defer_if_slow, reply
 from cogs.permissions import may_remove_book
 from cogs.retry import DISCORD_ERRORS
-from cogs.services import Services, ServingBot, shelf_of
+from cogs.services import ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
 from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.use_cases import UseCases
 
 EDIT_EVERY_S = 1.5
 """Discord takes some five edits in five seconds; the card at the end must not have to wait for one."""
@@ -72,7 +73,7 @@ def progress_line(name: str, stage: str, share: float, say: Speech) -> str:
 
 async def add_book(
     interaction: discord.Interaction[Any],
-    services: Services,
+    use_cases: UseCases,
     file: discord.Attachment,
     title: str,
     author: str,
@@ -85,12 +86,12 @@ async def add_book(
         BookError, StorageError: with a sentence.
     """
     say = speech_of(interaction)
-    if file.size > services.max_upload_mb * MEBIBYTE:
+    if file.size > use_cases.facts.max_upload_mb * MEBIBYTE:
         raise Refusal(
             say(
                 "This file has {size:.0f} MB, and {limit} MB is the most I take. Is there a smaller edition?",
                 size=file.size / MEBIBYTE,
-                limit=services.max_upload_mb,
+                limit=use_cases.facts.max_upload_mb,
             )
         )
     await interaction.response.defer(thinking=True)
@@ -98,8 +99,8 @@ async def add_book(
     report = ProgressReport(interaction, file.filename)
     try:
         async with report.shown(), room:
-            await services.shelf.expect(file.filename)
-            added = await services.shelf.add(
+            await use_cases.shelf.expect(file.filename)
+            added = await use_cases.shelf.add(
                 await _download(file, say),
                 file.filename,
                 shelf=shelf_of(interaction),
@@ -131,8 +132,8 @@ UPLOADS_AT_ONCE = 2
 @app_commands.guild_only()
 @app_commands.default_permissions(send_messages=True)
 class Books(commands.GroupCog, group_name="books", group_description="The books of this server"):
-    def __init__(self, bot: ServingBot, services: Services) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
         bot.actions |= {"books-page": self._turn_page, "book-remove": self._remove}
 
@@ -147,7 +148,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         title: Range[str, 1, TITLE_LENGTH] | None = None,
         author: Range[str, 1, TITLE_LENGTH] | None = None,
     ) -> None:
-        await add_book(interaction, self._services, file, title or "", author or "", self._room)
+        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room)
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:
@@ -159,9 +160,9 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     @app_commands.autocomplete(book=autocomplete.books)
     async def info(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
-        found = await self._services.shelf.find(book, shelf=shelf_of(interaction))
-        position = await self._services.readers.get_position(str(interaction.user.id), found.id)
-        file = await self._services.shelf.open(found)
+        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
+        position = await self._use_cases.positions.get(str(interaction.user.id), found)
+        file = await self._use_cases.shelf.open(found)
         chapters, pages = await file.chapters(), await file.pages()
         card = book_card(found, chapters, pages, position.bound(found.length), speech_of(interaction))
         await interaction.followup.send(embed=card, ephemeral=True)
@@ -172,7 +173,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     async def remove(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._removable(interaction, book), speech_of(interaction)
-        talks = await self._services.conversations.list_by_book(found.id)
+        talks = await self._use_cases.conversations.list_by_book(found.id)
         goes = say.counted(
             len(talks),
             "With it goes {number} conversation, its messages, and how far each reader has read.",
@@ -186,11 +187,11 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         assert_fresh(interaction)
         await interaction.response.defer()
         found, say = await self._removable(interaction, book_id), speech_of(interaction)
-        talks = await self._services.conversations.list_by_book(found.id)
+        talks = await self._use_cases.conversations.list_by_book(found.id)
         for talk in talks:
-            self._services.chat.withdraw(talk.id)
-            await self._services.chat.settle(talk.id)
-        await self._services.shelf.remove(found.id)
+            self._use_cases.chat.withdraw(talk.id)
+            await self._use_cases.chat.settle(talk.id)
+        await self._use_cases.shelf.remove(found.id)
         done = say("“{title}” is off the shelf.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         await self._close_threads(interaction, found, list(talks))
@@ -206,7 +207,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
                 await close_thread(thread, farewell)
 
     async def _removable(self, interaction: discord.Interaction[Any], reference: str) -> Book:
-        book, say = await self._services.shelf.find(reference, shelf=shelf_of(interaction)), speech_of(interaction)
+        book, say = await self._use_cases.shelf.find(reference, shelf=shelf_of(interaction)), speech_of(interaction)
         if not may_remove_book(book, interaction.user, interaction.permissions):
             who = f"<@{book.added_by}>" if book.added_by.isdecimal() else say("whoever added it")
             raise Refusal(
@@ -226,7 +227,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         self, interaction: discord.Interaction[Any], number: int
     ) -> tuple[discord.Embed, discord.ui.View | None]:
         say = speech_of(interaction)
-        books = await self._services.shelf.list(shelf_of(interaction))
+        books = await self._use_cases.shelf.list(shelf_of(interaction))
         page = page_of(books, number)
         lines = [f"**{clipped(plain(book.title), 200)}**{_by(book)}\n-# {book_facts(book, say)}" for book in page.items]
         embed = discord.Embed(title=say("The shelf"), colour=PAPER)

@@ -15,18 +15,19 @@ from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import defer_if_slow, reply
 from cogs.opening import QUESTION_LENGTH, Opening
-from cogs.services import Services, ServingBot, shelf_of
+from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH
 from cogs.views import ActionButton, ActionMenu, row
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.use_cases import UseCases
 
 MOST_OFFERED = 25
 
 
 class Chat(commands.Cog):
-    def __init__(self, bot: ServingBot, services: Services, opening: Opening) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+        self._use_cases = use_cases
         self._opening = opening
         bot.actions |= {"chat-new": self._start_anew, "chat-resume": self._take_up}
 
@@ -50,7 +51,7 @@ class Chat(commands.Cog):
         conversation: str | None = None,
         private: bool | None = None,
     ) -> None:
-        found = await defer_if_slow(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
         elif {message, title, private} == {None} and (
@@ -72,7 +73,7 @@ class Chat(commands.Cog):
 
     async def _earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
         """The reader's own conversations on the book, newest first."""
-        known = await self._services.conversations.list_by_book(book.id)
+        known = await self._use_cases.conversations.list_by_book(book.id)
         own = [each for each in known if each.owner_id == str(interaction.user.id)]
         return (await visibility_of(interaction).at_a_glance(own))[:MOST_OFFERED]
 
@@ -90,7 +91,7 @@ class Chat(commands.Cog):
 
     async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         book = await defer_if_slow(
-            interaction, self._services.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
+            interaction, self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction)), thinking=False
         )
         await self._opening.start(interaction, book)
 

@@ -18,10 +18,11 @@ from cogs.interactions import defer_if_slow
 from cogs.opening import Opening
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
-from cogs.services import Services, ServingBot, shelf_of
+from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
 from domain.conversation import Conversation
+from domain.use_cases import UseCases
 
 BRACKETS = str.maketrans("[]", "()")
 """A title becomes the text of a link, which a bracket would end."""
@@ -32,8 +33,8 @@ BRACKETS = str.maketrans("[]", "()")
 class Conversations(
     commands.GroupCog, group_name="conversations", group_description="Conversations about books, each in its thread"
 ):
-    def __init__(self, bot: ServingBot, services: Services, opening: Opening) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+        self._use_cases = use_cases
         self._opening = opening
         bot.actions |= {"talks-page": self._turn_page, "talk-delete": self._delete}
 
@@ -43,7 +44,7 @@ class Conversations(
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
     ) -> None:
-        found = await defer_if_slow(interaction, self._services.shelf.find(book, shelf=shelf_of(interaction)))
+        found = await defer_if_slow(interaction, self._use_cases.shelf.find(book, shelf=shelf_of(interaction)))
         await self._opening.start(interaction, found, title=title)
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
@@ -51,7 +52,7 @@ class Conversations(
     @app_commands.autocomplete(book=autocomplete.books)
     async def list_conversations(self, interaction: discord.Interaction[Any], book: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
-        found = await self._services.shelf.find(book, shelf=shelf_of(interaction)) if book else None
+        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction)) if book else None
         embed, view = await self._page(interaction, found.id if found else "", 1)
         await interaction.edit_original_response(embed=embed, view=view)
 
@@ -66,7 +67,7 @@ class Conversations(
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
-        renamed = await self._services.conversations.rename(found.id, title)
+        renamed = await self._use_cases.conversations.rename(found.id, title)
         done = say("It is called “{title}” now.", title=plain(renamed.title))
         assert interaction.guild is not None
         if thread := await thread_of(interaction.guild, renamed):
@@ -79,7 +80,7 @@ class Conversations(
     async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
-        count = sum(map(is_said, await self._services.messages.get_by_conversation(found.id)))
+        count = sum(map(is_said, await self._use_cases.transcripts.messages(found.id)))
         goes = say.counted(
             count,
             "With it go {number} message and its thread, for good.",
@@ -106,8 +107,8 @@ class Conversations(
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         found = await resolve_conversation(interaction, conversation)
-        book, form = await self._services.shelf.get(found.book_id), ExportFormat(format)
-        messages = await self._services.messages.get_by_conversation(found.id)
+        book, form = await self._use_cases.shelf.get(found.book_id), ExportFormat(format)
+        messages = await self._use_cases.transcripts.messages(found.id)
         shown = readable(messages, await reach_of(interaction, found), speech_of(interaction))
         data = await asyncio.to_thread(export_conversation, found, book.title, shown, form)
         file = discord.File(io.BytesIO(data), export_name(found, form))
@@ -119,9 +120,9 @@ class Conversations(
         found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
         assert interaction.guild is not None
         thread = await thread_of(interaction.guild, found)
-        self._services.chat.withdraw(found.id)
-        await self._services.chat.settle(found.id)
-        await self._services.conversations.delete(found.id)
+        self._use_cases.chat.withdraw(found.id)
+        await self._use_cases.chat.settle(found.id)
+        await self._use_cases.conversations.delete(found.id)
         done = say("“{title}” is deleted.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         if thread and (left := await delete_thread(thread, say)):
@@ -142,7 +143,7 @@ class Conversations(
         self, interaction: discord.Interaction[Any], book_id: str, number: int
     ) -> tuple[discord.Embed, discord.ui.View | None]:
         say = speech_of(interaction)
-        books = {book.id: book.title for book in await self._services.shelf.list(shelf_of(interaction))}
+        books = {book.id: book.title for book in await self._use_cases.shelf.list(shelf_of(interaction))}
         page = page_of(await visible_conversations(interaction, book_id or None), number)
         embed = discord.Embed(title=say("Conversations"), colour=INK)
         lines = [_line(each, books.get(each.book_id, ""), say) for each in page.items]
@@ -153,24 +154,24 @@ class Conversations(
     @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         """Somebody renamed a thread: that is the conversation's title now. Our own renames change nothing here."""
-        conversation = await self._services.conversation_repository.get_by_thread(str(after.id))
+        conversation = await self._use_cases.conversations.in_thread(str(after.id))
         if conversation is None or before.name == after.name or after.name == thread_name(conversation):
             return
-        await self._services.conversations.rename(conversation.id, after.name)
+        await self._use_cases.conversations.rename(conversation.id, after.name)
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """The same, told as a message: of a thread that was asleep Discord does not say what it was called before."""
         if message.type is not discord.MessageType.channel_name_change or message.guild is None:
             return
-        if conversation := await self._services.conversation_repository.get_by_thread(str(message.channel.id)):
-            await take_over_name(message.channel, [message], conversation, self._services.conversations)
+        if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
+            await take_over_name(message.channel, [message], conversation, self._use_cases.conversations)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
         """A conversation outlives its thread."""
-        if conversation := await self._services.conversations.unbind(str(payload.thread_id)):
-            self._services.chat.withdraw(conversation.id)
+        if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
+            self._use_cases.chat.withdraw(conversation.id)
 
 
 def _line(conversation: Conversation, book: str, say: Speech) -> str:

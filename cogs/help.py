@@ -8,18 +8,19 @@ from discord.ext import commands
 
 from cogs.cards import INK
 from cogs.i18n import Speech, speech_of
-from cogs.services import Services, ServingBot
+from cogs.services import ServingBot
+from domain.use_cases import UseCases
 
 
 class Help(commands.Cog):
-    def __init__(self, bot: ServingBot, services: Services) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
 
     @app_commands.command(description="How to read a book with me")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def help(self, interaction: discord.Interaction[Any]) -> None:
-        card = help_card(speech_of(interaction), reads_messages=self._services.reads_messages)
+        card = help_card(speech_of(interaction), reads_messages=interaction.client.intents.message_content)
         await interaction.response.send_message(embed=card, ephemeral=True)
 
 

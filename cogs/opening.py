@@ -14,11 +14,12 @@ from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge
 from cogs.rendering.inline import inert
 from cogs.retry import DISCORD_ERRORS, retry_transient
-from cogs.services import Conversing, Services
+from cogs.services import Conversing
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +30,8 @@ QUESTION_LENGTH = 4000
 class Opening:
     """What /chat and /conversations create share, and the buttons that stand for them."""
 
-    def __init__(self, services: Services, conversing: Conversing) -> None:
-        self._services = services
+    def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
+        self._use_cases = use_cases
         self._conversing = conversing
 
     async def start(
@@ -103,20 +104,20 @@ class Opening:
         self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
     ) -> AsyncIterator[Conversation]:
         """A new conversation, which is gone again if no thread came of it."""
-        conversation = await self._services.conversations.create(
+        conversation = await self._use_cases.conversations.create(
             book.id, title, first_message=message or "", owner_id=str(interaction.user.id)
         )
         try:
             yield conversation
         except BaseException:
-            await self._services.conversations.delete(conversation.id)
+            await self._use_cases.conversations.delete(conversation.id)
             raise
 
     async def _reopen(
         self, interaction: discord.Interaction[Any], conversation: Conversation
     ) -> tuple[discord.Thread, Conversation]:
         channel = home_of(interaction, private=conversation.private)
-        book = await self._services.shelf.get(conversation.book_id)
+        book = await self._use_cases.shelf.get(conversation.book_id)
         position, name = await self._position(interaction, book), thread_name(conversation, book)
         if conversation.private:
             thread = await open_private_thread(channel, name, interaction.user)
@@ -127,7 +128,7 @@ class Opening:
         return thread, bound
 
     async def _bind(self, conversation: Conversation, thread: discord.Thread, *, private: bool) -> Conversation:
-        return await self._services.conversations.bind(
+        return await self._use_cases.conversations.bind(
             conversation.id,
             guild_id=str(thread.guild.id),
             channel_id=str(thread.parent_id),
@@ -141,8 +142,8 @@ class Opening:
         Raises:
             BookError: INVALID_STATE, the book cannot be opened; better found out before there is a thread.
         """
-        file = await self._services.shelf.open(book)
-        position = await self._services.readers.get_position(str(interaction.user.id), book.id)
+        file = await self._use_cases.shelf.open(book)
+        position = await self._use_cases.positions.get(str(interaction.user.id), book)
         return position_line(position, book, await file.pages(), speech_of(interaction))
 
     async def _welcome(
@@ -153,7 +154,7 @@ class Opening:
         book: Book,
         position: str,
     ) -> None:
-        say, reads = speech_of(interaction), self._services.reads_messages
+        say, reads = speech_of(interaction), interaction.client.intents.message_content
         card = conversation_card(conversation, book, position, say, reads_messages=reads)
         await _post(thread, card, nonce=f"card:{thread.id}")
 
@@ -165,7 +166,7 @@ class Opening:
             return False
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         external_id = f"command:{interaction.id}"
-        return await self._services.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
+        return await self._use_cases.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
 
     async def _answer(
         self,

@@ -12,15 +12,16 @@ from discord.ext import commands
 
 from cogs.i18n import Speech, speech_of
 from cogs.retry import DISCORD_ERRORS
-from cogs.services import Services, ServingBot
+from cogs.services import ServingBot
 from cogs.views import ActionButton, assert_fresh, confirmation, row
 from domain.privacy import Erasure
+from domain.use_cases import UseCases
 
 
 class Privacy(commands.Cog):
-    def __init__(self, bot: ServingBot, services: Services) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
-        self._services = services
+        self._use_cases = use_cases
         bot.actions |= {"privacy-export": self._export, "privacy-ask": self._ask, "privacy-erase": self._erase}
 
     @app_commands.command(description="What is stored about you: have a copy, or have it erased")
@@ -32,7 +33,7 @@ class Privacy(commands.Cog):
             "I keep what you write in conversations with me and my answers, in whose threads you write to others, "
             "how far you are in which book, whether you like to see tool calls, and how many tokens you have used. To "
             "answer, your messages go to the model ({provider}); nothing else is done with them.",
-            provider=self._services.provider,
+            provider=self._use_cases.facts.provider,
         )
         view = row(
             ActionButton("privacy-export", "", label=say("Give me a copy")),
@@ -42,7 +43,7 @@ class Privacy(commands.Cog):
 
     async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
-        kept = await self._services.privacy.export(str(interaction.user.id))
+        kept = await self._use_cases.people.export(str(interaction.user.id))
         data = await asyncio.to_thread(json.dumps, kept, ensure_ascii=False, indent=2, default=str)
         file = discord.File(io.BytesIO(data.encode()), "marginalia.json")
         await interaction.followup.send(file=file, ephemeral=True)
@@ -60,8 +61,8 @@ class Privacy(commands.Cog):
         assert_fresh(interaction)
         await interaction.response.defer()
         say, reader = speech_of(interaction), str(interaction.user.id)
-        await self._withdraw_answers(await self._services.privacy.export(reader))
-        erased = await self._services.privacy.erase(reader)
+        await self._withdraw_answers(await self._use_cases.people.export(reader))
+        erased = await self._use_cases.people.erase(reader)
         await interaction.edit_original_response(content=_erased_line(erased, say), view=None)
         left = await self._remove_from_discord(erased)
         if left:
@@ -76,8 +77,8 @@ class Privacy(commands.Cog):
         """Let no answer be written any more to what is about to be erased."""
         own = {each["id"] for each in kept["conversations"]} | {each["conversation_id"] for each in kept["messages"]}
         for conversation_id in own:
-            self._services.chat.withdraw(conversation_id)
-            await self._services.chat.settle(conversation_id)
+            self._use_cases.chat.withdraw(conversation_id)
+            await self._use_cases.chat.settle(conversation_id)
 
     async def _remove_from_discord(self, erased: Erasure) -> int:
         """Remove threads and answers that showed what was erased; how many could not be."""

@@ -12,15 +12,16 @@ from cogs.access import resolve_book
 from cogs.cards import plain, position_line
 from cogs.errors import Refusal
 from cogs.i18n import speech_of
-from cogs.services import Services, ServingBot
+from cogs.services import ServingBot
 from domain.book import Book, ReadingPosition
+from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
 
 
 class Progress(commands.Cog):
-    def __init__(self, bot: ServingBot, services: Services) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
 
     @app_commands.command(description="How far you have read: nothing beyond it is told. Without options it is shown")
     @app_commands.guild_only()
@@ -47,7 +48,7 @@ class Progress(commands.Cog):
         if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
             raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
         position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
-        file = await self._services.shelf.open(found)
+        file = await self._use_cases.shelf.open(found)
         line = position_line(position, found, await file.pages(), say)
         await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}")
 
@@ -59,7 +60,7 @@ class Progress(commands.Cog):
         Raises:
             BookError: NOT_FOUND, there is no such page or chapter.
         """
-        positions = self._services.positions
+        positions = self._use_cases.positions
         if page is not None:
             return await positions.set_page(reader, book, page)
         if chapter is not None:

@@ -2,60 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import discord
 from discord.ext import commands
 
-from domain.chat import ChatMessage
 from domain.conversation import Conversation
-from domain.library.progress import ManagePositions
-from domain.library.shelf import Bookshelf
-from domain.ports import (
-    BookRepository,
-    ChatMessageRepository,
-    Clock,
-    ConversationRepository,
-    PrivacyRepository,
-    ReaderRepository,
-    TurnRepository,
-    UsageRepository,
-)
-from domain.turn.chat_with_book import ChatWithBook
-from domain.turn.conversations import ManageConversations
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """The brain, the memory for what is only read, and the limits that cogs keep themselves.
-
-    `reads_messages` False: Discord hands over the text of messages only where the bot is mentioned or replied to.
-    """
-
-    chat: ChatWithBook
-    conversations: ManageConversations
-    shelf: Bookshelf
-    positions: ManagePositions
-    book_repository: BookRepository
-    conversation_repository: ConversationRepository
-    messages: ChatMessageRepository
-    turns: TurnRepository
-    readers: ReaderRepository
-    usage: UsageRepository
-    privacy: PrivacyRepository
-    clock: Clock
-    provider: str
-    model: str
-    max_upload_mb: int
-    daily_tokens_per_user: int
-    verbose_default: bool
-    reads_messages: bool
-    titler: "Titler | None" = None
-
-
-Titler = Callable[[Conversation, ChatMessage, str], Awaitable[str | None]]
-"""Makes a title of a conversation's first question and answer; None where nothing comes of it. Never raises."""
+from domain.use_cases import UseCases
 
 
 class Conversing(Protocol):
@@ -65,10 +18,10 @@ class Conversing(Protocol):
         """Take in what was written in a thread before it was bound to its conversation, and have it answered."""
         ...
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: "NotifyPrivately") -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, notify: "NotifyPrivately") -> None:
         """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
 
-        Failures of the model are shown in the thread, never raised. `aside` is called where nothing can be shown there.
+        Failures of the model are shown in the thread, never raised. `notify` is called where nothing can be.
         """
         ...
 
@@ -107,7 +60,7 @@ class ServingBot(commands.Bot):
     and actions now; they are cancelled, and waited for, before the bot goes. `carried_out` are the last interactions.
     """
 
-    services: Services
+    use_cases: UseCases
     actions: dict[str, Action]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds
@@ -123,10 +76,10 @@ class ServingBot(commands.Bot):
         return True
 
 
-def services_of(interaction: discord.Interaction[Any]) -> Services:
+def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
     bot = interaction.client
     assert isinstance(bot, ServingBot)
-    return bot.services
+    return bot.use_cases
 
 
 def shelf_of(interaction: discord.Interaction[Any]) -> str:

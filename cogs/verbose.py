@@ -9,14 +9,15 @@ from discord.ext import commands
 from cogs.access import bound_conversation
 from cogs.i18n import speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.services import Services, ServingBot
+from cogs.services import ServingBot
+from domain.use_cases import UseCases
 
 ON, OFF = "on", "off"
 
 
 class Verbose(commands.Cog):
-    def __init__(self, bot: ServingBot, services: Services) -> None:
-        self._services = services
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
 
     @app_commands.command(description="Show how answers are found: in this thread, or elsewhere by default for you")
     @app_commands.guild_only()
@@ -31,16 +32,16 @@ class Verbose(commands.Cog):
         """Switch; what to say, and whether everybody in the thread is concerned."""
         conversation, say = await bound_conversation(interaction), speech_of(interaction)
         reader = str(interaction.user.id)
-        default = await self._services.readers.get_verbose(reader)
-        default = self._services.verbose_default if default is None else default
+        default = await self._use_cases.people.verbose(reader)
+        default = self._use_cases.facts.verbose_default if default is None else default
         if conversation is None:
             chosen = not default if mode is None else mode == ON
-            await self._services.readers.set_verbose(reader, chosen)
+            await self._use_cases.people.set_verbose(reader, chosen)
             text = say("From now on I show you my tool calls.") if chosen else say("I keep my tool calls to myself.")
         else:
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
-            await self._services.conversations.show_calls(conversation.id, chosen)
+            await self._use_cases.conversations.show_calls(conversation.id, chosen)
             text = (
                 say("Tool calls are shown in this thread.") if chosen else say("Tool calls are hidden in this thread.")
             )

@@ -31,7 +31,7 @@ from cogs.opening import Opening
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
-from cogs.services import RecentIds, Services, ServingBot
+from cogs.services import RecentIds, ServingBot
 from cogs.usage import Usage
 from cogs.verbose import Verbose
 from cogs.views import KEEP, ActionButton, ActionMenu, keep
@@ -90,7 +90,7 @@ class Marginalia(ServingBot):
         )
         keep_requests_going(self.http)
         self.identify_limit = IdentifyLimit()
-        self.services = services_from(app, reads_messages=reads_messages)
+        self.use_cases = app
         self.actions = {KEEP: keep}
         self.at_work = {}
         self.carried_out = RecentIds()
@@ -112,18 +112,18 @@ class Marginalia(ServingBot):
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
     def _cogs(self) -> list[commands.Cog]:
-        talk = ConversationCog(self, self.services)
-        opening = Opening(self.services, talk)
+        talk = ConversationCog(self, self.use_cases)
+        opening = Opening(self.use_cases, talk)
         return [
             talk,
-            Books(self, self.services),
-            Chat(self, self.services, opening),
-            Conversations(self, self.services, opening),
-            Verbose(self, self.services),
-            Progress(self, self.services),
-            Usage(self, self.services),
-            Privacy(self, self.services),
-            Help(self, self.services),
+            Books(self, self.use_cases),
+            Chat(self, self.use_cases, opening),
+            Conversations(self, self.use_cases, opening),
+            Verbose(self, self.use_cases),
+            Progress(self, self.use_cases),
+            Usage(self, self.use_cases),
+            Privacy(self, self.use_cases),
+            Help(self, self.use_cases),
         ]
 
     async def on_ready(self) -> None:
@@ -238,28 +238,3 @@ def stop_heartbeats() -> None:
     for thread in threading.enumerate():
         if isinstance(thread, KeepAliveHandler) and thread.ws.loop is loop:
             thread.stop()
-
-
-def services_from(app: App, *, reads_messages: bool) -> Services:
-    storage, settings = app.storage, app.settings
-    return Services(
-        chat=app.chat,
-        conversations=app.conversations,
-        shelf=app.shelf,
-        positions=app.positions,
-        book_repository=storage.books,
-        conversation_repository=storage.conversations,
-        messages=storage.messages,
-        turns=storage.turns,
-        readers=storage.readers,
-        usage=storage.usage,
-        privacy=storage.privacy,
-        clock=app.clock,
-        provider=app.provider.name,
-        model=app.provider.model_name,
-        max_upload_mb=settings.max_upload_mb,
-        daily_tokens_per_user=settings.daily_tokens_per_user,
-        verbose_default=settings.verbose_default,
-        reads_messages=reads_messages,
-        titler=app.titles,
-    )

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Collection
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import discord
 
@@ -23,25 +23,19 @@ from cogs.rendering.answers import source_pages
 from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.card_state import Press, read_press
 from cogs.rendering.export import TRACE_NAME, trace_markdown
-from cogs.services import Action, Services, shelf_of
+from cogs.services import Action, shelf_of
 from cogs.views import page_asked, page_of, page_turner
-from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Conversation, Turn, TurnState
-
-
-class ShownTurn(NamedTuple):
-    """A turn, its conversation, and its own messages in it."""
-
-    turn: Turn
-    conversation: Conversation
-    messages: list[ChatMessage]
+from domain.chat import MessageRole
+from domain.conversation import Conversation, TurnState
+from domain.turn.transcripts import PlayedTurn
+from domain.use_cases import UseCases
 
 
 class AnswerButtons:
-    def __init__(self, services: Services, rounds: ConversationWorkers) -> None:
-        self._services = services
-        self._rounds = rounds
-        self._live: LiveTurns = rounds.live
+    def __init__(self, use_cases: UseCases, workers: ConversationWorkers) -> None:
+        self._use_cases = use_cases
+        self._workers = workers
+        self._live: LiveTurns = workers.live
 
     def actions(self) -> dict[str, Action]:
         return {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
@@ -52,7 +46,7 @@ class AnswerButtons:
         if live is None or not seen or live.screen.ending is not None:
             raise Refusal(say("This answer is not being written any more."))
         _refuse_others(interaction, live.conversation, live.askers, say)
-        self._services.chat.stop(live.conversation.id)
+        self._use_cases.chat.stop(live.conversation.id)
         if not interaction.response.is_done():
             await interaction.response.defer()
 
@@ -62,21 +56,21 @@ class AnswerButtons:
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
             raise Refusal(say("This question is being answered, or has its answer already."))
-        turn, conversation, messages = shown
+        turn, conversation, messages = shown.turn, shown.conversation, shown.messages
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
-        await self._services.turns.reopen(turn.id)
+        await self._use_cases.transcripts.reopen(turn.id)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id)
-        self._rounds.start(conversation.id, leftover, aside=partial(tell_kept, interaction))
+        self._workers.start(conversation.id, leftover, notify=partial(tell_kept, interaction))
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what waits, and take the sentence away that said why it does."""
         answerable = await acknowledge(interaction, ephemeral=True)
-        conversation = await self._services.conversation_repository.get(conversation_id)
+        conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
         await take_away(interaction, answerable=answerable)
-        self._rounds.start(conversation_id, untidy=True, aside=partial(tell_kept, interaction))
+        self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""
@@ -102,22 +96,18 @@ class AnswerButtons:
         shown = await self._shown(interaction, turn_id)
         if shown is None:
             raise Refusal(say("This answer is not kept any more. Set your position with /progress."))
-        book = await self._services.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
-        position = await self._services.positions.set_page(reader_id, book, page)
-        line = position_line(position, book, await (await self._services.shelf.open(book)).pages(), say)
+        book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
+        position = await self._use_cases.positions.set_page(reader_id, book, page)
+        line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
         await interaction.edit_original_response(view=view_of(left) if left else None)
         await interaction.followup.send(line, ephemeral=True)
 
-    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> ShownTurn | None:
+    async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> PlayedTurn | None:
         """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""
-        turn = await self._services.turns.get(turn_id)
-        conversation = await self._services.conversation_repository.get(turn.conversation_id) if turn else None
-        if turn is None or conversation is None or not await within_reach(interaction, conversation):
-            return None
-        history = await self._services.messages.get_by_conversation(conversation.id)
-        return ShownTurn(turn, conversation, [message for message in history if message.turn_id == turn.id])
+        played = await self._use_cases.transcripts.played(turn_id)
+        return played if played and await within_reach(interaction, played.conversation) else None
 
 
 def _refuse_others(
@@ -138,8 +128,8 @@ def _refuse_others(
 
 
 class ToolCallButtons:
-    def __init__(self, services: Services, live: LiveTurns) -> None:
-        self._services = services
+    def __init__(self, use_cases: UseCases, live: LiveTurns) -> None:
+        self._use_cases = use_cases
         self._live = live
 
     async def press(self, interaction: discord.Interaction[Any], custom_id: str) -> None:
@@ -181,9 +171,9 @@ class ToolCallButtons:
         say, mine = speech_of(interaction), await reach_of(interaction, conversation)
         common = await common_reach(interaction, conversation)
         if depends_to is None:
-            book = await self._services.shelf.get(conversation.book_id)
-            people = [*await self._services.messages.list_people(conversation.id), conversation.owner_id]
-            depends_to = await self._services.positions.lowest(people, book)
+            book = await self._use_cases.shelf.get(conversation.book_id)
+            people = [*await self._use_cases.transcripts.people(conversation.id), conversation.owner_id]
+            depends_to = await self._use_cases.positions.lowest(people, book)
         if depends_to > mine:
             raise Refusal(say("This shows more of the book than you have read. /progress says where you are."))
         if depends_to > common and not alone:
@@ -192,13 +182,10 @@ class ToolCallButtons:
             )
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
-        turn = await self._services.turns.get(turn_id)
-        if turn is None:
+        played = await self._use_cases.transcripts.played(turn_id)
+        if played is None:
             return None, [], 0
-        conversation = await self._services.conversation_repository.get(turn.conversation_id)
-        history = await self._services.messages.get_by_conversation(turn.conversation_id)
-        depends = [message.depends_to or 0 for message in history if message.turn_id == turn.id]
-        return conversation, calls_of(history, turn.id), max(depends, default=0)
+        return played.conversation, calls_of(played.messages, turn_id), played.depends_to
 
 
 def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> MessagePayload:

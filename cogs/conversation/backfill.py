@@ -10,9 +10,9 @@ import discord
 from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
 from cogs.retry import DISCORD_ERRORS
-from cogs.services import Services
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -35,11 +35,11 @@ class Backfill:
     """Looks after everything that came to no end; each conversation by itself."""
 
     def __init__(
-        self, services: Services, reception: MessageIntake, rounds: ConversationWorkers, asleep: ThreadAsleep
+        self, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers, asleep: ThreadAsleep
     ) -> None:
-        self._services = services
-        self._reception = reception
-        self._rounds = rounds
+        self._use_cases = use_cases
+        self._intake = intake
+        self._workers = workers
         self._asleep = asleep
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
@@ -51,13 +51,13 @@ class Backfill:
     async def run(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
         async with self._running:
             try:
-                unfinished = await self._unfinished()
+                unfinished = await self._use_cases.transcripts.unfinished()
             except MarginaliaError as error:
                 logger.error("what was left unfinished could not be found out: %s", error)
                 unfinished = set()
             for conversation_id in unfinished:
-                self._rounds.start(conversation_id, untidy=True)
-            self._rounds.open()
+                self._workers.start(conversation_id, untidy=True)
+            self._workers.open()
             await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
 
     async def read_open(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
@@ -67,8 +67,8 @@ class Backfill:
 
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Take in what was written in a thread before it was bound to its conversation."""
-        async with self._reception.order(thread.id):
-            missed = self._reception.has_missed(thread.id)
+        async with self._intake.order(thread.id):
+            missed = self._intake.has_missed(thread.id)
         if missed:
             await self._read_thread(thread, conversation, bot_id, asyncio.Semaphore())
 
@@ -76,24 +76,19 @@ class Backfill:
         """Read on later in a thread where that is not possible now."""
         self._come_back(partial(self._read_thread, thread, conversation, bot_id, asyncio.Semaphore(), 1), 0)
 
-    async def _unfinished(self) -> set[str]:
-        """Conversations in which a message waits, or whose last answer did not get through."""
-        undelivered = await self._services.turns.list_undelivered()
-        return {turn.conversation_id for turn in undelivered} | {*await self._services.messages.list_waiting()}
-
     async def _read_all(self, guilds: Iterable[discord.Guild], bot_id: int, asleep: int) -> None:
-        turnstile = asyncio.Semaphore(THREADS_AT_A_TIME)
-        await asyncio.gather(*(self._read(guild, bot_id, turnstile, asleep) for guild in guilds))
+        limit = asyncio.Semaphore(THREADS_AT_A_TIME)
+        await asyncio.gather(*(self._read(guild, bot_id, limit, asleep) for guild in guilds))
 
-    async def _read(self, guild: discord.Guild, bot_id: int, turnstile: asyncio.Semaphore, asleep: int) -> None:
+    async def _read(self, guild: discord.Guild, bot_id: int, limit: asyncio.Semaphore, asleep: int) -> None:
         """Read on in the threads of a guild that belong to conversations, and in so many of those that sleep."""
         try:
-            known = await self._services.conversation_repository.get_by_guild(str(guild.id))
+            known = await self._use_cases.conversations.in_guild(str(guild.id))
         except MarginaliaError as error:
             logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
             return
         threads = self._threads(guild, known, asleep)
-        await asyncio.gather(*(self._read_thread(*each, bot_id, turnstile) for each in threads))
+        await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 
     def _threads(
         self, guild: discord.Guild, known: Sequence[Conversation], at_most: int
@@ -110,18 +105,18 @@ class Backfill:
         thread: Thread,
         conversation: Conversation,
         bot_id: int,
-        turnstile: asyncio.Semaphore,
+        limit: asyncio.Semaphore,
         failures: int = 0,
     ) -> None:
         """Read on, see that what waits there is answered, and come back later where Discord has trouble."""
         try:
-            async with turnstile, self._reception.order(thread.id):
-                await self._reception.catch_up(thread, conversation, bot_id)
+            async with limit, self._intake.order(thread.id):
+                await self._intake.catch_up(thread, conversation, bot_id)
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("thread %s is out of reach: %s", thread.id, error)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("thread %s could not be read on: %s", thread.id, error)
-            again = partial(self._read_thread, thread, conversation, bot_id, turnstile, failures + 1)
+            again = partial(self._read_thread, thread, conversation, bot_id, limit, failures + 1)
             self._come_back(again, failures)
         await self._start_if_asked(conversation)
 
@@ -133,8 +128,8 @@ class Backfill:
 
     async def _start_if_asked(self, conversation: Conversation) -> None:
         try:
-            if await self._services.chat.waiting(conversation.id):
-                self._rounds.start(conversation.id)
+            if await self._use_cases.chat.waiting(conversation.id):
+                self._workers.start(conversation.id)
         except MarginaliaError as error:
             logger.error("what waits in conversation %s could not be found out: %s", conversation.id, error)
 

@@ -22,9 +22,10 @@ from cogs.i18n import speech_for, speech_in
 from cogs.interactions import acknowledge, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.retry import DISCORD_ERRORS
-from cogs.services import NotifyPrivately, Services, ServingBot
+from cogs.services import NotifyPrivately, ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -38,20 +39,20 @@ OPENING_TAKES = timedelta(minutes=1)
 class ConversationCog(commands.Cog):
     """Listens in threads, and answers there."""
 
-    def __init__(self, bot: ServingBot, services: Services) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
-        self._services = services
+        self._use_cases = use_cases
         self._pumps = ChannelWriters()
-        self._titling = TitleUpdates(services)
-        self._rounds = ConversationWorkers(services, ThreadContexts(bot.get_guild, self._pumps), self._titling)
-        self._reception = MessageIntake(services)
-        self._corrections = Corrections(services, self._reception, self._rounds)
-        self._catching_up = Backfill(services, self._reception, self._rounds, partial(_thread_in, bot))
+        self._titles = TitleUpdates(use_cases)
+        self._workers = ConversationWorkers(use_cases, ThreadContexts(bot.get_guild, self._pumps), self._titles)
+        self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
+        self._corrections = Corrections(use_cases, self._intake, self._workers)
+        self._backfill = Backfill(use_cases, self._intake, self._workers, partial(_thread_in, bot))
         self._listens = True
         self._is_ready = False
         self._given_up: set[int] = set()
-        cards = ToolCallButtons(services, self._rounds.live)
-        bot.actions |= AnswerButtons(services, self._rounds).actions() | {
+        cards = ToolCallButtons(use_cases, self._workers.live)
+        bot.actions |= AnswerButtons(use_cases, self._workers).actions() | {
             TOOL_CARD: cards.press,
             HEAR: self._hear_again,
         }
@@ -62,53 +63,53 @@ class ConversationCog(commands.Cog):
     async def cog_unload(self) -> None:
         """Deliver what is made; what is not made is answered after the next start."""
         self._listens = False
-        self._catching_up.close()
-        await self._rounds.close(PATIENCE_S)
-        await self._titling.close()
+        self._backfill.close()
+        await self._workers.close(PATIENCE_S)
+        await self._titles.close()
         await self._pumps.close(PATIENCE_S / 3)
 
     async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
         """See cogs.services.Conversing."""
-        await self._catching_up.read_opened(thread, conversation, self._bot_id)
+        await self._backfill.read_opened(thread, conversation, self._bot_id)
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, aside: NotifyPrivately) -> None:
+    async def answer_in(self, thread: discord.Thread, conversation: Conversation, notify: NotifyPrivately) -> None:
         """See cogs.services.Conversing."""
-        await self._rounds.start(conversation.id, aside=aside)
+        await self._workers.start(conversation.id, notify=notify)
 
     # What Discord tells
 
     @commands.Cog.listener()
     async def on_connect(self) -> None:
         """A new session: nothing is known of what happened before it."""
-        self._reception.forget_session()
+        self._intake.forget_session()
         self._is_ready = False
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
         self._is_ready = True
-        await self._catching_up.run(self._bot.guilds, self._bot_id)
+        await self._backfill.run(self._bot.guilds, self._bot_id)
 
     @commands.Cog.listener()
     async def on_resumed(self) -> None:
         """The session goes on, with what happened meanwhile told after the event; whether all of it, nobody says."""
-        self._reception.forget_session()
-        await self._catching_up.read_open(self._bot.guilds, self._bot_id)
+        self._intake.forget_session()
+        await self._backfill.read_open(self._bot.guilds, self._bot_id)
 
     @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
         """Discord had lost it, or told us of it late; those it has told of at once are looked after all together."""
         if self._is_ready:
-            await self._catching_up.run([guild], self._bot_id)
+            await self._backfill.run([guild], self._bot_id)
 
     @commands.Cog.listener()
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """The bot may have been there before."""
         if self._is_ready:
-            await self._catching_up.run([guild], self._bot_id)
+            await self._backfill.run([guild], self._bot_id)
 
     @commands.Cog.listener()
     async def on_thread_create(self, thread: discord.Thread) -> None:
-        self._reception.note_new_thread(thread.id)
+        self._intake.note_new_thread(thread.id)
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
@@ -129,13 +130,13 @@ class ConversationCog(commands.Cog):
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         if payload.guild_id is not None:
-            self._rounds.lost(payload.message_id)
+            self._workers.lost(payload.message_id)
             await self._corrections.deleted(payload.message_id, payload.channel_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(payload.message_ids):
-            self._rounds.lost(message_id)
+            self._workers.lost(message_id)
             await self._corrections.deleted(message_id, payload.channel_id)
 
     # What may let us write where we could not
@@ -144,31 +145,31 @@ class ConversationCog(commands.Cog):
     async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
         me = after.guild.me
         if missing(before.permissions_for(me), FOR_ANSWERS) and not missing(after.permissions_for(me), FOR_ANSWERS):
-            self._rounds.try_again()
+            self._workers.try_again()
 
     @commands.Cog.listener()
     async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
         if after.permissions != before.permissions and after in after.guild.me.roles:
-            self._rounds.try_again()
+            self._workers.try_again()
 
     @commands.Cog.listener()
     async def on_member_update(self, before: discord.Member, after: discord.Member) -> None:
         if after == after.guild.me and after.roles != before.roles:
-            self._rounds.try_again()
+            self._workers.try_again()
 
     @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
         if before.locked and not after.locked:
-            self._rounds.try_again()
+            self._workers.try_again()
 
     # Messages
 
-    async def _hear(self, message: discord.Message, aside: NotifyPrivately | None = None) -> None:
+    async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
         """Take in a message that stands in a thread."""
         assert message.guild is not None
         say = speech_in(message.guild)
         try:
-            heard = await self._take_in(message, aside)
+            heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
             return
@@ -180,17 +181,17 @@ class ConversationCog(commands.Cog):
         elif text := hint_for(heard, message, say):
             await hint(message, text)
 
-    async def _take_in(self, message: discord.Message, aside: NotifyPrivately | None) -> IntakeResult | None:
+    async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None where the thread belongs to no conversation."""
-        async with self._reception.order(message.channel.id):
-            conversation = await self._services.conversation_repository.get_by_thread(str(message.channel.id))
+        async with self._intake.order(message.channel.id):
+            conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
             if conversation is None:
                 self._note_missed(message)
                 return None
             asked = await self._read_on(message, conversation)
-            heard = await self._reception.hear(message, conversation, self._bot_id)
+            heard = await self._intake.accept(message, conversation, self._bot_id)
         if asked or heard is IntakeResult.ASKED:
-            self._rounds.start(conversation.id, aside=aside)
+            self._workers.start(conversation.id, notify=notify)
         return heard
 
     async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
@@ -198,16 +199,16 @@ class ConversationCog(commands.Cog):
         thread = message.channel
         assert isinstance(thread, (discord.Thread, discord.PartialMessageable))
         try:
-            return await self._reception.catch_up(thread, conversation, self._bot_id, before=message)
+            return await self._intake.catch_up(thread, conversation, self._bot_id, before=message)
         except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
             logger.warning("thread %s could not be read on: %s", thread.id, error)
-            self._catching_up.come_back_to(thread, conversation, self._bot_id)
+            self._backfill.come_back_to(thread, conversation, self._bot_id)
             return False
 
     def _note_missed(self, message: discord.Message) -> None:
         """A thread of ours may be about to be bound: who is quick writes before that."""
         if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
-            self._reception.note_missed(message.channel.id)
+            self._intake.note_missed(message.channel.id)
 
     def _has_lost_its_conversation(self, message: discord.Message) -> bool:
         """Whether a thread of ours waits for no conversation any more; so once, as people may go on without us."""

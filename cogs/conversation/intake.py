@@ -12,10 +12,10 @@ import discord
 from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.retry import retry_transient
-from cogs.services import Services
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken
+from domain.use_cases import UseCases
 
 ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 
@@ -109,10 +109,14 @@ class IntakeResult(Enum):
 
 
 class MessageIntake:
-    """Hears messages, each once. `bot_id` is always the bot's own."""
+    """Accepts messages, each once. `bot_id` is always the bot's own.
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    `reads_messages` False: Discord hands over the text of messages only where the bot is mentioned or replied to.
+    """
+
+    def __init__(self, use_cases: UseCases, *, reads_messages: bool) -> None:
+        self._use_cases = use_cases
+        self._reads_messages = reads_messages
         self._locks: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._up_to_date: set[int] = set()
         self._missed: set[int] = set()
@@ -141,7 +145,7 @@ class MessageIntake:
         """Whether something was written there that has not been taken in since; ask with the `order` held."""
         return thread_id in self._missed
 
-    async def hear(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
+    async def accept(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
         """Take in a message.
 
         Raises:
@@ -150,15 +154,15 @@ class MessageIntake:
         author = str(message.author.id)
         text = words_of(message, bot_id)
         addressed = is_addressed(message, bot_id)
-        if addressed and not self._services.reads_messages and not message.content:
+        if addressed and not self._reads_messages and not message.content:
             return IntakeResult.UNREADABLE
-        if not addressed and (not self._services.reads_messages or await self._is_company(conversation, author)):
-            await self._services.messages.note_present(conversation.id, author)
+        if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
+            await self._use_cases.transcripts.note_present(conversation.id, author)
             return await self._leave_to_others(message, conversation)
         if not text:
             return IntakeResult.WORDLESS
         reader = Reader(author, message.author.display_name)
-        kept = await self._services.chat.receive(conversation.id, text, reader, external_id=str(message.id))
+        kept = await self._use_cases.chat.receive(conversation.id, text, reader, external_id=str(message.id))
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
 
     async def catch_up(
@@ -180,15 +184,15 @@ class MessageIntake:
         """
         if thread.id in self._up_to_date:
             return False
-        newest = await self._services.messages.get_newest_external_id(conversation.id)
+        newest = await self._use_cases.transcripts.newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
         written = await retry_transient(partial(_between, thread, known, before))
         for message in written:
-            heard = await self.hear(message, conversation, bot_id) if is_from_a_person(message) else None
+            heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
             conversation = replace(conversation, shared=conversation.shared or heard is IntakeResult.FIRST_OVERHEARD)
-        await take_over_name(thread, written, conversation, self._services.conversations)
+        await take_over_name(thread, written, conversation, self._use_cases.conversations)
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
         del self._read_from[thread.id]
@@ -196,12 +200,12 @@ class MessageIntake:
 
     async def _is_company(self, conversation: Conversation, author: str) -> bool:
         """Whether anybody but the author writes in the thread."""
-        return conversation.shared or bool({*await self._services.messages.list_authors(conversation.id)} - {author})
+        return conversation.shared or bool({*await self._use_cases.transcripts.authors(conversation.id)} - {author})
 
     async def _leave_to_others(self, message: discord.Message, conversation: Conversation) -> IntakeResult:
-        if conversation.shared or not self._services.reads_messages:
+        if conversation.shared or not self._reads_messages:
             return IntakeResult.OVERHEARD
-        await self._services.conversations.share(conversation.id)
+        await self._use_cases.conversations.share(conversation.id)
         return IntakeResult.FIRST_OVERHEARD
 
 
@@ -218,26 +222,26 @@ async def _between(thread: Thread, known: int, before: discord.Message | None) -
 class Corrections:
     """A message that waits or is being answered is answered as it is now, or not at all; an answered one stays."""
 
-    def __init__(self, services: Services, reception: MessageIntake, rounds: ConversationWorkers) -> None:
-        self._services = services
-        self._reception = reception
-        self._rounds = rounds
+    def __init__(self, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers) -> None:
+        self._use_cases = use_cases
+        self._intake = intake
+        self._workers = workers
 
     async def edited(self, message: discord.Message, bot_id: int) -> None:
         await self._let_it_arrive(message.channel.id)
-        self._go_on(await self._services.chat.revise(str(message.id), words_of(message, bot_id)))
+        self._go_on(await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id)))
 
     async def deleted(self, message_id: int, channel_id: int) -> None:
         await self._let_it_arrive(channel_id)
-        self._go_on(await self._services.chat.take_back(str(message_id)))
+        self._go_on(await self._use_cases.chat.take_back(str(message_id)))
 
     async def _let_it_arrive(self, channel_id: int) -> None:
         """A message may be changed while it is still being taken in. Others need not wait for its answer to end."""
-        async with self._reception.order(channel_id):
+        async with self._intake.order(channel_id):
             return
 
     def _go_on(self, taken: Taken | None) -> None:
         if taken is not None:
             undone = taken.undone
             leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
-            self._rounds.start(taken.message.conversation_id, leftover)
+            self._workers.start(taken.message.conversation_id, leftover)

@@ -18,7 +18,6 @@ from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, failure_note, status_line, with_offer
 from cogs.rendering.calls import ShownCall
 from cogs.rendering.card_state import Press
-from cogs.services import Services
 from cogs.threads import thread_of
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -32,6 +31,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
+from domain.use_cases import UseCases
 
 STATUS_AFTER_S = 1.5
 """How long a turn may say nothing before the status line shows that it is at work, with its Stop button."""
@@ -259,15 +259,15 @@ logger = logging.getLogger(__name__)
 class Showing:
     """Makes screens for turns, and notes what was delivered by them."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
 
     async def is_verbose(self, conversation: Conversation, askers: Sequence[str]) -> bool:
         """Whether tool calls are shown: as chosen for the thread, else by who wrote last, else by who runs the bot."""
         chosen = conversation.verbose
         if chosen is None and askers:
-            chosen = await self._services.readers.get_verbose(askers[-1])
-        return self._services.verbose_default if chosen is None else chosen
+            chosen = await self._use_cases.people.verbose(askers[-1])
+        return self._use_cases.facts.verbose_default if chosen is None else chosen
 
     def screen(
         self,
@@ -285,7 +285,7 @@ class Showing:
             seed=seed,
             say=place.say,
             verbose=verbose,
-            record=partial(self._services.turns.update_delivery, turn_id),
+            record=partial(self._use_cases.transcripts.record_delivery, turn_id),
             leftover=leftover,
             calls=calls,
         )
@@ -301,7 +301,7 @@ class Showing:
             logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
             return False
         try:
-            await self._services.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
+            await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
         except MarginaliaError as error:  # it stands; the next start will find that it does
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         return True

@@ -14,12 +14,12 @@ from cogs.delivery.turn_messages import messages_of
 from cogs.rendering.answers import answer_note
 from cogs.rendering.calls import calls_of
 from cogs.retry import retry_transient
-from cogs.services import Services
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.uncited import find_uncited
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
 from domain.tools.context import proposals_in
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -94,8 +94,8 @@ def _button_names(message: discord.Message) -> Iterator[str]:
 class Recovery:
     """Puts a conversation in order before anything new is answered in it."""
 
-    def __init__(self, services: Services, showing: Showing) -> None:
-        self._services = services
+    def __init__(self, use_cases: UseCases, showing: Showing) -> None:
+        self._use_cases = use_cases
         self._showing = showing
 
     async def clear_up(self, conversation: Conversation, place: ThreadContext) -> tuple[PostedMessages, bool]:
@@ -103,13 +103,13 @@ class Recovery:
 
         Returns what interrupted turns have left in the thread, and whether everything answered stands there now.
         """
-        await self._services.chat.withhold(conversation.id)
-        history = await self._services.messages.get_by_conversation(conversation.id)
-        turns = await self._services.turns.get_by_conversation(conversation.id)
+        await self._use_cases.chat.withhold(conversation.id)
+        history = await self._use_cases.transcripts.messages(conversation.id)
+        turns = await self._use_cases.transcripts.turns(conversation.id)
         standing = await self._look_around(place, history, turns)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
         delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in answered]
-        interrupted = await self._services.chat.recover(conversation.id)
+        interrupted = await self._use_cases.chat.recover(conversation.id)
         gone = {turn.id for turn in interrupted}
         leftover = standing.of_others_than(turn.id for turn in turns if turn.id not in gone)
         for turn in interrupted:

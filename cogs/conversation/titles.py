@@ -5,11 +5,11 @@ import logging
 
 from cogs.conversation.presenter import ThreadContext
 from cogs.retry import DISCORD_ERRORS
-from cogs.services import Services
 from cogs.threads import rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Conversation, TitleSource, TurnState
 from domain.errors import MarginaliaError
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -19,8 +19,8 @@ ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
 class TitleUpdates:
     """Names conversations in the background; a title that a person chose is left alone, whenever they chose it."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
         self._tasks: set[asyncio.Task[None]] = set()
 
     def consider(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
@@ -43,7 +43,7 @@ class TitleUpdates:
 
     async def _name(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
         try:
-            turns = await self._services.turns.get_by_conversation(conversation.id)
+            turns = await self._use_cases.transcripts.turns(conversation.id)
             if [turn.id for turn in turns if turn.state in ANSWERED] == [turn_id]:
                 await self._find_title(conversation, turn_id)
                 await self._rename(conversation.id, place)
@@ -51,16 +51,16 @@ class TitleUpdates:
             logger.info("conversation %s keeps its title: %s", conversation.id, error)
 
     async def _find_title(self, conversation: Conversation, turn_id: str) -> None:
-        if self._services.titler is None:
+        if self._use_cases.titles is None:
             return
-        history = await self._services.messages.get_by_conversation(conversation.id)
+        history = await self._use_cases.transcripts.messages(conversation.id)
         said = [message for message in history if message.turn_id == turn_id]
-        title = await self._services.titler(conversation, _asked(said), said[-1].content)
+        title = await self._use_cases.titles(conversation, _asked(said), said[-1].content)
         if title:
-            await self._services.conversation_repository.update_title(conversation.id, title, TitleSource.MODEL)
+            await self._use_cases.conversations.title_by_model(conversation.id, title)
 
     async def _rename(self, conversation_id: str, place: ThreadContext) -> None:
-        current = await self._services.conversations.get(conversation_id)
+        current = await self._use_cases.conversations.get(conversation_id)
         if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
             await rename_thread(place.thread, thread_name(current), place.say)
 

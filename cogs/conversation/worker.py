@@ -25,10 +25,11 @@ from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import sentence_for
 from cogs.retry import DISCORD_ERRORS, TRANSIENT_ERRORS
-from cogs.services import NotifyPrivately, Services
+from cogs.services import NotifyPrivately
 from domain.conversation import Conversation
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, TurnFailed, TurnStarted
+from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
@@ -44,24 +45,24 @@ class ConversationWorker:
         self,
         conversation_id: str,
         *,
-        services: Services,
+        use_cases: UseCases,
         places: ThreadContexts,
         showing: Showing,
-        titling: TitleUpdates,
+        titles: TitleUpdates,
         live: LiveTurns,
         untidy: set[str],
     ) -> None:
         self._id = conversation_id
-        self._services = services
+        self._use_cases = use_cases
         self._places = places
         self._showing = showing
-        self._aftermath = Recovery(services, showing)
-        self._titling = titling
+        self._aftermath = Recovery(use_cases, showing)
+        self._titles = titles
         self._live = live
         self._screen: TurnPresenter | None = None
         self._untidy = untidy
         self.leftover = NOTHING
-        self.asides: list[NotifyPrivately] = []
+        self.notifies: list[NotifyPrivately] = []
         """How to reach those who wait for an answer otherwise than in the thread."""
         self.wanted = True
         self.closing = False
@@ -80,16 +81,16 @@ class ConversationWorker:
             self.wanted = self.cut_short = False
             place = None
             try:
-                conversation = await self._services.conversation_repository.get(self._id)
+                conversation = await self._use_cases.conversations.find(self._id)
                 place = await self._places.of(conversation) if conversation else None
                 if conversation and place:
                     await self._answer_all(conversation, place)
                 elif conversation:
-                    await self._tell_aside([])
+                    await self._tell_privately([])
             except Exception as error:  # noqa: BLE001 - whatever it is, the reader is told
                 await self._tell(error, place)
             if self.cut_short:
-                await self._tell_aside(place.lacking if place else [])
+                await self._tell_privately(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: ThreadContext) -> None:
         """Nobody is to pay for another answer while one that is made cannot be shown."""
@@ -97,7 +98,7 @@ class ConversationWorker:
             if self._id in self._untidy:
                 self.leftover += await self._tidy(conversation, place)
             while not (self.closing or self.cut_short) and await self._answer_next(conversation, place):
-                conversation = await self._services.conversations.get(self._id)
+                conversation = await self._use_cases.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
 
@@ -122,7 +123,7 @@ class ConversationWorker:
 
     async def _play(self, conversation: Conversation, place: ThreadContext) -> None:
         try:
-            async with aclosing(self._services.chat.answer(conversation.id)) as events:
+            async with aclosing(self._use_cases.chat.answer(conversation.id)) as events:
                 async for event in events:
                     if isinstance(event, TurnStarted):
                         await self._show(event, conversation, place)
@@ -139,7 +140,7 @@ class ConversationWorker:
             self._screen.follow(_failure(self._screen.turn_id, error, place))
 
     async def _show(self, started: TurnStarted, conversation: Conversation, place: ThreadContext) -> None:
-        running = self._services.chat.running(conversation.id)
+        running = self._use_cases.chat.running(conversation.id)
         askers = running.askers if running else ()
         leftover, self.leftover = self.leftover, NOTHING
         self._screen = self._showing.screen(
@@ -151,7 +152,7 @@ class ConversationWorker:
         )
         self._live[started.turn_id] = LiveTurn(self._screen, conversation, askers)
         if leftover:
-            await self._services.turns.update_delivery(started.turn_id, leftover.replies, leftover.trace)
+            await self._use_cases.transcripts.record_delivery(started.turn_id, leftover.replies, leftover.trace)
 
     async def _conclude(self, screen: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
         """See the end of a turn to its readers. False: it is not the time for another."""
@@ -162,7 +163,7 @@ class ConversationWorker:
             self._untidy.add(self._id)
             self.cut_short = True
         elif isinstance(screen.ending, Answer):
-            self._titling.consider(conversation, place, screen.turn_id)
+            self._titles.consider(conversation, place, screen.turn_id)
         return self._id not in self._untidy
 
     async def _tell(self, error: Exception, place: ThreadContext | None) -> None:
@@ -183,11 +184,11 @@ class ConversationWorker:
         else:
             self.cut_short = not delivery.delivered
 
-    async def _tell_aside(self, lacking: Sequence[str]) -> None:
-        asides, self.asides = self.asides, []
-        for aside in asides:
+    async def _tell_privately(self, lacking: Sequence[str]) -> None:
+        notifies, self.notifies = self.notifies, []
+        for notify in notifies:
             try:
-                await aside(lacking)
+                await notify(lacking)
             except DISCORD_ERRORS as error:
                 logger.warning("nobody could be told of conversation %s: %s", self._id, error)
 
@@ -204,15 +205,15 @@ COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
 
 
 class ConversationWorkers:
-    """Starts rounds, and ends them. None begins before `open` is called: first is found out what a crash has left."""
+    """Starts workers, and ends them. None begins before `open` is called: first is found out what a crash has left."""
 
-    def __init__(self, services: Services, places: ThreadContexts, titling: TitleUpdates) -> None:
+    def __init__(self, use_cases: UseCases, places: ThreadContexts, titles: TitleUpdates) -> None:
         self.live: LiveTurns = {}
-        self._services = services
+        self._use_cases = use_cases
         self._places = places
-        self._showing = Showing(services)
-        self._titling = titling
-        self._rounds: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
+        self._showing = Showing(use_cases)
+        self._titles = titles
+        self._workers: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._failures: Counter[str] = Counter()
@@ -228,21 +229,21 @@ class ConversationWorkers:
         leftover: PostedMessages = NOTHING,
         *,
         untidy: bool = False,
-        aside: NotifyPrivately | None = None,
+        notify: NotifyPrivately | None = None,
     ) -> asyncio.Task[None]:
         """Have answered what waits in a conversation; the task ends when that has been done.
 
         `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
-        `aside` is called where the answer cannot be shown in its thread.
+        `notify` is called where the answer cannot be shown in its thread.
         """
         if untidy:
             self._untidy.add(conversation_id)
-        round_, task = self._rounds.get(conversation_id) or self._begin(conversation_id)
+        worker, task = self._workers.get(conversation_id) or self._begin(conversation_id)
         if task.done():
-            round_, task = self._begin(conversation_id)
-        round_.wanted = True
-        round_.leftover += leftover
-        round_.asides += [aside] if aside else []
+            worker, task = self._begin(conversation_id)
+        worker.wanted = True
+        worker.leftover += leftover
+        worker.notifies += [notify] if notify else []
         return task
 
     def lost(self, message_id: int) -> None:
@@ -255,22 +256,22 @@ class ConversationWorkers:
 
         Workers under way may have met its refusal already, so they go on once more when they are through.
         """
-        for conversation_id in self._untidy | self._rounds.keys():
+        for conversation_id in self._untidy | self._workers.keys():
             if timer := self._later.pop(conversation_id, None):
                 timer.cancel()
             self._failures.pop(conversation_id, None)
             self.start(conversation_id)
 
     async def close(self, patience: float) -> None:
-        """End all rounds: what is made is delivered within `patience` seconds, what is not made waits again."""
+        """End all workers: what is made is delivered within `patience` seconds, what is not made waits again."""
         self._closing = True
         for timer in self._later.values():
             timer.cancel()
-        for round_, task in self._rounds.values():
-            round_.closing = True
-            if not round_.is_delivering:
+        for worker, task in self._workers.values():
+            worker.closing = True
+            if not worker.is_delivering:
                 task.cancel()
-        tasks = [task for _, task in self._rounds.values()]
+        tasks = [task for _, task in self._workers.values()]
         if tasks:
             await asyncio.wait(tasks, timeout=patience)
         for task in tasks:
@@ -278,27 +279,27 @@ class ConversationWorkers:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _begin(self, conversation_id: str) -> tuple[ConversationWorker, asyncio.Task[None]]:
-        round_ = ConversationWorker(
+        worker = ConversationWorker(
             conversation_id,
-            services=self._services,
+            use_cases=self._use_cases,
             places=self._places,
             showing=self._showing,
-            titling=self._titling,
+            titles=self._titles,
             live=self.live,
             untidy=self._untidy,
         )
-        round_.closing = self._closing
-        task = asyncio.create_task(round_.run(self._opened), name=f"answers in conversation {conversation_id}")
-        self._rounds[conversation_id] = round_, task
+        worker.closing = self._closing
+        task = asyncio.create_task(worker.run(self._opened), name=f"answers in conversation {conversation_id}")
+        self._workers[conversation_id] = worker, task
         task.add_done_callback(lambda _: self._forget(conversation_id))
-        return round_, task
+        return worker, task
 
     def _forget(self, conversation_id: str) -> None:
-        round_, task = self._rounds[conversation_id]
+        worker, task = self._workers[conversation_id]
         if not task.done():
             return
-        del self._rounds[conversation_id]
-        if round_.cut_short and not self._closing:
+        del self._workers[conversation_id]
+        if worker.cut_short and not self._closing:
             self._come_back(conversation_id)
         else:
             self._failures.pop(conversation_id, None)

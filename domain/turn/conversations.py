@@ -54,6 +54,18 @@ class ManageConversations:
             )
         return conversation
 
+    async def find(self, conversation_id: str) -> Conversation | None:
+        """The conversation; None where there is none any more."""
+        return await self._conversations.get(conversation_id)
+
+    async def in_thread(self, thread_id: str) -> Conversation | None:
+        """The conversation that is bound to a thread; None where there is none."""
+        return await self._conversations.get_by_thread(thread_id)
+
+    async def in_guild(self, guild_id: str) -> Sequence[Conversation]:
+        """All conversations of a server, newest first."""
+        return await self._conversations.get_by_guild(guild_id)
+
     async def list_by_book(self, book_id: str) -> Sequence[Conversation]:
         """All conversations on a book, newest first."""
         return await self._conversations.get_by_book(book_id)
@@ -78,6 +90,10 @@ class ManageConversations:
         if when <= (conversation.updated_at or conversation.created_at):
             return conversation
         return await self.rename(conversation_id, name)
+
+    async def title_by_model(self, conversation_id: str, title: str) -> None:
+        """Give a conversation a title that a model has written, unless a person has chosen one."""
+        await self._conversations.update_title(conversation_id, title, TitleSource.MODEL)
 
     async def title_after(self, conversation_id: str, message: str) -> Conversation:
         """Name a conversation that has no title yet after its first message."""

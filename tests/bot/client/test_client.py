@@ -236,7 +236,7 @@ class TestWithoutTheContentIntent:
     ) -> None:
         double.gateway.privileged = 0
         async with online(double, tmp_path) as state:
-            assert not state.bot.services.reads_messages
+            assert not state.bot.intents.message_content
             assert not state.bot.intents.message_content
             await registered(double)
             told = await double.user("ann").slash("help")
@@ -247,7 +247,7 @@ class TestWithoutTheContentIntent:
     async def test_so_it_does_if_only_the_gateway_says_no(self, double: DiscordDouble, tmp_path: Path) -> None:
         double.gateway.privileged = 1 << 1
         async with online(double, tmp_path) as state:
-            assert [bot.services.reads_messages for bot in state.bots] == [True, False]
+            assert [bot.intents.message_content for bot in state.bots] == [True, False]
 
 
 async def test_missing_permissions_are_logged_by_name(
