@@ -1,15 +1,15 @@
 """Portraits: what sentences that mention a name say of who it is, found by how names are introduced."""
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from domain.book import ChapterCount, Mentions, Sentence
 from domain.library.search.excerpts import Excerpts
-from domain.library.search.index import BookIndex
+from domain.library.search.index import BookIndex, find_forms
 from domain.library.search.layout import BookLayout
-from domain.library.search.words import STOP_WORDS, fold, stem_of, without_possessive, words_of
+from domain.library.search.words import STOP_WORDS, without_possessive, words_of
 
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 _ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
@@ -122,19 +122,14 @@ def mention_places(index: BookIndex, layout: BookLayout, term: Sequence[str]) ->
 
 
 def _places_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
+    spelling = index.analyzer.spelling
     return {
         place
-        for form in index.forms(stem_of(word))
-        if _is_mention(form.written, word)
-        for place in form.positions[: bisect_left(form.positions, layout.word_count)]
+        for form in find_forms(index, layout, word)
+        if (form.written[0].isupper() or not word[0].isupper())
+        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
+        for place in form.positions
     }
-
-
-def _is_mention(written: str, wanted: str) -> bool:
-    if wanted[0].isupper() and not written[0].isupper():
-        return False
-    folded = fold(wanted)
-    return folded in (fold(written), fold(without_possessive(written)))
 
 
 def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:

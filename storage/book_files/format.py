@@ -2,37 +2,47 @@
 
 A book file is a SQLite file with these tables. All numbers in blobs are unsigned 32-bit, little-endian.
 
-    about      name, value: facts about the book (length in characters, whether its pages are estimated)
+    about      name, value: facts about the book (length in characters, whether its pages are estimated, the code of
+               the language its words are stemmed in, which may be empty)
     text       the text in chunks of CHUNK characters, UTF-8; the rowid says which
     pages      in order
     chapters   in order
     places     name, numbers: the columns of the layout (sentences in reading order, edges of chapters), one blob each
-    words      first, stems, forms, counts, positions: see storage.book_files.format
+    words      first, stems, forms, counts, positions: the written forms of STEMS_A_ROW stems and their places
+    spellings  spelling, stems: for words typed without accents, where that changes the stem
 """
 
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 
 from domain.library.search.index import MemoryIndex, WordForm
+from domain.library.search.languages import Analyzer
 
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 5
-"""Raised whenever a file that was written before would be read wrongly now; such books have to be added again."""
+FORMAT_VERSION = 6
+"""Raised whenever what is in a file changes."""
+
+READABLE_VERSIONS = frozenset((5, FORMAT_VERSION))
+"""Files of other versions have to be added again. Those of version 5 are read as books in English, as they were
+indexed."""
 
 CHUNK = 8_192
 """Characters of text a row holds: few enough to read a passage quickly, many enough to read a book quickly."""
+
+_BETWEEN_FORMS = " "
+_BETWEEN_STEMS = "\n"
 
 LAYOUT_COLUMNS = ("starts", "ends", "words", "runs")
 
 SCHEMA = f"""
     PRAGMA application_id = {APPLICATION_ID};
     PRAGMA user_version = {FORMAT_VERSION};
-    CREATE TABLE about (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE about (name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
     CREATE TABLE text (chunk INTEGER PRIMARY KEY, content BLOB NOT NULL);
     CREATE TABLE pages (
         number INTEGER PRIMARY KEY, label BLOB NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL
@@ -45,7 +55,16 @@ SCHEMA = f"""
     CREATE TABLE words (
         first BLOB PRIMARY KEY, stems BLOB NOT NULL, forms BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL
     );
+    CREATE TABLE spellings (spelling BLOB PRIMARY KEY, stems BLOB NOT NULL) WITHOUT ROWID;
 """
+
+
+def encode_stems(stems: Iterable[str]) -> bytes:
+    return encode_text(_BETWEEN_STEMS.join(stems))
+
+
+def decode_stems(content: bytes) -> list[str]:
+    return decode_text(content).split(_BETWEEN_STEMS)
 
 
 def encode_text(text: str) -> bytes:
@@ -80,10 +99,8 @@ STEMS_A_ROW = 16
 """With four, writing them takes half as long again; with thirty-two there is twice as much to read for one."""
 
 FIND_ROW = "SELECT stems, forms, counts, positions FROM words WHERE first <= ? ORDER BY first DESC LIMIT 1"
+ALL_STEMS = "SELECT stems FROM words ORDER BY first"
 ALL_ROWS = "SELECT stems, forms, counts, positions FROM words ORDER BY first"
-
-_BETWEEN_FORMS = " "
-_BETWEEN_STEMS = "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +119,7 @@ class WordRow:
             ValueError: the parts do not fit together.
         """
         groups = [group.split(_BETWEEN_FORMS) for group in decode_text(forms).split(_BETWEEN_STEMS)]
-        row = cls(decode_text(stems).split(_BETWEEN_STEMS), groups, decode_numbers(counts), decode_numbers(positions))
+        row = cls(decode_stems(stems), groups, decode_numbers(counts), decode_numbers(positions))
         if (len(row.stems), sum(map(len, groups)), sum(row.counts)) != (
             len(groups),
             len(row.counts),
@@ -121,18 +138,18 @@ class WordRow:
         return [WordForm(form, self.positions[slice(*edge)]) for form, edge in zip(self.forms[at], edges, strict=True)]
 
 
-def encode_rows(index: MemoryIndex) -> Iterator[tuple[bytearray, ...]]:
+def encode_rows(index: MemoryIndex, analyzer: Analyzer) -> Iterator[tuple[bytearray, ...]]:
     """The rows of all words, in the order of their stems.
 
     As bytearrays, which SQLite's module takes as they are; for bytes it first looks for adapters, as long again.
     """
-    stems = index.stems()
+    stems = index.stems(analyzer)
     for start in range(0, len(stems), STEMS_A_ROW):
         group = stems[start : start + STEMS_A_ROW]
         places = [index.words[form] for form in chain.from_iterable(forms for _, forms in group)]
         yield (
             bytearray(encode_text(group[0][0])),
-            bytearray(encode_text(_BETWEEN_STEMS.join([stem for stem, _ in group]))),
+            bytearray(encode_stems([stem for stem, _ in group])),
             bytearray(encode_text(_BETWEEN_STEMS.join([_BETWEEN_FORMS.join(forms) for _, forms in group]))),
             bytearray(encode_numbers(array("I", map(len, places)))),
             bytearray().join(map(little_endian, places)),

@@ -20,8 +20,10 @@ from pathlib import Path
 
 from domain.book import BookText, Chapter, Page
 from domain.library.search.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
-from domain.library.search.words import STEMS_REMEMBERED, stem_of
+from domain.library.search.languages import book_language
+from domain.library.search.words import STEMS_REMEMBERED
 from storage.book_files.format import decode_text, encode_text
+from storage.book_files.stemming import find_analyzer
 from storage.book_files.writer import book_bytes, write_whole
 
 WORTH_TWO = 1_000_000
@@ -46,8 +48,9 @@ def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable
         return lambda: index_book(book, report)
     second = _in_a_copy(lambda: _encode(index_part(book, middle, len(book.text), lambda share: None)))
     first = index_part(book, 0, middle, report)
+    stem = find_analyzer(book_language(book)).stem
     for word in islice(first.places, STEMS_REMEMBERED):
-        stem_of(word)  # which is remembered, and found out while the copy is still at work
+        stem(word)  # which is remembered, and found out while the copy is still at work
     words = first.counts[-1] if first.counts else 0
     return lambda: join_parts(book, [first, _decode(second(), words)])
 

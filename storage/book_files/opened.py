@@ -19,16 +19,19 @@ from domain.library.search.layout import BookLayout, Windows
 from domain.library.view import Reading
 from domain.ports import BookView
 from storage.book_files.format import (
+    ALL_STEMS,
     APPLICATION_ID,
     CHUNK,
     FIND_ROW,
-    FORMAT_VERSION,
     LAYOUT_COLUMNS,
+    READABLE_VERSIONS,
     WordRow,
     decode_numbers,
+    decode_stems,
     decode_text,
     encode_text,
 )
+from storage.book_files.stemming import find_analyzer
 from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 
 
@@ -47,6 +50,7 @@ class OpenedFile:
             _check_version(self._db)
             self.layout = _read_layout(self._db)
             self.estimated = bool(_about(self._db, "pages_estimated"))
+            self.analyzer = find_analyzer(_language(self._db))
             if not is_laid_out(self.layout):
                 raise unreadable()
         except DAMAGE as error:
@@ -69,6 +73,23 @@ class OpenedFile:
         with _damage_translated():
             rows = self._rows(FIND_ROW, encode_text(stem))
             return [form for row in rows for form in WordRow.decode(*row).forms_of(stem)]
+
+    def stems(self) -> list[str]:
+        """
+        Raises:
+            BookError: INVALID_STATE, the file is damaged.
+        """
+        with _damage_translated():
+            return [stem for (stems,) in self._rows(ALL_STEMS) for stem in decode_stems(stems)]
+
+    def stems_of_spelling(self, spelling: str) -> list[str]:
+        """
+        Raises:
+            BookError: INVALID_STATE, the file is damaged.
+        """
+        with _damage_translated():
+            rows = self._rows("SELECT stems FROM spellings WHERE spelling = ?", encode_text(spelling))
+            return [stem for (stems,) in rows for stem in decode_stems(stems)]
 
     def read(self, start: int, end: int) -> str:
         """
@@ -129,12 +150,18 @@ def _check_version(db: sqlite3.Connection) -> None:
     application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application != APPLICATION_ID:
         raise unreadable()
-    if version != FORMAT_VERSION:
+    if version not in READABLE_VERSIONS:
         raise _cannot_be_read("was made by another version of the program")
 
 
 def _about(db: sqlite3.Connection, name: str) -> int:
     return int(db.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()[0])
+
+
+def _language(db: sqlite3.Connection) -> str:
+    """The code of the language the words are stemmed in; older files say nothing of it."""
+    row = db.execute("SELECT value FROM about WHERE name = 'language'").fetchone()
+    return str(row[0]) if row else ""
 
 
 def _read_layout(db: sqlite3.Connection) -> BookLayout:

@@ -12,6 +12,7 @@ from pathlib import Path
 from domain.book import BookText, Chapter, Page
 from domain.errors import StorageError, StorageErrorCode
 from domain.library.search.index import MemoryIndex, index_book
+from domain.library.search.languages import book_language
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import words_of_each
 from storage.book_files.format import (
@@ -23,8 +24,10 @@ from storage.book_files.format import (
     decode_text,
     encode_numbers,
     encode_rows,
+    encode_stems,
     encode_text,
 )
+from storage.book_files.stemming import find_analyzer
 
 _UNFINISHED = ".part"
 
@@ -38,10 +41,13 @@ def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
     """The contents of a book's file. Its index is asked for when it is needed, as it may still be in the making."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(SCHEMA)
-        _insert_text(db, book)
-        index = indexed()
+        language = book_language(book)
+        _insert_text(db, book, language)
+        index, analyzer = indexed(), find_analyzer(language)
         _insert_places(db, index)
-        db.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", encode_rows(index))
+        db.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", encode_rows(index, analyzer))
+        spellings = ((encode_text(each), encode_stems(stems)) for each, stems in index.spellings(analyzer))
+        db.executemany("INSERT INTO spellings VALUES (?, ?)", spellings)
         db.commit()
         return db.serialize()
 
@@ -89,8 +95,8 @@ def _unfinished_file(path: Path) -> Iterator[tuple[int, Path]]:
         os.close(descriptor)
 
 
-def _insert_text(db: sqlite3.Connection, book: BookText) -> None:
-    facts = {"length": len(book.text), "pages_estimated": int(book.pages_estimated)}
+def _insert_text(db: sqlite3.Connection, book: BookText, language: str) -> None:
+    facts = {"length": len(book.text), "pages_estimated": int(book.pages_estimated), "language": language}
     db.executemany("INSERT INTO about VALUES (?, ?)", facts.items())
     chunks = (encode_text(book.text[start : start + CHUNK]) for start in range(0, len(book.text), CHUNK))
     db.executemany("INSERT INTO text VALUES (?, ?)", enumerate(chunks))

@@ -5,14 +5,16 @@ so that every count and every statistic can be that of the part that has been re
 """
 
 from array import array
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from domain.book import BookText
+from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, lay_out, split_chapters
-from domain.library.search.words import stem_of, words_of_each
+from domain.library.search.words import words_of_each
 
 Positions = Sequence[int]
 
@@ -33,8 +35,21 @@ class BookIndex(Protocol):
     @property
     def layout(self) -> BookLayout: ...
 
+    @property
+    def analyzer(self) -> Analyzer:
+        """That of the book's language, with which its words were indexed."""
+        ...
+
     def forms(self, stem: str) -> Sequence[WordForm]:
         """The written forms of a stem, in a fixed order."""
+        ...
+
+    def stems(self) -> Sequence[str]:
+        """All stems of the book, in alphabetical order."""
+        ...
+
+    def stems_of_spelling(self, spelling: str) -> Sequence[str]:
+        """The stems of the forms with this spelling, as far as it does not lead to them by itself."""
         ...
 
     def read(self, start: int, end: int) -> str:
@@ -49,12 +64,21 @@ class MemoryIndex:
     layout: BookLayout
     words: dict[str, "array[int]"]
 
-    def stems(self) -> list[tuple[str, list[str]]]:
+    def stems(self, analyzer: Analyzer = DEFAULT_ANALYZER) -> list[tuple[str, list[str]]]:
         """Stems and their written forms, both in alphabetical order."""
         forms: defaultdict[str, list[str]] = defaultdict(list)
         for written in sorted(self.words):
-            forms[stem_of(written)].append(written)
+            forms[analyzer.stem(written)].append(written)
         return sorted(forms.items())
+
+    def spellings(self, analyzer: Analyzer) -> list[tuple[str, list[str]]]:
+        """The spellings that have another stem than a form that is written so, each with the stems of those forms."""
+        stems: defaultdict[str, set[str]] = defaultdict(set)
+        for written in self.words if analyzer.accents_matter else ():
+            spelling, stem = analyzer.spelling(written), analyzer.stem(written)
+            if analyzer.stem(spelling) != stem:
+                stems[spelling].add(stem)
+        return sorted((spelling, sorted(each)) for spelling, each in stems.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +89,30 @@ class IndexedPart:
     ends: "array[int]"
     counts: "array[int]"
     places: dict[str, "array[int]"]
+
+
+def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm]:
+    """The forms in what has been read that a typed word is searched as, with their places there.
+
+    They are the forms of its stem. Where accents matter, words are typed without them all the same: then also those of
+    the stem of any form that is spelt like it.
+    """
+    analyzer = index.analyzer
+    stem, spelling = analyzer.stem(word), analyzer.spelling(word)
+    found = forms_of_stem(index, layout, stem)
+    if not analyzer.accents_matter:
+        return found
+    for other in dict.fromkeys((analyzer.stem(spelling), *index.stems_of_spelling(spelling))):
+        forms = forms_of_stem(index, layout, other) if other != stem else ()
+        if any(analyzer.spelling(form.written) == spelling for form in forms):
+            found += forms
+    return found
+
+
+def forms_of_stem(index: BookIndex, layout: BookLayout, stem: str) -> list[WordForm]:
+    """The forms of a stem in what has been read, with their places there."""
+    clipped = ((form.written, bisect_left(form.positions, layout.word_count), form) for form in index.forms(stem))
+    return [WordForm(written, form.positions[:count]) for written, count, form in clipped if count]
 
 
 def index_book(book: BookText, report: Callable[[float], None] = lambda share: None) -> MemoryIndex:

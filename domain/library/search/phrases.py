@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from heapq import nlargest
+from itertools import islice
 from math import log
 
 from domain.book import PhraseHit
 from domain.library.search.excerpts import Excerpts
-from domain.library.search.index import BookIndex
+from domain.library.search.index import BookIndex, find_forms
 from domain.library.search.layout import BookLayout
-from domain.library.search.words import fold, stem_of, word_spans, words_of
+from domain.library.search.words import word_spans, words_of
 
 _FORGETTING = 2
 """How much more it matters that the phrase is there than that nothing else is: people leave out more than they add."""
@@ -131,7 +132,7 @@ _LEAST_VOTES = 0.5
 """Share of the votes of the best that a stretch must have to be looked at."""
 
 _Places = Mapping[str, Sequence[Sequence[int]]]
-"""The ordinals of the places of each folded word: rising for each form of it."""
+"""The ordinals of the places of each word, by its spelling: rising for each form of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,37 +144,38 @@ class _Match:
 
 def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
     """The places where a phrase stands word by word; if it stands nowhere, those that come near it, best first."""
-    phrase = [fold(word) for word in words_of(text)[:MAX_WORDS]]
-    if not phrase or limit < 1:
+    words = words_of(text)[:MAX_WORDS]
+    if not words or limit < 1:
         return []
-    matches = _exact(index, layout, phrase, limit) or _near(index, layout, phrase)
-    return [PhraseHit(excerpts.citation(match.start, match.end), match.similarity) for match in matches[:limit]]
+    exact = islice(phrase_places(index, layout, words), limit)
+    matches = [_span_of_words(index, layout, place, place + len(words)) for place in exact]
+    return [
+        PhraseHit(excerpts.citation(match.start, match.end), match.similarity)
+        for match in (matches or _near(index, layout, words)[:limit])
+    ]
 
 
-def _places_of(index: BookIndex, layout: BookLayout, phrase: Sequence[str], *, exact: bool) -> _Places:
-    """The places of the words of a phrase up to the bound; unless `exact`, also those of their other forms."""
-    return {
-        word: [
-            form.positions[: bisect_left(form.positions, layout.word_count)]
-            for form in index.forms(stem_of(word))
-            if not exact or fold(form.written) == word
-        ]
-        for word in dict.fromkeys(phrase)
-    }
-
-
-def _exact(index: BookIndex, layout: BookLayout, phrase: Sequence[str], limit: int) -> list[_Match]:
-    """Where the words follow each other, in reading order."""
-    places = _places_of(index, layout, phrase, exact=True)
+def phrase_places(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[int]:
+    """The ordinals of the first words of all places where these words, spelt so, follow each other; rising."""
+    phrase, places = _places_of(index, layout, words, exact=True)
     rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, places[phrase[number]])))
-    matches: list[_Match] = []
     for place in sorted(place for form in places[phrase[rarest]] for place in form):
         first = place - rarest
         if all(_stands(places[phrase[number]], first + number) for number in others):
-            matches.append(_span_of_words(index, layout, first, first + len(phrase)))
-            if len(matches) == limit:
-                break
-    return matches
+            yield first
+
+
+def _places_of(index: BookIndex, layout: BookLayout, words: Sequence[str], *, exact: bool) -> tuple[list[str], _Places]:
+    """The spellings of some words, and the places of each up to the bound; unless `exact`, of all its forms."""
+    spelling = index.analyzer.spelling
+    typed = {spelling(word): word for word in words}
+    places = {
+        spelt: [
+            form.positions for form in find_forms(index, layout, word) if not exact or spelling(form.written) == spelt
+        ]
+        for spelt, word in typed.items()
+    }
+    return [spelling(word) for word in words], places
 
 
 def _stands(forms: Sequence[Sequence[int]], first: int, width: int = 1) -> bool:
@@ -198,14 +200,15 @@ def _span_of_word(index: BookIndex, layout: BookLayout, place: int) -> tuple[int
     return offset + start, offset + end
 
 
-def _near(index: BookIndex, layout: BookLayout, phrase: Sequence[str]) -> list[_Match]:
+def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> list[_Match]:
+    phrase, places = _places_of(index, layout, words, exact=False)
     likeness = Likeness(phrase)
     matches: list[_Match] = []
-    for beginning in _likely_beginnings(_places_of(index, layout, phrase, exact=False), layout.word_count, phrase):
-        words = _words_between(index, layout, beginning - 2 * _SLACK, beginning + 2 * _SLACK + len(phrase) * 5 // 4)
-        like = likeness.beside([word for word, _, _ in words])
+    for beginning in _likely_beginnings(places, layout.word_count, phrase):
+        near = _words_between(index, layout, beginning - 2 * _SLACK, beginning + 2 * _SLACK + len(phrase) * 5 // 4)
+        like = likeness.beside([word for word, _, _ in near])
         if like and like.similarity >= LEAST_SIMILARITY:
-            matches.append(_Match(words[like.first][1], words[like.last - 1][2], like.similarity))
+            matches.append(_Match(near[like.first][1], near[like.last - 1][2], like.similarity))
     return list(_without_overlaps(sorted(matches, key=lambda match: (-match.similarity, match.start, match.end))))
 
 
@@ -242,14 +245,15 @@ def _best(votes: Mapping[int, float], count: int) -> list[int]:
 
 
 def _words_between(index: BookIndex, layout: BookLayout, first: int, last: int) -> list[tuple[str, int, int]]:
-    """The words from ordinal `first` to `last`, folded, with their spans."""
+    """The spellings of the words from ordinal `first` to `last`, with their spans."""
+    spelling = index.analyzer.spelling
     first, last = max(first, 0), min(last, layout.word_count)
     opening, closing = bisect_right(layout.words, first) - 1, bisect_left(layout.words, last)
     found: list[tuple[str, int, int]] = []
     for sentence in range(opening, closing):
         offset = layout.starts[sentence]
         text = index.read(offset, layout.ends[sentence])
-        found += [(fold(text[start:end]), offset + start, offset + end) for start, end in word_spans(text)]
+        found += [(spelling(text[start:end]), offset + start, offset + end) for start, end in word_spans(text)]
     skipped = first - layout.words[opening] if found else 0
     return found[skipped : skipped + last - first]
 

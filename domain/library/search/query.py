@@ -3,15 +3,15 @@
 Nothing a person types is ever a command to the index: a query is cut into words, and words are looked up.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from domain.library.search.index import BookIndex
+from domain.library.search.index import BookIndex, WordForm, find_forms, forms_of_stem
+from domain.library.search.languages import Analyzer
 from domain.library.search.layout import BookLayout
 from domain.library.search.ranking import score_sentences
-from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
+from domain.library.search.words import fold, is_dense, words_of
 
 MAX_QUERY_CHARACTERS = 4_000
 """What is longer is cut, so that the cost of a pasted chapter is bounded."""
@@ -20,14 +20,17 @@ MAX_TERMS = 24
 """Different words of a query that are searched, the rarest first; a long question has about ten."""
 
 
-def query_terms(query: str) -> list[tuple[str, ...]]:
+def query_terms(analyzer: Analyzer, query: str) -> list[tuple[str, ...]]:
     """What to look up for a query: words, and pairs of characters where a script has no spaces between words.
 
-    Stop words are left out unless there is nothing else.
+    Stop words are left out unless there is nothing else, and of the forms of one word all but the first.
     """
     words = words_of(query[:MAX_QUERY_CHARACTERS])
-    meaningful = [word for word in words if fold(word) not in STOP_WORDS] or words
-    return list(dict.fromkeys(_with_pairs(meaningful)))
+    meaningful = [word for word in words if fold(word) not in analyzer.stop_words] or words
+    terms: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for term in _with_pairs(meaningful):
+        terms.setdefault(tuple(map(analyzer.stem, term)), term)
+    return list(terms.values())
 
 
 def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -35,38 +38,100 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
     dense = [is_dense(word) for word in words]
     for number, word in enumerate(words):
         if not dense[number]:
-            yield (stem_of(word),)
+            yield (word,)
         elif number + 1 < len(words) and dense[number + 1]:
-            yield (stem_of(word), stem_of(words[number + 1]))
+            yield (word, words[number + 1])
         elif not number or not dense[number - 1]:
-            yield (stem_of(word),)
+            yield (word,)
 
 
 def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
     """The places of each term of a query in what has been read, the rarest term first.
 
-    If of a query without spaces no pair occurs, its characters are looked up one by one.
+    Instead of a word that is nowhere, the compounds with it are taken, or its own parts. If of a query without spaces
+    no pair occurs, its characters are looked up one by one.
     """
-    terms = query_terms(query)
-    found = [places for stems in terms if (places := places_of(index, layout, stems))]
+    terms = {term: places_of(index, layout, term) for term in query_terms(index.analyzer, query)}
+    found = [places for places in terms.values() if places]
+    absent = [term[0] for term, places in terms.items() if len(term) == 1 and not places]
+    if absent and index.analyzer.has_compounds:
+        found += _compounds_and_parts(index, layout, absent[:MAX_TERMS])
     if not found:
-        parts = dict.fromkeys(stem for stems in terms for stem in stems if len(stems) > 1)
-        found = [places for stem in parts if (places := places_of(index, layout, (stem,)))]
+        parts = dict.fromkeys(word for term in terms for word in term if len(term) > 1)
+        found = [places for word in parts if (places := places_of(index, layout, (word,)))]
     return sorted(found, key=len)[:MAX_TERMS]
 
 
-def places_of(index: BookIndex, layout: BookLayout, stems: Sequence[str]) -> Sequence[int]:
-    """The ordinals of the first words of all places where these stems follow each other."""
-    places = _places_of_stem(index, layout, stems[0])
-    for distance, stem in enumerate(stems[1:], 1):
-        following = set(_places_of_stem(index, layout, stem))
+def places_of(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Sequence[int]:
+    """The ordinals of the first words of all places where these words, in any form, follow each other."""
+    places = _places_of_word(index, layout, words[0])
+    for distance, word in enumerate(words[1:], 1):
+        following = set(_places_of_word(index, layout, word))
         places = [place for place in places if place + distance in following]
     return places
 
 
-def _places_of_stem(index: BookIndex, layout: BookLayout, stem: str) -> Sequence[int]:
-    forms = [form.positions[: bisect_left(form.positions, layout.word_count)] for form in index.forms(stem)]
-    return forms[0] if len(forms) == 1 else sorted(chain.from_iterable(forms))
+def _places_of_word(index: BookIndex, layout: BookLayout, word: str) -> Sequence[int]:
+    return _merged(find_forms(index, layout, word))
+
+
+def _merged(forms: Sequence[WordForm]) -> Sequence[int]:
+    return forms[0].positions if len(forms) == 1 else sorted(chain.from_iterable(form.positions for form in forms))
+
+
+_SHORTEST_PART = 4
+"""Letters of the stem of a word that is looked for inside compounds: shorter ones stand in many by chance."""
+
+_SHORTEST_REST = 3
+"""Letters of the stem of what is left of a compound."""
+
+_LINKS = ("", "es", "s", "en", "n", "er", "e")
+"""What may stand between the parts of a compound."""
+
+
+def _compounds_and_parts(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[Sequence[int]]:
+    """For words that are not there, the places of compounds they are a part of, or else those of their own parts."""
+    stems = index.stems()
+    for word in words:
+        stem = index.analyzer.stem(word)
+        compounds = (each for each in stems if stem in each and _is_compound_with(index, layout, each, stem))
+        places = [forms_of_stem(index, layout, each) for each in compounds] if len(stem) >= _SHORTEST_PART else []
+        if any(places):
+            yield _merged(list(chain.from_iterable(places)))
+        else:
+            yield from _places_of_parts(index, layout, stem)
+
+
+def _is_compound_with(index: BookIndex, layout: BookLayout, compound: str, part: str) -> bool:
+    """Whether it begins or ends with this part, and the rest is a word of what has been read."""
+    modifier, head = compound.removesuffix(part), compound.removeprefix(part)
+    return (modifier != compound and bool(_modifier_forms(index, layout, modifier))) or (
+        head != compound and any(forms_of_stem(index, layout, each) for each in _heads(head))
+    )
+
+
+def _places_of_parts(index: BookIndex, layout: BookLayout, compound: str) -> Iterator[Sequence[int]]:
+    """The places of the two words that a compound is made of, if both have been read."""
+    for end in range(_SHORTEST_REST, len(compound) - _SHORTEST_REST + 1):
+        heads = forms_of_stem(index, layout, compound[end:])
+        modifiers = _modifier_forms(index, layout, compound[:end]) if heads else []
+        if modifiers:
+            yield _merged(modifiers)
+            yield _merged(heads)
+            return
+
+
+def _modifier_forms(index: BookIndex, layout: BookLayout, modifier: str) -> list[WordForm]:
+    """The forms of the first part of a compound, with or without what links it to the second."""
+    words = [modifier.removesuffix(link) for link in _LINKS if modifier.endswith(link)]
+    stems = dict.fromkeys(index.analyzer.stem(word) for word in words if len(word) >= _SHORTEST_REST)
+    return next((forms for stem in stems if (forms := forms_of_stem(index, layout, stem))), [])
+
+
+def _heads(rest: str) -> list[str]:
+    """What the second part of a compound may be, given all that follows the stem of the first."""
+    heads = [rest.removeprefix(link) for link in _LINKS if rest.startswith(link)]
+    return [head for head in heads if len(head) >= _SHORTEST_REST]
 
 
 PASSAGE_WORDS = 120

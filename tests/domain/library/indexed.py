@@ -3,8 +3,10 @@
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText
 from domain.library.search.index import WordForm, index_book
+from domain.library.search.languages import Analyzer, book_language
 from domain.library.search.layout import BookLayout
 from domain.library.view import Reading
+from storage.book_files.stemming import find_analyzer
 
 
 class WordIndex:
@@ -15,10 +17,19 @@ class WordIndex:
         made = index_book(book)
         self.text = book.text
         self.layout: BookLayout = made.layout
-        self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in made.stems()}
+        self.analyzer: Analyzer = find_analyzer(book_language(book))
+        stems = made.stems(self.analyzer)
+        self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in stems}
+        self._spellings = dict(made.spellings(self.analyzer))
 
     def forms(self, stem: str) -> list[WordForm]:
         return self._stems.get(stem, [])
+
+    def stems(self) -> list[str]:
+        return list(self._stems)
+
+    def stems_of_spelling(self, spelling: str) -> list[str]:
+        return self._spellings.get(spelling, [])
 
     def read(self, start: int, end: int) -> str:
         return self.text[start:end]

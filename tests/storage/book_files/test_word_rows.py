@@ -8,18 +8,21 @@ from hypothesis import strategies as st
 
 from domain.book import BookText
 from domain.library.search.index import index_book
+from domain.library.search.languages import Analyzer
 from storage.book_files.format import STEMS_A_ROW, WordRow, encode_numbers, encode_rows
+from storage.book_files.stemming import find_analyzer
 
 WORDS = st.lists(
     st.sampled_from(["was", "were", "lamp", "lamps", "Lamp", "灯", "é"]) | st.text(max_size=8), max_size=80
 )
+ANALYZERS = st.sampled_from(["", "ar", "de", "fr", "tr"]).map(find_analyzer)
 
 
-@given(WORDS)
-def test_every_stem_is_found_with_its_forms_and_places(words: list[str]) -> None:
+@given(WORDS, ANALYZERS)
+def test_every_stem_is_found_with_its_forms_and_places(words: list[str], analyzer: Analyzer) -> None:
     index = index_book(BookText(" ".join(words), (), (), "txt"))
-    rows = [WordRow.decode(*map(bytes, row[1:])) for row in encode_rows(index)]
-    for stem, forms in index.stems():
+    rows = [WordRow.decode(*map(bytes, row[1:])) for row in encode_rows(index, analyzer)]
+    for stem, forms in index.stems(analyzer):
         [row] = [row for row in rows if stem in row.stems]
         assert {form.written: form.positions for form in row.forms_of(stem)} == {
             form: index.words[form] for form in forms
@@ -27,9 +30,9 @@ def test_every_stem_is_found_with_its_forms_and_places(words: list[str]) -> None
         assert row.forms_of(f"{stem}?") == []
 
 
-@given(WORDS)
-def test_rows_are_in_order_and_short(words: list[str]) -> None:
-    rows = list(encode_rows(index_book(BookText(" ".join(words), (), (), "txt"))))
+@given(WORDS, ANALYZERS)
+def test_rows_are_in_order_and_short(words: list[str], analyzer: Analyzer) -> None:
+    rows = list(encode_rows(index_book(BookText(" ".join(words), (), (), "txt")), analyzer))
     assert [row[0] for row in rows] == sorted({bytes(row[0]) for row in rows})
     assert all(1 <= len(WordRow.decode(*map(bytes, row[1:])).stems) <= STEMS_A_ROW for row in rows)
 
