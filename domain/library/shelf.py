@@ -78,7 +78,9 @@ class Bookshelf:
             text = await self._reader.read(data, filename, progress)
             words = await self._files.write(sha256, text, progress)
         if known:
-            return AddedBook(known, is_new=False, warnings=("Its index had been lost and was made anew.",))
+            return AddedBook(
+                known, is_new=False, warnings=("Its index was missing or out of date and has been made anew.",)
+            )
         book = _book(text, words, sha256, shelf, title, author, added_by, self._clock)
         return await self._put(book, text.warnings)
 

@@ -101,7 +101,8 @@ class BookFile(Protocol):
         """Read all of the file.
 
         Raises:
-            BookError: INVALID_STATE, something in it cannot be read, or does not fit the rest.
+            BookError: INVALID_STATE, something in it cannot be read, or does not fit the rest, or it was made by an
+                older version of the program, whose books can be searched less well.
         """
         ...
 

@@ -96,7 +96,7 @@ class SQLiteBookFiles:
                 return False
         try:
             with self._open_files.use(path) as file:
-                return file.is_sound()
+                return file.is_current and file.is_sound()
         except BookError:
             return False
 

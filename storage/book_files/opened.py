@@ -23,6 +23,7 @@ from storage.book_files.format import (
     APPLICATION_ID,
     CHUNK,
     FIND_ROW,
+    FORMAT_VERSION,
     LAYOUT_COLUMNS,
     READABLE_VERSIONS,
     WordRow,
@@ -47,7 +48,7 @@ class OpenedFile:
         self._lock = Lock()
         self._db = _connect(path)
         try:
-            _check_version(self._db)
+            self.is_current = _version(self._db) == FORMAT_VERSION
             self.layout = _read_layout(self._db)
             self.estimated = bool(_about(self._db, "pages_estimated"))
             self.analyzer = find_analyzer(_language(self._db))
@@ -141,17 +142,27 @@ def unreadable() -> BookError:
     return _cannot_be_read("is damaged")
 
 
+def outdated() -> BookError:
+    return _cannot_be_read("was made by another version of the program")
+
+
 def _cannot_be_read(why: str) -> BookError:
     message = f"The file of this book {why}; please add it again, and its conversations go on."
     return BookError(BookErrorCode.INVALID_STATE, message)
 
 
-def _check_version(db: sqlite3.Connection) -> None:
+def _version(db: sqlite3.Connection) -> int:
+    """The version of the file's format.
+
+    Raises:
+        BookError: INVALID_STATE, it is no book file, or of a version that cannot be read.
+    """
     application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application != APPLICATION_ID:
         raise unreadable()
     if version not in READABLE_VERSIONS:
-        raise _cannot_be_read("was made by another version of the program")
+        raise outdated()
+    return int(version)
 
 
 def _about(db: sqlite3.Connection, name: str) -> int:
@@ -371,6 +382,8 @@ def _blaming_damage(work: Callable[[OpenedFile], _Result], file: OpenedFile) -> 
 
 
 def _refuse_unsound(file: OpenedFile) -> None:
+    if not file.is_current:
+        raise outdated()
     if not file.is_sound():
         raise unreadable()
 

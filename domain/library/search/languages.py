@@ -43,7 +43,8 @@ _FUNCTION_WORDS = {
     "cs": """
         a i že se si je byl byla bylo byli jsem jsi jsme jste jsou na v ve z ze s k ke do od po za o u pro při před
         který která které co kdo kde kdy jak proč ale nebo když aby jako ten ta to ty jeho její jejich můj tvůj já on
-        ona oni my vy tak už jen ani by není mu ho ji jí mi nám více také což
+        ona oni my vy tak už jen ani by není mu ho ji jí mi nám více také což nic všichni všechno všechny všech tento
+        tato toto této tím tom tam tu nebyl vám nás vás jim
     """,
     "da": """
         og i jeg det at en den til er som på de med han af for ikke der var mig sig men et har om vi min havde ham hun
@@ -119,6 +120,8 @@ _FUNCTION_WORDS = {
     "hu": """
         a az és hogy nem is egy volt meg ez de már csak ha mint azt el van aki ami én te ő mi ti ők mert vagy még ki
         akkor hol mikor miért hogyan mit nagyon lesz volna voltak után neki engem minden ezt ott itt olyan így úgy fel
+        semmi mindenki azon ezen aztán ezek azok arra erre benne most majd szemével egyik másik amely amit akit hozzá
+        tőle róla
     """,
     "hy": """
         և է որ մի իր չէ նա են էր ու այդ այս իսկ եմ ես բայց թե ինչ ով որտեղ երբ ինչու ինչպես մեջ վրա համար հետ էին նրա
@@ -179,7 +182,8 @@ _FUNCTION_WORDS = {
     "ro": """
         și şi a de în la cu nu pe că o un să din se ce mai era au am ai este sunt pentru care lui ei el ea eu tu noi
         voi îi îl dar sau când unde cum cine cât dacă ca fi fost prin după până fără între acest această acea acel său
-        sa îşi își mi-a i-a le lor tot toate
+        sa îşi își mi-a i-a le lor tot toate nimic toți ceea aceea aceasta acesta nici doar apoi atunci acolo aici
+        ceva cineva despre îmi îți ne vă te mă unei unui cele cei cea
     """,
     "ru": """
         а без бы был была были было быть в вам вас ваш во вот все всё всего всех вы где да даже для до его ее её ей
@@ -227,6 +231,8 @@ _FUNCTION_WORDS = {
     """,
     "la": """
         et in est non ad ut cum sed quod qui quae ex si ab per sunt autem enim nec atque de esse quam hoc eius etiam
+        omnis inter quos nos vos tu ego me te se eos ea id hic haec ille illa ipse nam tamen quidem esset erat fuit
+        ante post sub
     """,
     "sk": "a sa na je že v to som si ako ale so by z ho s do aj po za keď bol bola bolo ich čo tak už len nie od pre",
     "uk": """
@@ -306,7 +312,7 @@ def text_language(text: str, declared: str = "") -> str:
     best = max(evidence, key=evidence.__getitem__, default="")
     named = language_code(declared)
     likely = evidence.get(named or "en", 0.0)
-    if evidence.get(best, 0.0) < max(LEAST_SHARE * len(words), PLAINLY * likely):
+    if evidence.get(best, 0.0) <= max(LEAST_SHARE * len(words), PLAINLY * likely):
         return named or ("en" if best == "en" else "")
     return best if best in LANGUAGES else ""
 
@@ -326,7 +332,7 @@ def _evidence(words: list[str]) -> Mapping[str, float]:
     """How many function words of each language are among the words; one that several share counts for each in part."""
     languages_of = _languages_by_word()
     evidence: dict[str, float] = {}
-    for word, count in Counter(map(fold, words)).items():
+    for word, count in Counter(map(_in_small_letters, words)).items():
         sharing = languages_of.get(word, ())
         for language in sharing:
             evidence[language] = evidence.get(language, 0.0) + count / len(sharing)
@@ -339,11 +345,16 @@ def _function_words() -> dict[str, frozenset[str]]:
     return folded | {"en": STOP_WORDS}
 
 
+def _in_small_letters(word: str) -> str:
+    """With its accents, which tell languages apart."""
+    return unicodedata.normalize("NFC", word).lower()
+
+
 @cache
 def _languages_by_word() -> dict[str, list[str]]:
     sharing: dict[str, list[str]] = {}
-    for language, words in _function_words().items():
-        for word in words:
+    for language, text in (_FUNCTION_WORDS | {"en": " ".join(STOP_WORDS)}).items():
+        for word in dict.fromkeys(map(_in_small_letters, text.split())):
             sharing.setdefault(word, []).append(language)
     return sharing
 

@@ -12,12 +12,13 @@ from storage.book_files.stemming import find_analyzer
 class WordIndex:
     """The words of a book; a text is one as it stands."""
 
-    def __init__(self, book: BookText | str) -> None:
+    def __init__(self, book: BookText | str, language: str | None = None) -> None:
+        """In the language given, or else the one the book is in."""
         book = read_plain(book) if isinstance(book, str) else book
         made = index_book(book)
         self.text = book.text
         self.layout: BookLayout = made.layout
-        self.analyzer: Analyzer = find_analyzer(book_language(book))
+        self.analyzer: Analyzer = find_analyzer(book_language(book) if language is None else language)
         stems = made.stems(self.analyzer)
         self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in stems}
         self._spellings = dict(made.spellings(self.analyzer))
@@ -35,8 +36,8 @@ class WordIndex:
         return self.text[start:end]
 
 
-def reading_of(book: BookText | str, read_to: int | None = None) -> Reading:
+def reading_of(book: BookText | str, read_to: int | None = None, language: str | None = None) -> Reading:
     """The book as somebody sees it who has read up to `read_to`, or all of it; a text is one as it stands."""
-    index = WordIndex(book)
+    index = WordIndex(book, language)
     layout = index.layout if read_to is None else index.layout.clip(read_to, index.read)
     return Reading(index, layout)

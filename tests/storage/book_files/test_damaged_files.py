@@ -118,6 +118,19 @@ async def test_a_book_of_an_older_version_is_told_from_a_damaged_one(path: Path)
     assert said.startswith("The file of this book was made by another version of the program; please add it again")
 
 
+async def test_a_book_of_the_last_version_is_read_and_renewed_when_it_is_added_again(path: Path) -> None:
+    whole = path.read_bytes()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA user_version = 5")
+        db.execute("DELETE FROM about WHERE name = 'language'")
+        db.execute("DROP TABLE spellings")
+    assert await everything_asked(SQLiteBookFiles(path.parent)) == set()
+    with pytest.raises(BookError, match="another version"):
+        await (await SQLiteBookFiles(path.parent).open(BOOK)).verify()
+    await SQLiteBookFiles(path.parent).write(SHA, TEXT)
+    assert path.read_bytes() == whole
+
+
 async def test_a_mistake_of_the_programs_own_is_not_put_on_the_file(path: Path) -> None:
     def mistaken(file: OpenedFile) -> None:
         raise IndexError("a mistake")
