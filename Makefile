@@ -43,7 +43,7 @@ requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.txt
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --no-header --group dev --extra preview \
+		--no-emit-index-url --no-emit-find-links --no-header --group dev --all-extras \
 		--constraint requirements.txt --output-file requirements-dev.txt
 
 clean:

@@ -101,7 +101,8 @@ async def open_storage(url: str) -> Storage:
     """Open the database that a URL names, and make it where there is none.
 
     `sqlite:///data/marginalia.db` is relative to the working directory, `sqlite:////var/lib/marginalia.db` absolute,
-    `sqlite:///:memory:` lives as long as the program. Whoever opens it has to close it: its threads keep Python alive.
+    `sqlite:///:memory:` lives as long as the program. `postgresql://user:password@host:5432/database` is a server's.
+    Whoever opens it has to close it: its threads keep Python alive.
 
     Raises:
         SettingsError: the URL names no database that the program knows.
@@ -110,7 +111,7 @@ async def open_storage(url: str) -> Storage:
     scheme, separator, rest = url.partition("://")
     if scheme not in _OPENERS or not separator:
         known = ", ".join(f"{name}://" for name in _OPENERS)
-        raise SettingsError(f"DATABASE_URL must begin with one of {known}: {url!r} does not.")
+        raise SettingsError(f"DATABASE_URL must begin with one of {known}.")
     return await _OPENERS[scheme](rest)
 
 
@@ -125,4 +126,14 @@ async def _open_sqlite(rest: str) -> Storage:
     return await open_sqlite(path)
 
 
-_OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {"sqlite": _open_sqlite}
+async def _open_postgres(rest: str) -> Storage:
+    from storage.opening import open_postgres  # the driver is an extra, and takes a moment to load
+
+    return await open_postgres(f"postgresql://{rest}")
+
+
+_OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {
+    "sqlite": _open_sqlite,
+    "postgresql": _open_postgres,
+    "postgres": _open_postgres,
+}

@@ -1,5 +1,6 @@
 """All repositories over one database."""
 
+from domain.errors import SettingsError
 from storage import Engine, Storage
 from storage.sql.books import SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations
@@ -19,6 +20,24 @@ async def open_sqlite(path: str) -> Storage:
     from storage.sqlite.database import SQLiteDatabase
 
     database = await SQLiteDatabase.open(path)
+    return _repositories_over(database, database)
+
+
+async def open_postgres(url: str) -> Storage:
+    """Open the PostgreSQL database of a URL.
+
+    Raises:
+        SettingsError: the driver is not installed, or the URL is none.
+        StorageError: it cannot be opened.
+    """
+    try:
+        from storage.postgres.database import PostgresDatabase
+    except ImportError as error:
+        raise SettingsError(
+            "DATABASE_URL names PostgreSQL, whose driver is not installed: pip install 'marginalia[postgres]'."
+        ) from error
+
+    database = await PostgresDatabase.open(url)
     return _repositories_over(database, database)
 
 

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from domain.book import Book, BookStatus, DerivedText
 from domain.errors import BookError, BookErrorCode
 from storage.sql.database import Database, Row, Transaction
-from storage.sql.rows import entities, entity, time_from_text, time_to_text, upsert
+from storage.sql.rows import entities, entity, listed, time_from_text, time_to_text, upsert
 
 _COLUMNS = (
     "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
     "created_at", "pages_estimated", "added_by", "status",
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM books"  # noqa: S608
+_SELECT = f"SELECT {listed(_COLUMNS)} FROM books"  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 

@@ -7,6 +7,7 @@ from storage.sql.database import Database, Row
 from storage.sql.rows import (
     entities,
     entity,
+    listed,
     marks,
     optional_time_from_text,
     optional_time_to_text,
@@ -22,7 +23,7 @@ _COLUMNS = (
     "private", "shared", "verbose", "briefing", "updated_at",
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM conversations"  # noqa: S608
+_SELECT = f"SELECT {listed(_COLUMNS)} FROM conversations"  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 

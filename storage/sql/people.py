@@ -15,7 +15,7 @@ ON CONFLICT (reader_id, book_id) DO UPDATE SET state = excluded.state, read_to =
 """
 
 _SET_VERBOSE = """
-INSERT INTO readers (id, verbose) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET verbose = excluded.verbose
+INSERT INTO readers (id, "verbose") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "verbose" = excluded."verbose"
 """
 
 
@@ -45,7 +45,7 @@ class SQLReaders:
         return None if row is None or row["lowest"] is None else int(row["lowest"])
 
     async def get_verbose(self, reader_id: str) -> bool | None:
-        row = await self._database.read_one("SELECT verbose FROM readers WHERE id = ?", [reader_id])
+        row = await self._database.read_one('SELECT "verbose" FROM readers WHERE id = ?', [reader_id])
         return None if row is None or row["verbose"] is None else bool(row["verbose"])
 
     async def set_verbose(self, reader_id: str, verbose: bool) -> None:

@@ -155,11 +155,16 @@ _FEW_ROWS = 8
 
 def upsert(table: str, columns: Sequence[str], key: Sequence[str] = ("id",)) -> str:
     """The statement that inserts a row, or updates it where its key is known."""
-    changes = ", ".join(f"{column} = excluded.{column}" for column in columns if column not in key)
+    changes = ", ".join(f'"{column}" = excluded."{column}"' for column in columns if column not in key)
     return (
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks(columns)}) "  # noqa: S608
+        f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks(columns)}) "  # noqa: S608
         f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
     )
+
+
+def listed(columns: Sequence[str]) -> str:
+    """The columns of a statement; quoted, as some of their names are words of SQL."""
+    return ", ".join(f'"{column}"' for column in columns)
 
 
 def marks(values: Sequence[object]) -> str:

@@ -13,6 +13,7 @@ from storage.sql.messages import write_messages
 from storage.sql.rows import (
     entities,
     entity,
+    listed,
     marks,
     optional_time_from_text,
     optional_time_to_text,
@@ -28,7 +29,7 @@ _COLUMNS = (
     "id", "conversation_id", "number", "state", "started_at", "finished_at", "error", "model", "usage", "reply_ids",
     "trace_id", "stopped", "told",
 )  # fmt: skip
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM turns"  # noqa: S608
+_SELECT = f"SELECT {listed(_COLUMNS)} FROM turns"  # noqa: S608
 
 # That of the turn itself, where the work is done again after it was committed.
 _NUMBER = """

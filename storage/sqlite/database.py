@@ -9,9 +9,10 @@ from typing import IO
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.sql.database import Result, Row, Transaction, Value
+from storage.sql.schema import Migration
 from storage.sqlite.connection import Connection
 from storage.sqlite.files import claimed, make_folder_for, replacing, same_file
-from storage.sqlite.schema import Migration, migrate, shipped_migrations
+from storage.sqlite.schema import migrate, shipped_migrations
 
 MEMORY = ":memory:"
 

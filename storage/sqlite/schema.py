@@ -1,42 +1,19 @@
 """Numbered migrations: found, checked against what the database has, and applied, each in a transaction of its own."""
 
-import re
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
 from storage.sql.rows import time_to_text
+from storage.sql.schema import Migration, migrations_in
 from storage.sqlite.connection import Connection
-
-_FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>\w+)\.sql")
 
 _LEDGER = """CREATE TABLE schema_migrations (
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
 ) STRICT"""
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    """A step from one version of the schema to the next."""
-
-    version: int
-    name: str
-    script: str
-
-    def statements(self) -> Iterator[str]:
-        """The script's statements; each ends at the end of a line."""
-        pending = ""
-        for line in self.script.splitlines(keepends=True):
-            pending += line
-            if sqlite3.complete_statement(pending):
-                yield pending
-                pending = ""
 
 
 class Migratable(Protocol):
@@ -51,17 +28,7 @@ class Migratable(Protocol):
 @cache
 def shipped_migrations() -> tuple[Migration, ...]:
     """The migrations that come with the program, oldest first."""
-    found = ((_FILE_NAME.fullmatch(file.name), file) for file in (files("storage.sqlite") / "migrations").iterdir())
-    return tuple(
-        sorted(
-            (
-                Migration(int(match["version"]), match["name"], file.read_text(encoding="utf-8"))
-                for match, file in found
-                if match
-            ),
-            key=lambda migration: migration.version,
-        )
-    )
+    return migrations_in("storage.sqlite")
 
 
 async def migrate(database: Migratable, migrations: Sequence[Migration]) -> None:

@@ -1,15 +1,25 @@
 """Every storage there is, one after the other: whoever adds one adds a line here."""
 
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from storage import Storage, open_storage
+from tests.postgres import an_emptied_database
 
 
-@pytest.fixture(params=["sqlite:///{folder}/marginalia.db", "sqlite:///:memory:"], ids=["sqlite", "sqlite in memory"])
+@pytest.fixture(params=["sqlite", "sqlite in memory", "postgres"])
 async def storage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Storage]:
     """An empty storage of each kind."""
-    async with await open_storage(request.param.format(folder=tmp_path)) as opened:
-        yield opened
+    with ExitStack() as stack:
+        match request.param:
+            case "sqlite":
+                url = f"sqlite:///{tmp_path}/marginalia.db"
+            case "sqlite in memory":
+                url = "sqlite:///:memory:"
+            case _:
+                url = stack.enter_context(an_emptied_database())
+        async with await open_storage(url) as opened:
+            yield opened

@@ -132,7 +132,16 @@ class TestMessages:
         assert await ids_of(storage, "croquet") == ["croquet-question", "croquet-answer"]
 
     @pytest.mark.parametrize(
-        "text", ["", "\x00", "a\x00b", "naïve 兔子 🐇", "half a pair \ud83d", "'; DROP TABLE books"]
+        "text",
+        [
+            "",
+            "\x00",
+            "a\x00b",
+            "\ufdd00 \ufdd0e \ufdd0\x00",
+            "naïve 兔子 🐇",
+            "half a pair \ud83d",
+            "'; DROP TABLE books",
+        ],
     )
     async def test_any_text_can_be_kept(self, storage: Storage, text: str) -> None:
         await storage.messages.save(a_question(content=text))

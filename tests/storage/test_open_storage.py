@@ -16,7 +16,7 @@ SECRET = "the treacle-well"
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("postgresql://localhost/marginalia", "sqlite://"),
+        ("mysql://localhost/marginalia", "sqlite://"),
         ("data/marginalia.db", "sqlite://"),
         ("sqlite:data/marginalia.db", "sqlite://"),
         ("", "sqlite://"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from storage import Storage, open_storage
+from storage.sql.schema import Migration
 from storage.sqlite.database import SQLiteDatabase
-from storage.sqlite.schema import Migration
 from tests.storage.sqlite.tables import NOTES
 
 OpenNotes = Callable[..., Awaitable[SQLiteDatabase]]

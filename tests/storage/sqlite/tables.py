@@ -2,9 +2,9 @@
 
 import threading
 
+from storage.sql.schema import Migration
 from storage.sqlite.connection import Connection
 from storage.sqlite.database import SQLiteDatabase
-from storage.sqlite.schema import Migration
 
 NOTES = (Migration(1, "notes", "CREATE TABLE notes (line TEXT NOT NULL) STRICT;\n"),)
 

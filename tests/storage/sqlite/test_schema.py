@@ -12,7 +12,8 @@ import pytest
 
 from domain.errors import StorageError, StorageErrorCode
 from storage import open_storage
-from storage.sqlite.schema import Migration, shipped_migrations
+from storage.sql.schema import Migration
+from storage.sqlite.schema import shipped_migrations
 from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import NOTES, lines_of
 

@@ -1,0 +1,346 @@
+"""PostgreSQL by psycopg 3: pooled connections, no state between statements, and work that is done again after trouble.
+
+Nothing here outlives a transaction (no prepared statements, no session settings, no session locks), so that a pooler in
+transaction mode may hand every transaction to another connection.
+"""
+
+import asyncio
+import random
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg import AsyncConnection, AsyncRawCursor, IsolationLevel, errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from domain.errors import SettingsError, StorageError, StorageErrorCode
+from domain.tasks import to_the_end
+from storage.postgres.schema import migrate, shipped_migrations
+from storage.sql.database import Result, Row, Transaction, Value
+from storage.sql.schema import Migration
+
+_Connection: TypeAlias = AsyncConnection[DictRow]
+
+CONNECTIONS = 10
+"""The most that one process keeps open. A statement takes about a millisecond, so ten serve thousands a second."""
+
+CONNECT_TIMEOUT_S = 5
+CALL_TIMEOUT_S = 10.0
+"""For one call, waiting for a connection included; a statement of the program takes a hundredth of that."""
+RECONNECT_TIMEOUT_S = 5.0
+"""How long the pool goes on trying on its own; after that the next call makes it try again."""
+PAUSES_S = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Before work is done again that met another transaction or a broken connection."""
+DUPLICATE_TRIES = 5
+"""Where another transaction was faster with the same key, the work sees that when it is done again, and says so in its
+own words. If it does not, the key is taken for good."""
+
+_DUPLICATE = (errors.UniqueViolation, errors.DuplicateTable)
+_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, *_DUPLICATE)
+
+_SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
+    (
+        errors.DiskFull,
+        StorageErrorCode.WRITE_FAILED,
+        "There is no room left for the database {name}: free some space on its disk, then try again.",
+    ),
+    (
+        errors.ForeignKeyViolation,
+        StorageErrorCode.NOT_FOUND,
+        "The book, conversation or turn that this belongs to is no longer in the database {name}.",
+    ),
+    (
+        errors.IntegrityError,
+        StorageErrorCode.WRITE_FAILED,
+        "The database {name} does not take that entry, because it contradicts what is in it: {reason}.",
+    ),
+    (
+        errors.ReadOnlySqlTransaction,
+        StorageErrorCode.WRITE_FAILED,
+        "The database {name} may only be read: check that DATABASE_URL names the primary server.",
+    ),
+    (
+        errors.InsufficientPrivilege,
+        StorageErrorCode.WRITE_FAILED,
+        "The database {name} refuses this user: give the user of DATABASE_URL the right to write and to make tables.",
+    ),
+    (
+        psycopg.OperationalError,
+        StorageErrorCode.WRITE_FAILED,
+        "The database {name} does not answer ({reason}): check that it runs, then try again.",
+    ),
+    (psycopg.InterfaceError, StorageErrorCode.WRITE_FAILED, "The database {name} is closed."),
+)
+_OTHER = (StorageErrorCode.WRITE_FAILED, "The database {name} refused: {reason}.")
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPE = "\ufdd0"
+"""A code point that Unicode keeps free of characters. PostgreSQL takes no NUL in a text: this and a 0 stand for it."""
+_PARAMETER = re.compile(r"\?(\d*)")
+
+
+class PostgresDatabase:
+    """A PostgreSQL database.
+
+    Raises (all methods): StorageError with a sentence for people.
+    """
+
+    def __init__(self, name: str, pool: "AsyncConnectionPool[_Connection]") -> None:
+        self.name = name
+        self._pool = pool
+
+    @classmethod
+    async def open(cls, url: str, migrations: Sequence[Migration] | None = None) -> "PostgresDatabase":
+        """Open the database, brought up to date as needed.
+
+        Raises:
+            SettingsError: the URL cannot be read.
+            StorageError: NOT_FOUND, it cannot be reached; DB_CORRUPTED, it is another program's.
+            StorageError: MIGRATION_FAILED, it is newer than the program, or an update of it failed.
+        """
+        name = _name_of(url)
+        await _try_to_connect(url, name)
+        pool = AsyncConnectionPool(
+            url,
+            connection_class=AsyncConnection[DictRow],
+            kwargs=_OPTIONS,
+            configure=_configure,
+            min_size=1,
+            max_size=CONNECTIONS,
+            timeout=CONNECT_TIMEOUT_S,
+            reconnect_timeout=RECONNECT_TIMEOUT_S,
+            open=False,
+        )
+        database = cls(name, pool)
+        try:
+            await pool.open()
+            await migrate(database, shipped_migrations() if migrations is None else migrations)
+        except BaseException:
+            await to_the_end(database.close())
+            raise
+        return database
+
+    async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """The rows of one query, of what is committed."""
+        values = _bindable(parameters)
+        return await self._persist(lambda connection: _run(connection, sql, values))
+
+    async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
+        """The first row of one query."""
+        rows = await self.read(sql, parameters)
+        return rows[0] if rows else None
+
+    async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        """One statement, which is a transaction of its own."""
+        return await self.read(sql, parameters)
+
+    async def atomically(
+        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
+    ) -> Result:
+        """As storage.sql.database.Database says; every statement sees the database as it was at the first one."""
+
+        async def within(connection: _Connection) -> Result:
+            async with connection.transaction():
+                return await work(_Transaction(connection))
+
+        return await self._persist(within, timeout_s)
+
+    async def _persist(
+        self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
+    ) -> Result:
+        """Do work on a connection; again, where it met another transaction or the connection broke."""
+        pauses, duplicates = iter(PAUSES_S), 0
+        while True:
+            try:
+                async with asyncio.timeout(timeout_s), self._pool.connection() as connection:
+                    return await _on(connection, work)
+            except (_BrokenConnectionError, *_AGAIN) as error:
+                cause = error.__cause__ if isinstance(error, _BrokenConnectionError) else error
+                assert isinstance(cause, psycopg.Error)
+                duplicates += isinstance(cause, _DUPLICATE)
+                pause = next(pauses, None)
+                if pause is None or duplicates > DUPLICATE_TRIES:
+                    raise self._translated(cause) from cause
+                if isinstance(error, _BrokenConnectionError):
+                    await self._drop_broken()
+            except psycopg.Error as error:
+                raise self._translated(error) from error
+            except TimeoutError as error:
+                message = f"The database {self.name} has not answered for {timeout_s:.0f} seconds: please try again."
+                raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
+
+    async def _drop_broken(self) -> None:
+        """The server may have ended all connections at once: look at each, so that the next one is a good one."""
+        with suppress(TimeoutError, psycopg.Error):
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                await self._pool.check()
+
+    def _translated(self, error: psycopg.Error) -> StorageError:
+        return _storage_error(error, self.name)
+
+    async def forget_deleted(self) -> None:
+        """Nothing to do: PostgreSQL's autovacuum overwrites deleted rows, and its log is recycled, in time."""
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong, one line each. The server checks its own pages; here, that every migration is there."""
+        rows = await self.read("SELECT version FROM schema_migrations")
+        missing = {migration.version for migration in shipped_migrations()} - {row["version"] for row in rows}
+        return [f"the migration {version} is missing" for version in sorted(missing)]
+
+    async def backup(self, path: str | Path) -> None:
+        """
+        Raises:
+            StorageError: always; PostgreSQL has tools of its own for that.
+        """
+        raise StorageError(
+            StorageErrorCode.WRITE_FAILED,
+            "A PostgreSQL database is copied by its own tools: use pg_dump, as docs/operations.md shows.",
+        )
+
+    async def ping(self) -> None:
+        """Return when the database has answered."""
+        await self.read("SELECT 1 AS one")
+
+    async def claim(self, patience_s: float) -> None:
+        """Nothing to do: several nodes may share this database, and divide the work by leases."""
+
+    async def close(self) -> None:
+        """Wait for the work under way, then close. Closing twice is fine."""
+        await self._pool.close()
+
+
+class _Transaction:
+    """The statements of one transaction; what goes wrong is translated, or done again, by whoever began it."""
+
+    def __init__(self, connection: _Connection) -> None:
+        self._connection = connection
+
+    async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
+        return await _run(self._connection, sql, _bindable(parameters))
+
+    async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
+        async with self._connection.cursor() as cursor:
+            await cursor.executemany(_numbered(sql), [_bindable(row) for row in rows])
+
+
+class _BrokenConnectionError(Exception):
+    """The connection broke; its cause says how."""
+
+
+async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[Result]]) -> Result:
+    try:
+        return await work(connection)
+    except psycopg.Error as error:
+        if connection.closed or connection.broken:
+            raise _BrokenConnectionError from error
+        raise
+
+
+async def _run(connection: _Connection, sql: str, values: Sequence[Value]) -> list[Row]:
+    cursor = await connection.execute(_numbered(sql), values or None)
+    rows: list[Any] = await cursor.fetchall() if cursor.description else []
+    for row in rows:
+        for column, value in row.items():
+            if type(value) is str and _ESCAPE in value:
+                row[column] = _unescaped(value)
+    return rows
+
+
+@lru_cache(maxsize=512)
+def _numbered(sql: str) -> bytes:
+    """The statement with PostgreSQL's parameters: `?` and `?3` become `$1` and `$3`."""
+    count = 0
+
+    def number(match: re.Match[str]) -> str:
+        nonlocal count
+        count += 1
+        return f"${match[1] or count}"
+
+    return _PARAMETER.sub(number, sql).encode()
+
+
+def _bindable(parameters: Iterable[Value]) -> list[Value]:
+    """Parameters as PostgreSQL takes them: truth as 0 or 1, enumerations as text, no half emoji, no NUL."""
+    return [_plain(value) for value in parameters]
+
+
+def _escaped(text: str) -> str:
+    """The text without NUL: that becomes an escape and 0, and an escape becomes an escape and e."""
+    return text.replace(_ESCAPE, f"{_ESCAPE}e").replace("\0", f"{_ESCAPE}0")
+
+
+def _unescaped(text: str) -> str:
+    return text.replace(f"{_ESCAPE}0", "\0").replace(f"{_ESCAPE}e", _ESCAPE)
+
+
+def _plain(value: Value) -> Value:
+    if isinstance(value, str):
+        text = value if type(value) is str else str(value)
+        if not text.isascii():
+            text = _LONE_SURROGATE.sub("\ufffd", text)
+        return _escaped(text) if "\0" in text or _ESCAPE in text else text
+    return int(value) if isinstance(value, bool) else value
+
+
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": None,  # a prepared statement belongs to one connection of the server
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+    "application_name": "marginalia",
+    "cursor_factory": AsyncRawCursor,
+    "row_factory": dict_row,
+}
+
+
+async def _configure(connection: _Connection) -> None:
+    """Set on our side only: it goes along with every BEGIN."""
+    await connection.set_isolation_level(IsolationLevel.REPEATABLE_READ)
+
+
+async def _try_to_connect(url: str, name: str) -> None:
+    """Say at once what is wrong, which a pool only logs."""
+    try:
+        await (await AsyncConnection.connect(url, **_OPTIONS)).close()
+    except psycopg.Error as error:
+        message = f"The database {name} cannot be opened ({_reason(error)}): check DATABASE_URL, and that it runs."
+        raise StorageError(StorageErrorCode.NOT_FOUND, message) from error
+
+
+def _name_of(url: str) -> str:
+    """What to call the database in front of people: its host and name, and no password.
+
+    Raises:
+        SettingsError: the URL cannot be read.
+    """
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise SettingsError(
+            "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database."
+        ) from error
+    return f"{parts.get('dbname') or parts.get('user') or 'postgres'} on {parts.get('host') or 'this machine'}"
+
+
+def _storage_error(error: psycopg.Error, name: str) -> StorageError:
+    for kind, code, sentence in _SENTENCES:
+        if isinstance(error, kind):
+            return StorageError(code, sentence.format(name=name, reason=_reason(error)))
+    code, sentence = _OTHER
+    return StorageError(code, sentence.format(name=name, reason=_reason(error)))
+
+
+def _reason(error: psycopg.Error) -> str:
+    """The first line of what the server or the driver says."""
+    said = error.diag.message_primary or str(error) or type(error).__name__
+    return said.strip().splitlines()[0].rstrip(".")

@@ -1,0 +1,83 @@
+"""Migrations of PostgreSQL, numbered as SQLite's, each in a transaction; several nodes may apply them at once."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import cache
+from typing import TYPE_CHECKING
+
+from domain.errors import StorageError, StorageErrorCode
+from storage.sql.database import Transaction, Value
+from storage.sql.rows import time_to_text
+from storage.sql.schema import Migration, migrations_in
+
+if TYPE_CHECKING:
+    from storage.postgres.database import PostgresDatabase
+
+_LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
+  version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
+)"""
+
+_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
+
+# Of two nodes that write the same number, the second waits until the first has committed, and then leaves it at that.
+_RECORD = """
+INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
+"""
+
+
+@cache
+def shipped_migrations() -> tuple[Migration, ...]:
+    """The migrations that come with the program, oldest first."""
+    return migrations_in("storage.postgres")
+
+
+async def migrate(database: "PostgresDatabase", migrations: Sequence[Migration]) -> None:
+    """Bring a database up to the newest of the migrations.
+
+    Raises:
+        StorageError: DB_CORRUPTED, it is another program's; MIGRATION_FAILED, it is newer than the program or a
+            migration could not be applied, in which case the database is as it was before that migration.
+    """
+    current = await database.atomically(lambda transaction: _current_version(transaction, database.name))
+    newest = max((migration.version for migration in migrations), default=0)
+    if current > newest:
+        raise StorageError(
+            StorageErrorCode.MIGRATION_FAILED,
+            f"The database {database.name} was written by a newer version of this program "
+            f"(schema {current}, this program knows {newest}): update the program.",
+        )
+    for migration in migrations:
+        if migration.version > current:
+            await _apply(database, migration)
+
+
+async def _current_version(transaction: Transaction, name: str) -> int:
+    tables = {str(row["table_name"]) for row in await transaction.run(_TABLES)}
+    if tables and "schema_migrations" not in tables:
+        raise StorageError(
+            StorageErrorCode.DB_CORRUPTED,
+            f"The database {name} has tables of another program and was left as it is: name an empty database.",
+        )
+    await transaction.run(_LEDGER)
+    rows = await transaction.run("SELECT coalesce(max(version), 0) AS version FROM schema_migrations")
+    return int(rows[0]["version"])
+
+
+async def _apply(database: "PostgresDatabase", migration: Migration) -> None:
+    async def apply(transaction: Transaction) -> None:
+        record: list[Value] = [migration.version, migration.name, time_to_text(datetime.now(UTC))]
+        if await transaction.run(_RECORD, record):
+            await transaction.run(migration.script)
+
+    try:
+        await database.atomically(apply, timeout_s=MIGRATION_TIMEOUT_S)
+    except StorageError as error:
+        raise StorageError(
+            StorageErrorCode.MIGRATION_FAILED,
+            f"The database {database.name} could not be brought to schema {migration.version} ({migration.name}) "
+            f"and was left as it was. {error.message}",
+        ) from error
+
+
+MIGRATION_TIMEOUT_S = 600.0
+"""A migration that rewrites a large table takes minutes."""
