@@ -41,7 +41,7 @@ def pdf(
     objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode()
     for index, lines in enumerate(pages):
         objects[first_page + index] = (
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 600] /EpubContents {content + index} 0 R"
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 600] /Contents {content + index} 0 R"
             " /Resources << /Font << /F1 3 0 R >> /XObject << /I1 4 0 R >> >> >>"
         ).encode()
         shown = b"q 400 0 0 600 0 0 cm /I1 Do Q" if pictures and not lines else _text_stream(lines)

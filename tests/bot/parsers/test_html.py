@@ -40,7 +40,7 @@ def test_tables_are_read_row_by_row() -> None:
 
 
 def test_headings_are_chapters_and_the_contents_are_not() -> None:
-    contents = "<h2>EpubContents</h2><p><a href='#1'>I</a></p>"
+    contents = "<h2>Contents</h2><p><a href='#1'>I</a></p>"
     book = read(
         f"<h1>THE LONG NIGHT</h1><h2>By Ann Author</h2>{contents}{chapter('I. Dusk', 1)}{chapter('II. Dawn', 5)}"
         "<h2>Transcriber’s Note</h2><p>Two commas were mended.</p>",

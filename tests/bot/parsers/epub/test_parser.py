@@ -20,7 +20,7 @@ def read(data: bytes) -> BookText:
 
 def nav_of(*links: tuple[str, str]) -> str:
     lines = "".join(f'<li><a href="{href}">{title}</a></li>' for title, href in links)
-    return f'<nav epub:type="toc"><h1>EpubContents</h1><ol>{lines}</ol></nav>'
+    return f'<nav epub:type="toc"><h1>Contents</h1><ol>{lines}</ol></nav>'
 
 
 def test_documents_in_the_order_of_the_spine_with_title_author_language() -> None:
@@ -91,7 +91,7 @@ def test_wrapping_is_neither_text_nor_chapter() -> None:
 
 def test_contents_page_named_by_the_guide_is_left_out() -> None:
     guide = '<guide><reference type="toc" href="t.xhtml"/></guide>'
-    book = read(build({"t.xhtml": "<h1>EpubContents</h1><p>One, Two</p>", "a.xhtml": ONE, "b.xhtml": TWO}, guide=guide))
+    book = read(build({"t.xhtml": "<h1>Contents</h1><p>One, Two</p>", "a.xhtml": ONE, "b.xhtml": TWO}, guide=guide))
     assert book.text.startswith("One\n\n")
 
 
