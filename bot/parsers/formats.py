@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from importlib import import_module
 
-from bot.parsers.encoding import decode_markup
+from bot.parsers.encoding import ascii_head
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.titles import last_component
 from domain.book import BookText
@@ -106,7 +106,7 @@ def detect(data: bytes, filename: str) -> Format:
         return _detect_archive(data, filename)
     _refuse_foreign(data)
     named = named_format(filename)
-    if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(decode_markup(data[:_HEAD]))):
+    if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(ascii_head(data, _HEAD))):
         return Format.HTML
     return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT
 

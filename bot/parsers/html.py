@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.encoding import decode_markup
+from bot.parsers.encoding import decode_document
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.markup import add_document, parse
 from bot.parsers.text_builder import TextBuilder
@@ -25,7 +25,7 @@ def read(
     Raises:
         BookError: the file has no text or is too long.
     """
-    tree = parse(decode_markup(data))
+    tree = parse(decode_document(data))
     report(0.3)
     axis = TextBuilder(limits)
     add_document(tree, axis)
