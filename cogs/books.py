@@ -20,7 +20,7 @@ from cogs.permissions import may_remove_book
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
-from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
+from cogs.views import assert_fresh, confirmation, on_press, page_asked, page_of, page_turner
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -135,7 +135,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
-        bot.actions |= {"books-page": self._turn_page, "book-remove": self._remove}
+        bot.handle(on_press("books-page", self._turn_page), on_press("book-remove", self._remove))
 
     @app_commands.command(description="Add a book: EPUB, PDF, DOCX, HTML, Markdown or plain text")
     @app_commands.describe(

@@ -17,7 +17,7 @@ from cogs.interactions import defer_if_slow, reply
 from cogs.opening import QUESTION_LENGTH, Opening
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH
-from cogs.views import ActionButton, ActionMenu, row
+from cogs.views import action_button, action_menu, on_choice, on_press, row
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -29,7 +29,7 @@ class Chat(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
         self._use_cases = use_cases
         self._opening = opening
-        bot.actions |= {"chat-new": self._start_anew, "chat-resume": self._take_up}
+        bot.handle(on_press("chat-new", self._start_anew), on_choice("chat-resume", self._take_up))
 
     @app_commands.command(description="Talk with a book, in a thread of its own")
     @app_commands.guild_only()
@@ -79,13 +79,13 @@ class Chat(commands.Cog):
 
     async def _offer(self, interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
         say = speech_of(interaction)
-        menu = ActionMenu(
+        menu = action_menu(
             "chat-resume",
             "",
             options=[_option(each, say) for each in earlier],
             placeholder=say("Go on with …"),
         )
-        anew = ActionButton("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
+        anew = action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
         text = say("You have talked about “{title}” before.", title=plain(book.title))
         await reply(interaction, content=text, view=row(menu, anew))
 

@@ -20,7 +20,7 @@ from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
-from cogs.views import assert_fresh, confirmation, page_asked, page_of, page_turner
+from cogs.views import assert_fresh, confirmation, on_press, page_asked, page_of, page_turner
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
@@ -36,7 +36,7 @@ class Conversations(
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
         self._use_cases = use_cases
         self._opening = opening
-        bot.actions |= {"talks-page": self._turn_page, "talk-delete": self._delete}
+        bot.handle(on_press("talks-page", self._turn_page), on_press("talk-delete", self._delete))
 
     @app_commands.command(description="Open a conversation about a book, in a thread of its own")
     @app_commands.describe(book="The book", title="What to call the conversation")

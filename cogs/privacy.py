@@ -13,7 +13,7 @@ from discord.ext import commands
 from cogs.i18n import Speech, speech_of
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import ServingBot
-from cogs.views import ActionButton, assert_fresh, confirmation, row
+from cogs.views import action_button, assert_fresh, confirmation, on_press, row
 from domain.privacy import Erasure
 from domain.use_cases import UseCases
 
@@ -22,7 +22,11 @@ class Privacy(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
         self._use_cases = use_cases
-        bot.actions |= {"privacy-export": self._export, "privacy-ask": self._ask, "privacy-erase": self._erase}
+        bot.handle(
+            on_press("privacy-export", self._export),
+            on_press("privacy-ask", self._ask),
+            on_press("privacy-erase", self._erase),
+        )
 
     @app_commands.command(description="What is stored about you: have a copy, or have it erased")
     @app_commands.guild_only()
@@ -36,8 +40,8 @@ class Privacy(commands.Cog):
             provider=self._use_cases.facts.provider,
         )
         view = row(
-            ActionButton("privacy-export", "", label=say("Give me a copy")),
-            ActionButton("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
+            action_button("privacy-export", "", label=say("Give me a copy")),
+            action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
         )
         await interaction.response.send_message(text, view=view, ephemeral=True)
 

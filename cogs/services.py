@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import discord
 from discord.ext import commands
+from discord.ui import DynamicItem
 
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -56,14 +57,19 @@ class RecentIds:
 class ServingBot(commands.Bot):
     """The bot as cogs know it.
 
-    `actions` are what buttons may do, by the name in their custom_id. `at_work` are the tasks that carry out commands
+    `handled` are the dynamic items that cogs have told it of. `at_work` are the tasks that carry out commands
     and actions now; they are cancelled, and waited for, before the bot goes. `carried_out` are the last interactions.
     """
 
     use_cases: UseCases
-    actions: dict[str, Action]
+    handled: list[type[DynamicItem[Any]]]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds
+
+    def handle(self, *items: type[DynamicItem[Any]]) -> None:
+        """Have dynamic items carry out the presses of their buttons."""
+        self.add_dynamic_items(*items)
+        self.handled += items
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
         """Count the current task among those at work, until it is done. False: the gateway has told it twice."""

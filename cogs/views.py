@@ -1,7 +1,10 @@
-"""Components whose custom_id is all they know: which action, and its argument. Cogs register what actions do."""
+"""Buttons and menus that work after a restart, and what is made of them: confirmations, lists by pages.
+
+A button's custom_id says all there is to know: what it does and to what. A cog tells the bot what pressing it does.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar
@@ -12,75 +15,101 @@ from discord.ui import Button, DynamicItem, Item, Select, View
 
 from cogs.errors import Refusal, report
 from cogs.i18n import Speech, speech_of
-from cogs.services import ServingBot
-
-_TEMPLATE = r"(?P<action>[a-z-]+):(?P<argument>.*)"
+from cogs.services import Action, ServingBot
 
 
-async def carry_out(interaction: discord.Interaction[Any], action: str, argument: str) -> None:
-    """Do what a cog registered under that name; whatever goes wrong ends in a sentence."""
+def action_button(
+    action: str,
+    argument: str,
+    *,
+    label: str,
+    style: ButtonStyle = ButtonStyle.secondary,
+    disabled: bool = False,
+) -> Button[View]:
+    """A button that does what a cog has told the bot by `on_press`."""
+    return Button(label=label, style=style, custom_id=f"do:{action}:{argument}", disabled=disabled)
+
+
+def action_menu(action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> Select[View]:
+    """A menu that does what a cog has told the bot by `on_choice`; the argument goes in front of the value chosen."""
+    return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
+
+
+async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
+    """Do what a button stands for; whatever goes wrong ends in a sentence."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
     if not bot.take_up(interaction):
         return
-    act = bot.actions.get(action)
     try:
-        if act is None:
-            raise Refusal(speech_of(interaction)("This button is from an older version of me."))
         await act(interaction, argument)
     except Exception as error:  # noqa: BLE001 - discord.py would only log it, and the person read "interaction failed"
         await report(interaction, error)
 
 
-class ActionButton(DynamicItem[Button[View]], template=f"do:{_TEMPLATE}"):
-    """A button that carries out an action."""
-
-    def __init__(
-        self,
-        action: str,
-        argument: str,
-        *,
-        label: str,
-        style: ButtonStyle = ButtonStyle.secondary,
-        disabled: bool = False,
-    ) -> None:
-        super().__init__(Button(label=label, style=style, custom_id=f"do:{action}:{argument}", disabled=disabled))
-        self.action = action
-        self.argument = argument
-
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
-    ) -> Self:
-        return cls(match["action"], match["argument"], label="…")
-
-    async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        await carry_out(interaction, self.action, self.argument)
+def on_press(action: str, act: Action) -> type[DynamicItem[Any]]:
+    """The dynamic item that carries out presses of the buttons of an action."""
+    return on_custom_id(rf"do:{action}:(?P<argument>.*)", act)
 
 
-class ActionMenu(DynamicItem[Select[View]], template=f"pick:{_TEMPLATE}"):
-    """A menu that carries out an action with the value chosen; the argument in its custom_id goes in front."""
+def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
+    """As `on_press`, for buttons with a form of their own; without a group `argument`, it is the whole custom_id."""
 
-    def __init__(self, action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> None:
-        super().__init__(Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder))
-        self.action = action
-        self.argument = argument
+    class Pressed(DynamicItem[Item[Any]], template=pattern):
+        def __init__(self, item: Item[Any], argument: str) -> None:
+            super().__init__(item)
+            self.argument = argument
 
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
-    ) -> Self:
-        return cls(match["action"], match["argument"], options=[discord.SelectOption(label="…")], placeholder="")
+        @classmethod
+        async def from_custom_id(
+            cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
+        ) -> Self:
+            return cls(item, match.groupdict().get("argument", match[0]))
 
-    async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        await carry_out(interaction, self.action, f"{self.argument}{self.item.values[0]}")
+        async def callback(self, interaction: discord.Interaction[Any]) -> None:
+            await carry_out(interaction, act, self.argument)
+
+    return Pressed
+
+
+def on_choice(action: str, act: Action) -> type[DynamicItem[Any]]:
+    """The dynamic item that carries out choices from the menus of an action."""
+
+    class Chosen(DynamicItem[Select[View]], template=rf"pick:{action}:(?P<argument>.*)"):
+        def __init__(self, item: Select[View], argument: str) -> None:
+            super().__init__(item)
+            self.argument = argument
+
+        @classmethod
+        async def from_custom_id(
+            cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
+        ) -> Self:
+            assert isinstance(item, Select)
+            return cls(item, match["argument"])
+
+        async def callback(self, interaction: discord.Interaction[Any]) -> None:
+            await carry_out(interaction, act, f"{self.argument}{self.item.values[0]}")
+
+    return Chosen
+
+
+def on_stale_press(handled: Iterable[type[DynamicItem[Any]]]) -> type[DynamicItem[Any]]:
+    """The dynamic item that answers presses of buttons that no cog knows any more."""
+    known = "|".join(f"(?:{item.__discord_ui_compiled_template__.pattern})" for item in handled)
+    nameless = re.sub(r"\(\?P<\w+>", "(?:", known)
+
+    async def refuse(interaction: discord.Interaction[Any], argument: str) -> None:
+        raise Refusal(speech_of(interaction)("This button is from an older version of me."))
+
+    return on_custom_id(rf"(?!(?:{nameless})\Z)(?:do|pick):.*", refuse)
 
 
 def row(*items: Item[Any]) -> View:
-    """A view of these items. Made of dynamic items alone, it costs no memory once it is sent."""
+    """A view of these items. It is stopped, so that discord.py does not keep it: dynamic items hear the presses."""
     view = View(timeout=None)
     for item in items:
         view.add_item(item)
+    view.stop()
     return view
 
 
@@ -93,8 +122,8 @@ VALID_FOR = timedelta(minutes=15)
 def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
     """A button that does it, and one that does not."""
     return row(
-        ActionButton(action, argument, label=label, style=ButtonStyle.danger),
-        ActionButton(KEEP, "", label=say("Keep it")),
+        action_button(action, argument, label=label, style=ButtonStyle.danger),
+        action_button(KEEP, "", label=say("Keep it")),
     )
 
 
@@ -151,6 +180,6 @@ def page_turner(action: str, argument: str, page: PageOf[T], say: Speech) -> Vie
     if page.count == 1:
         return None
     return row(
-        ActionButton(action, f"{argument}:{page.number - 1}", label=say("◀ Back"), disabled=page.number == 1),
-        ActionButton(action, f"{argument}:{page.number + 1}", label=say("Next ▶"), disabled=page.number == page.count),
+        action_button(action, f"{argument}:{page.number - 1}", label=say("◀ Back"), disabled=page.number == 1),
+        action_button(action, f"{argument}:{page.number + 1}", label=say("Next ▶"), disabled=page.number == page.count),
     )

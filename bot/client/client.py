@@ -34,7 +34,7 @@ from cogs.progress import Progress
 from cogs.services import RecentIds, ServingBot
 from cogs.usage import Usage
 from cogs.verbose import Verbose
-from cogs.views import KEEP, ActionButton, ActionMenu, keep
+from cogs.views import KEEP, keep, on_press, on_stale_press
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Marginalia(ServingBot):
         keep_requests_going(self.http)
         self.identify_limit = IdentifyLimit()
         self.use_cases = app
-        self.actions = {KEEP: keep}
+        self.handled = []
         self.at_work = {}
         self.carried_out = RecentIds()
         self._announce = announce
@@ -104,9 +104,10 @@ class Marginalia(ServingBot):
     async def setup_hook(self) -> None:
         """Between log-in and the gateway."""
         await self.tree.set_translator(CatalogueTranslator())
-        self.add_dynamic_items(ActionButton, ActionMenu)
+        self.handle(on_press(KEEP, keep))
         for cog in self._cogs():
             await self.add_cog(cog)
+        self.add_dynamic_items(on_stale_press(self.handled))
         self._in_background = [asyncio.create_task(self._sync(), name="command sync")]
         if self._health:
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import discord
+from discord.ui import DynamicItem
 
 from cogs.access import common_reach, reach_of, within_reach
 from cogs.cards import position_line
@@ -23,8 +24,8 @@ from cogs.rendering.answers import source_pages
 from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.card_state import Press, read_press
 from cogs.rendering.export import TRACE_NAME, trace_markdown
-from cogs.services import Action, shelf_of
-from cogs.views import page_asked, page_of, page_turner
+from cogs.services import shelf_of
+from cogs.views import on_press, page_asked, page_of, page_turner
 from domain.chat import MessageRole
 from domain.conversation import Conversation, TurnState
 from domain.turn.transcripts import PlayedTurn
@@ -37,8 +38,10 @@ class AnswerButtons:
         self._workers = workers
         self._live: LiveTurns = workers.live
 
-    def actions(self) -> dict[str, Action]:
-        return {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
+    def items(self) -> tuple[type[DynamicItem[Any]], ...]:
+        """What carries out the presses of each button."""
+        acts = {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
+        return tuple(on_press(action, act) for action, act in acts.items())
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         say, live = speech_of(interaction), self._live.get(turn_id)

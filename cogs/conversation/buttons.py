@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Hashable, Iterable
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import discord
-from discord.ui import Button, DynamicItem, Item, View
+from discord.ui import Button, Item, View
 
 from cogs.rendering.card_state import PATTERN
 from cogs.rendering.tool_calls import ButtonData, ButtonStyle
 from cogs.rendering.words import Say
-from cogs.views import ActionButton, carry_out, row
+from cogs.views import row as view_row
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
-TOOL_CARD = "tool-card"
-"""Names of actions, as `ServingBot.actions` has them."""
+"""What the buttons do, as their custom_ids have it."""
 
 Buttons = tuple[ButtonData, ...]
 
@@ -78,28 +77,8 @@ def buttons_left(message: discord.Message, pressed: str) -> Buttons:
 
 
 def view_of(buttons: Hashable) -> View:
-    """The view that `Buttons` stand for. It costs no memory once it is sent."""
-    return row(*map(_item, cast(Iterable[ButtonData], buttons)))
-
-
-class CardButton(DynamicItem[Button[View]], template=PATTERN):
-    """A button of a card of tool calls: opens or folds one, turns the page, or hands out the full trace."""
-
-    def __init__(self, data: ButtonData) -> None:
-        style = discord.ButtonStyle(data.style)
-        super().__init__(
-            Button(label=data.label, custom_id=data.custom_id, row=data.row, style=style, disabled=data.disabled)
-        )
-
-    @classmethod
-    async def from_custom_id(
-        cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
-    ) -> Self:
-        return cls(ButtonData("…", match[0], row=0))
-
-    async def callback(self, interaction: discord.Interaction[Any]) -> None:
-        assert self.item.custom_id is not None
-        await carry_out(interaction, TOOL_CARD, self.item.custom_id)
+    """The view that `Buttons` stand for."""
+    return view_row(*map(_item, cast(Iterable[ButtonData], buttons)))
 
 
 def _button(action: str, argument: str, label: str, style: ButtonStyle = ButtonStyle.GREY) -> Buttons:
@@ -107,7 +86,6 @@ def _button(action: str, argument: str, label: str, style: ButtonStyle = ButtonS
 
 
 def _item(data: ButtonData) -> Item[Any]:
-    if turn_traced_by(data.custom_id):
-        return CardButton(data)
-    _, action, argument = data.custom_id.split(":", 2)
-    return ActionButton(action, argument, label=data.label, style=discord.ButtonStyle(data.style))
+    style = discord.ButtonStyle(data.style)
+    row = data.row if turn_traced_by(data.custom_id) else None
+    return Button(custom_id=data.custom_id, label=data.label, style=style, disabled=data.disabled, row=row)

@@ -10,7 +10,7 @@ from discord.ext import commands
 
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import HEAR, TOOL_CARD, CardButton, hear_button
+from cogs.conversation.buttons import HEAR, hear_button
 from cogs.conversation.intake import Corrections, IntakeResult, MessageIntake, is_from_a_person, mentions
 from cogs.conversation.notices import conversation_gone, hint, hint_for, how_to_start, in_private
 from cogs.conversation.presenter import ThreadContexts
@@ -21,8 +21,10 @@ from cogs.errors import sentence_for, tell_kept
 from cogs.i18n import speech_for, speech_in
 from cogs.interactions import acknowledge, take_away
 from cogs.permissions import FOR_ANSWERS, missing
+from cogs.rendering.card_state import PATTERN as CARD_BUTTON
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import NotifyPrivately, ServingBot
+from cogs.views import on_custom_id, on_press
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
@@ -52,13 +54,11 @@ class ConversationCog(commands.Cog):
         self._is_ready = False
         self._given_up: set[int] = set()
         cards = ToolCallButtons(use_cases, self._workers.live)
-        bot.actions |= AnswerButtons(use_cases, self._workers).actions() | {
-            TOOL_CARD: cards.press,
-            HEAR: self._hear_again,
-        }
-
-    async def cog_load(self) -> None:
-        self._bot.add_dynamic_items(CardButton)
+        bot.handle(
+            *AnswerButtons(use_cases, self._workers).items(),
+            on_custom_id(CARD_BUTTON, cards.press),
+            on_press(HEAR, self._hear_again),
+        )
 
     async def cog_unload(self) -> None:
         """Deliver what is made; what is not made is answered after the next start."""

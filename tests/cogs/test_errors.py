@@ -11,6 +11,7 @@ from discord import app_commands
 
 from cogs.errors import Refusal, sentence_for
 from cogs.i18n import speech_for
+from cogs.views import on_stale_press
 from domain.errors import BookError, BookErrorCode
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of
@@ -86,7 +87,8 @@ async def test_a_button_that_breaks_says_so(stage: Stage, caplog: pytest.LogCapt
 
 async def test_a_button_of_an_older_version_says_so(stage: Stage) -> None:
     shown = await stage.ann.slash(stage.channel, "privacy")
-    del stage.bot.actions["privacy-export"]
+    stage.bot.remove_dynamic_items(*stage.bot.handled)
+    stage.bot.add_dynamic_items(on_stale_press([]))
     assert shown.response
     told = await stage.ann.click(shown.response, label="Give me a copy")
     assert "from an older version" in text_of(told)
