@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 
-from bot.mcp.client import parse_servers
+from bot.mcp.addresses import parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.prices import cost_in_microdollars
 from bot.settings import Provider, Settings

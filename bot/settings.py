@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
+from platformdirs import user_data_path
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -17,6 +18,24 @@ DEFAULT_MODELS: dict[Provider, str] = {
     "openai": "gpt-5.5",
     "extractive": "extractive",
 }
+
+
+DATABASE = "marginalia.db"
+"""The database's name in DATA_DIR."""
+
+
+def default_data_dir() -> Path:
+    """Where the books are if DATA_DIR is not set: `data` in the working directory, if it is there and ours or empty.
+
+    Else the user's own folder for data, so that every program finds the same books from wherever it is started. A
+    `data` that holds other things alone belongs to another program.
+    """
+    here = Path("data")
+    if here.is_dir():
+        names = {path.name for path in here.iterdir()}
+        if not names or names & {DATABASE, "books"}:
+            return here
+    return user_data_path("marginalia", appauthor=False)
 
 
 class Settings(BaseSettings):
@@ -38,7 +57,7 @@ class Settings(BaseSettings):
     llm_tools: Literal["auto", "on", "off"] = "auto"
 
     database_url: str = ""
-    data_dir: Path = Path("data")
+    data_dir: Path = Field(default_factory=default_data_dir)
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
 
     keep_conversations_days: int = Field(default=0, ge=0, le=36_500)
@@ -55,11 +74,13 @@ class Settings(BaseSettings):
     open_meteo_url: str = "https://api.open-meteo.com"
     open_meteo_geocoding_url: str = "https://geocoding-api.open-meteo.com"
     mcp_servers: str = ""
+    mcp_trusted: Annotated[tuple[str, ...], NoDecode] = ()
+    mcp_token: str = ""
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
-    @field_validator("discord_guild_ids", "extra_tools", mode="before")
+    @field_validator("discord_guild_ids", "extra_tools", "mcp_trusted", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
@@ -93,7 +114,7 @@ class Settings(BaseSettings):
     @property
     def storage_url(self) -> str:
         """Where the database is: DATABASE_URL, else marginalia.db in DATA_DIR."""
-        return self.database_url or f"sqlite:///{self.data_dir / 'marginalia.db'}"
+        return self.database_url or f"sqlite:///{self.data_dir / DATABASE}"
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -1,254 +1,322 @@
 """Books for other programs: the shelf as a Model Context Protocol server, inside the bound of a reader.
 
-Its tools are the book tools of a conversation, each with one argument more: which book. Its resources are the books
-and their pages. Everything is read only.
+Its tools are the book tools of a conversation, each with one argument more: which book. Its resources are the books,
+their chapters and their pages, its prompts what readers ask most.
 """
 
 import asyncio
-import re
-import socket
-from collections.abc import Awaitable, Callable, Sequence
+import json
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
-from urllib.parse import quote, unquote
+from typing import Any, get_args
 
+import anyio
 from mcp import MCPError, types
-from mcp.server.lowlevel import Server
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
+from mcp.server.session import ServerSession
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourcesListChanged
+from mcp.shared.message import SessionMessage
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
-from bot.tools.book import BOOK_TOOLS, book_toolbox
-from domain.book import Book, ContentsEntry, numbered, page_reference
-from domain.errors import BookError, MarginaliaError
-from domain.library.progress import end_of_page, find_page
-from domain.library.shelf import Bookshelf
-from domain.ports import BookFile, BookView, ReaderRepository, ToolHandler
-from domain.spoilers.bound import label_at
-from domain.tool_use import ToolDefinition
-from domain.tools.registry import ToolRegistry, as_result, to_json
+from bot.mcp.book_tools import as_text, fault_in, output_schema, tools_of
+from bot.mcp.books import OpenBooks
+from bot.mcp.prompts import complete, get_prompt, list_prompts
+from bot.mcp.resources import TEMPLATES, list_resources, read_resource
+from bot.mcp.streams import Incoming
+from domain.characters import encodable
+from domain.errors import MarginaliaError
+from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.registry import as_result
 
-LIST_BOOKS = ToolDefinition(
-    "list_books",
-    "List the books on the shelf, with how far each has been read: nothing beyond is shown by any tool.",
-    {"type": "object", "properties": {}, "required": [], "additionalProperties": False},
-)
 INSTRUCTIONS = (
     "Books, as far as their reader has read. Answer questions about a book from its own pages: search_book first, "
     "read_pages or read_around for more, find_phrase for quotations. Name the page after what you take from it. "
     "Nothing beyond the reader's page is shown; do not fill the gap from what you know of the book."
 )
 
-_FAREWELL_S = 1
-"""Seconds that open streams have left once the program is told to stop; clients keep theirs open for good."""
+LOOK_EVERY_S = 3.0
+"""How soon a client hears of a book that was added or read on elsewhere."""
 
-_BOOK_ARGUMENT = {"type": "string", "description": "The book: its title or id, as list_books gives them."}
-_BOOK_URI = re.compile(r"book://([^/]+)")
-_PAGE_URI = re.compile(r"book://([^/]+)/pages/([^/]+)")
+BEAT_S = 1.0
+"""How often a client that asked for progress hears of a call that takes its time."""
 
+_MOST_PEERS = 1_000
+_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
+"""From debug to emergency."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenBooks:
-    """The shelf as one reader may see it: up to `page` of each book, or without one up to the reader's own position."""
-
-    shelf: Bookshelf
-    readers: ReaderRepository
-    reader_id: str
-    page: str = ""
-    tool_timeout: float = 30.0
-
-    async def list(self) -> Sequence[Book]:
-        return await self.shelf.list(None)
-
-    async def open(self, reference: str) -> tuple[BookFile, BookView]:
-        """A book by its title or id, and the part of it that may be seen.
-
-        Raises:
-            BookError: there is no such book, its file is gone, or it has no such page.
-        """
-        book = await self.shelf.find(reference, shelf=None)
-        file = await self.shelf.open(book)
-        return file, file.view(await self._bound(book, file))
-
-    async def page_text(self, reference: str, label: str) -> str:
-        """A page as it stands in the book; of one that is not read to its end, what has been read of it.
-
-        Raises:
-            BookError: as `open`, or the page has not been reached.
-        """
-        file, view = await self.open(reference)
-        page = find_page(await file.pages(), label)
-        if page is not None and page.end <= view.read_to:
-            return await file.text(page.label)
-        return "\n\n".join(passage.text for passage in await view.read_pages(label, label))
-
-    async def _bound(self, book: Book, file: BookFile) -> int:
-        if self.page:
-            return end_of_page(await file.pages(), self.page)
-        return (await self.readers.get_position(self.reader_id, book.id)).bound(book.length)
+_Context = ServerRequestContext[Any, Any]
+_log = logging.getLogger(__name__)
 
 
-def tools_of(books: OpenBooks) -> ToolRegistry:
-    """The tools over all books: those of a conversation, told which book, and a list of the books."""
-    registry = ToolRegistry()
-    registry.register(LIST_BOOKS, _lister(books))
-    for definition in BOOK_TOOLS:
-        registry.register(_with_book(definition), _in_book(books, definition.name))
-    return registry
+@dataclass(slots=True)
+class _Peer:
+    """A client of the handshake era: its connection, and the least level of log messages it wants."""
+
+    session: ServerSession
+    level: str = "warning"
 
 
-def book_server(books: OpenBooks) -> Server[Any]:
+class _Server(Server[Any]):
+    """One that says on every transport that it tells of changed resources."""
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        told = notification_options or NotificationOptions(resources_changed=True)
+        return super().create_initialization_options(told, experimental_capabilities, extensions)
+
+
+class BookServer:
+    """What the server answers. With `positions`, clients may say how far their reader has read."""
+
+    def __init__(self, books: OpenBooks, *, positions: bool = False) -> None:
+        self._books = books
+        self._positions = positions
+        self._definitions = tools_of(books, positions=positions).get_definitions()
+        self._peers: OrderedDict[str, _Peer] = OrderedDict()
+        self._changes = InMemorySubscriptionBus()
+
+    def build(self) -> Server[Any]:
+        """An MCP server, not yet on any line."""
+        server = _Server(
+            "marginalia",
+            title="Marginalia",
+            version=version("marginalia"),
+            instructions=INSTRUCTIONS,
+            lifespan=self._watching,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_list_prompts=self._list_prompts,
+            on_get_prompt=self._get_prompt,
+            on_completion=self._complete,
+            on_subscriptions_listen=ListenHandler(self._changes),
+        )
+        # Not by its own keyword, which warns that the newest protocol has it no more: most clients speak an older one.
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
+        server.middleware.append(self._remember_peer)
+        return server
+
+    async def _list_tools(self, ctx: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        _refuse_cursor(params)
+        return types.ListToolsResult(tools=[_as_mcp(definition) for definition in self._definitions])
+
+    async def _call_tool(self, ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        definition = next((each for each in self._definitions if each.name == params.name), None)
+        if definition is None:
+            known = ", ".join(each.name for each in self._definitions)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {encodable(params.name)!r}. Known: {known}")
+        arguments = params.arguments or {}
+        if fault := fault_in(definition, arguments):
+            return _failed(fault)
+        registry = tools_of(self._seen_by(ctx), positions=self._positions)
+        dispatch = registry.build_dispatcher(self._books.tool_timeout)
+        began = time.perf_counter()
+        async with _progress(ctx, definition.name):
+            result = as_result(await dispatch(definition.name, arguments))
+        await self._log_call(ctx, definition.name, result, time.perf_counter() - began)
+        if result.is_error:
+            return _failed(_own_words(result.content))
+        text = types.TextContent(type="text", text=as_text(definition.name, result))
+        return types.CallToolResult(content=[text], structured_content=json.loads(result.content))
+
+    async def _list_resources(
+        self, ctx: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return await list_resources(self._seen_by(ctx), params.cursor if params else None)
+
+    async def _list_templates(
+        self, ctx: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        _refuse_cursor(params)
+        return types.ListResourceTemplatesResult(resource_templates=list(TEMPLATES))
+
+    async def _read_resource(self, ctx: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        return await read_resource(self._seen_by(ctx), str(params.uri))
+
+    async def _list_prompts(
+        self, ctx: _Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        _refuse_cursor(params)
+        return list_prompts()
+
+    async def _get_prompt(self, ctx: _Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        return await get_prompt(self._seen_by(ctx), params.name, params.arguments or {})
+
+    async def _complete(self, ctx: _Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        return await complete(self._seen_by(ctx), params)
+
+    async def _set_level(self, ctx: _Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        if peer := self._peers.get(_session_id(ctx)):
+            peer.level = params.level
+        return types.EmptyResult()
+
+    async def _remember_peer(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
+        """Keep the connection of a client of the handshake era, to tell it of changes; the newest ones are kept."""
+        key = _session_id(ctx)
+        if key in self._peers:
+            self._peers[key].session = ctx.session
+        else:
+            self._peers[key] = _Peer(ctx.session)
+            if len(self._peers) > _MOST_PEERS:
+                self._peers.popitem(last=False)
+        self._peers.move_to_end(key)
+        return await call_next(ctx)
+
+    def _seen_by(self, ctx: _Context) -> OpenBooks:
+        about = ctx.session.client_params
+        return self._books.seen_by(about.client_info.name if about else "")
+
+    async def _log_call(self, ctx: _Context, tool: str, result: ToolResult, seconds: float) -> None:
+        """Tell the client what came of a call, if it wants to know; never what stands in a book."""
+        level: types.LoggingLevel = "warning" if result.is_error else "info"
+        wanted = self._wanted_level(ctx)
+        if wanted not in _LEVELS or _LEVELS.index(level) < _LEVELS.index(wanted):
+            return
+        came_of_it = "failed" if result.is_error else result.summary or "done"
+        data = f"{tool}: {came_of_it}, {seconds * 1000:.0f} ms"
+        params = types.LoggingMessageNotificationParams(level=level, logger="marginalia", data=data)
+        await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
+
+    def _wanted_level(self, ctx: _Context) -> str:
+        """The least level of log messages that the client wants; blank where it wants none."""
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # which ask for it with each request
+            return str((ctx.meta or {}).get(types.LOG_LEVEL_META_KEY, ""))
+        peer = self._peers.get(_session_id(ctx))
+        return peer.level if peer else ""
+
+    @asynccontextmanager
+    async def _watching(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
+        watch = asyncio.create_task(self._watch())
+        try:
+            yield {}
+        finally:
+            watch.cancel()
+            await asyncio.wait({watch})
+
+    async def _watch(self) -> None:
+        """Tell clients when books were added or removed, or read on in."""
+        before: dict[str, object] = {}
+        while True:
+            try:
+                now = await self._state()
+            except MarginaliaError as error:
+                _log.warning("the shelf cannot be looked at: %s", error.message)
+            else:
+                if any(before[name] != now[name] for name in before.keys() & now.keys()):
+                    await self._tell_of_change()
+                before = now
+            await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _state(self) -> dict[str, object]:
+        """What the resources depend on, by the names of the clients there are."""
+        sessions = [peer.session.client_params for peer in self._peers.values()]
+        names = ["", *(about.client_info.name for about in sessions if about)]
+        return {name: await self._books.seen_by(name).state() for name in dict.fromkeys(names)}
+
+    async def _tell_of_change(self) -> None:
+        await self._changes.publish(ResourcesListChanged())
+        for key, peer in list(self._peers.items()):
+            try:
+                await peer.session.send_resource_list_changed()
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._peers.pop(key, None)
+
+
+def book_server(books: OpenBooks, *, positions: bool = False) -> Server[Any]:
     """An MCP server, not yet on any line."""
-    registry = tools_of(books)
-    dispatch = registry.build_dispatcher(books.tool_timeout)
+    return BookServer(books, positions=positions).build()
 
-    async def list_tools(ctx: object, params: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_as_mcp(definition) for definition in registry.get_definitions()])
 
-    async def call_tool(ctx: object, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = as_result(await dispatch(params.name, params.arguments or {}))
-        text = types.TextContent(type="text", text=result.content)
-        return types.CallToolResult(content=[text], is_error=result.is_error)
-
-    async def list_resources(ctx: object, params: object) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[_as_resource(book) for book in await books.list()])
-
-    async def list_templates(ctx: object, params: object) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[_PAGE_TEMPLATE])
-
-    async def read_resource(ctx: object, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await _resource_text(books, params.uri)
-        content = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=text)
-        return types.ReadResourceResult(contents=[content])
-
-    return Server(
-        "marginalia",
-        title="Marginalia",
-        version=version("marginalia"),
-        instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
+def _as_mcp(definition: ToolDefinition) -> types.Tool:
+    reads = definition.name != "set_position"
+    return types.Tool(
+        name=definition.name,
+        description=definition.description,
+        input_schema=definition.parameters,
+        output_schema=output_schema(definition.name),
+        annotations=types.ToolAnnotations(
+            read_only_hint=reads, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
     )
+
+
+def _failed(sentence: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=encodable(sentence))], is_error=True)
+
+
+def _own_words(failure: str) -> str:
+    """The sentence of a failure that is `{"error": sentence}`."""
+    try:
+        return str(json.loads(failure)["error"])
+    except (ValueError, KeyError, TypeError):
+        return failure
+
+
+def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
+    if params is not None and params.cursor is not None:
+        raise MCPError(types.INVALID_PARAMS, "This cursor is not valid: the list has one page.")
+
+
+def _session_id(ctx: _Context) -> str:
+    """The id of a session over HTTP; blank on standard input and output, which are one."""
+    return str(ctx.request.headers.get("mcp-session-id", "")) if ctx.request is not None else ""
+
+
+@asynccontextmanager
+async def _progress(ctx: _Context, tool: str) -> AsyncIterator[None]:
+    """Tell a client that wants to know that its call is being worked on; progress is in seconds."""
+
+    async def beat() -> None:
+        began = time.monotonic()
+        while True:
+            await ctx.session.report_progress(round(time.monotonic() - began, 1), message=f"{tool} is at work")
+            await asyncio.sleep(BEAT_S)
+
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.wait({beating})
 
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve the program at the other end of standard input and output until it hangs up."""
     async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+
+        async def answer_unreadable(item: SessionMessage | Exception) -> SessionMessage | Exception:
+            if isinstance(item, ValidationError):
+                await outgoing.send(_parse_error(item))
+            return item
+
+        await server.run(Incoming(incoming, answer_unreadable), outgoing, server.create_initialization_options())
 
 
-async def serve_http(server: Server[Any], port: int, ready: Callable[[str], None]) -> None:
-    """Serve streamable HTTP on loopback until the program is stopped; `ready` is told the address.
-
-    There is no login: whoever may use this machine may read. Pages of the web may not, by the checks of the SDK.
-
-    Raises:
-        OSError: the port is taken.
-    """
-    import uvicorn
-
-    listener = socket.create_server(("127.0.0.1", port))
-    app = server.streamable_http_app()
-    config = uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=_FAREWELL_S)
-    ready(f"http://127.0.0.1:{listener.getsockname()[1]}/mcp")
-    await uvicorn.Server(config).serve(sockets=[listener])
-    await asyncio.sleep(0)  # it raises again the signal that stopped it: take that here, not while the books are closed
-
-
-def _lister(books: OpenBooks) -> ToolHandler:
-    async def call(args: dict[str, Any]) -> str:
-        return to_json({"books": [await _line(books, book) for book in await books.list()]})
-
-    return call
-
-
-async def _line(books: OpenBooks, book: Book) -> dict[str, Any]:
-    line = {"id": book.id, "title": book.title, "author": book.author}
+def _parse_error(error: ValidationError) -> SessionMessage:
+    """The reply to a line that is no message, with the line's id where one can be made out."""
+    line = error.errors(include_url=False)[0]["input"]
     try:
-        file, view = await books.open(book.id)
-    except BookError as error:
-        return {**line, "problem": error.message}
-    if view.read_to >= book.length:
-        return {**line, "open_to": "the end"}
-    if not view.read_to:
-        return {**line, "open_to": "nothing yet"}
-    about = "about " if book.pages_estimated else ""
-    return {**line, "open_to": f"{about}page {label_at(await file.pages(), view.read_to)}"}
-
-
-def _in_book(books: OpenBooks, tool: str) -> ToolHandler:
-    async def call(args: dict[str, Any]) -> Any:
-        reference = args.pop("book")
-        if not isinstance(reference, str) or not reference.strip():
-            raise ValueError("book must be a title or an id; list_books names them")
-        _, view = await books.open(reference)
-        # A new toolbox for each call: its word budget is meant for one answer, and answers are unknown here.
-        return await book_toolbox(view).build_dispatcher(None)(tool, args)
-
-    return call
-
-
-def _with_book(definition: ToolDefinition) -> ToolDefinition:
-    schema = definition.parameters
-    parameters = {
-        **schema,
-        "properties": {"book": _BOOK_ARGUMENT, **schema["properties"]},
-        "required": ["book", *schema["required"]],
-    }
-    return ToolDefinition(definition.name, definition.description, parameters)
-
-
-def _as_mcp(definition: ToolDefinition) -> types.Tool:
-    return types.Tool(
-        name=definition.name,
-        description=definition.description,
-        input_schema=definition.parameters,
-        annotations=types.ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False),
-    )
-
-
-_PAGE_TEMPLATE = types.ResourceTemplate(
-    name="page",
-    title="A page of a book",
-    uri_template="book://{book}/pages/{page}",
-    description="The text of a page that has been read; the page as printed (12, xii).",
-    mime_type="text/plain",
-)
-
-
-def _as_resource(book: Book) -> types.Resource:
-    by = f" by {book.author}" if book.author else ""
-    return types.Resource(
-        name=book.id,
-        title=book.title,
-        uri=f"book://{quote(book.id, safe='')}",
-        description=f"“{book.title}”{by}: its contents as far as it has been read",
-        mime_type="text/plain",
-    )
-
-
-async def _resource_text(books: OpenBooks, uri: str) -> str:
-    readings: dict[re.Pattern[str], Callable[..., Awaitable[str]]] = {
-        _BOOK_URI: lambda book: _contents(books, book),
-        _PAGE_URI: books.page_text,
-    }
-    try:
-        for pattern, read in readings.items():
-            if match := pattern.fullmatch(uri):
-                return await read(*map(unquote, match.groups()))
-    except MarginaliaError as error:
-        raise MCPError(types.INVALID_PARAMS, error.message, {"uri": uri}) from error
-    raise MCPError(types.INVALID_PARAMS, f"There is no resource {uri}.", {"uri": uri})
-
-
-async def _contents(books: OpenBooks, reference: str) -> str:
-    _, view = await books.open(reference)
-    title = " by ".join(part for part in (view.book.title, view.book.author) if part)
-    return "\n".join([title, "", *[_contents_line(entry, view.book) for entry in await view.contents()]])
-
-
-def _contents_line(entry: ContentsEntry, book: Book) -> str:
-    page = page_reference(entry.page, entry.page, estimated=book.pages_estimated)
-    return f"{'  ' * (entry.level - 1)}{numbered(entry.number, entry.title)} ({page})"
+        message = json.loads(line) if isinstance(line, str) else line
+    except (ValueError, RecursionError):
+        message = None
+    name = message.get("id") if isinstance(message, dict) else None
+    known = name if isinstance(name, str | int) and not isinstance(name, bool) else None
+    why = "half a character (a lone surrogate) stands in it" if known is not None else "it is not valid JSON-RPC"
+    code = types.PARSE_ERROR if message is None else types.INVALID_REQUEST
+    reply = types.ErrorData(code=code, message=f"This message cannot be read: {why}.")
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=reply))

@@ -8,7 +8,8 @@ from typing import Any
 
 from mcp import MCPError, types
 
-from bot.mcp.client import ServerAddress, ServerLink, ServerUnavailableError
+from bot.mcp.addresses import ServerAddress
+from bot.mcp.client import ServerLink, ServerUnavailableError
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import ToolRegistry, error_output, to_json

@@ -159,9 +159,9 @@ BOOK_TOOLS = (
 """The tools that read. A conversation has one more, with which a new position can be proposed."""
 
 
-def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS) -> ToolRegistry:
+def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS, *, tell_budget: bool = True) -> ToolRegistry:
     """The tools of one turn over one view of the book; all of them together keep to one reading budget."""
-    budget = WordBudget()
+    budget = WordBudget(told=tell_budget)
     tools, whole = BookTools(view, budget), WholeBookTools(view, budget, aids)
     handlers: dict[str, ToolHandler] = {
         "search_book": tools.search_book,
@@ -211,7 +211,9 @@ class BookTools:
         entries = await self._view.contents()
         told = listed(entries, whole_argument(args, "from", 1, 1, MOST_CHAPTERS))
         self._budget.spend(len(json.dumps(told).split()))
-        content = json.dumps(told | {"budget": self._budget.sentence}, ensure_ascii=False)
+        if sentence := self._budget.sentence:
+            told["budget"] = sentence
+        content = json.dumps(told, ensure_ascii=False)
         summary = counted(len(entries), "chapter")
         return ToolResult(content, summary=summary, depends_to=self._view.read_to, data=_contents_data(entries))
 
@@ -227,7 +229,7 @@ class BookTools:
         places = [passage_of(place) for place in dict.fromkeys((mentions.first, mentions.last)) if place]
         told = _mentions_note(mentions)
         self._budget.spend(sum(len(text.split()) for text in (told, *(place.text for place in places))))
-        note = f"{told} {self._budget.sentence} First and last place:" if places else told
+        note = " ".join(filter(None, (told, self._budget.sentence, "First and last place:"))) if places else told
         shown = "\n\n".join([note, *map(labelled, places)])
         return ToolResult(
             shown,

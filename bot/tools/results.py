@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from domain.book import ChapterCount, Citation, Passage, Sentence, numbered
+from domain.book import ChapterCount, Citation, Passage, Sentence, numbered, page_reference
 from domain.tool_use import ToolDefinition
 
 WORD_BUDGET = 8_000
@@ -16,10 +16,11 @@ MOST_CHAPTERS_COUNTED = 40
 
 
 class WordBudget:
-    """What is left to read for one answer."""
+    """What is left to read for one answer. One that is not `told` is kept all the same."""
 
-    def __init__(self, words: int = WORD_BUDGET) -> None:
+    def __init__(self, words: int = WORD_BUDGET, *, told: bool = True) -> None:
         self._left = words
+        self._told = told
 
     @property
     def left(self) -> int:
@@ -28,7 +29,9 @@ class WordBudget:
 
     @property
     def sentence(self) -> str:
-        """What is left, told to the model."""
+        """What is left, told to the model; blank where it is not to be told."""
+        if not self._told:
+            return ""
         return f"About {self.left // 100 * 100:,} words of reading are left for this answer."
 
     def spend(self, words: int) -> None:
@@ -87,9 +90,11 @@ def _chapter(each: ChapterCount) -> str:
     return numbered(each.number, each.title) if each.number else "before the first chapter"
 
 
-def labelled(passage: Passage) -> str:
+def labelled(passage: Passage, *, estimated: bool = False) -> str:
     """A passage under a line that says where it stands."""
     pages = f"Page {passage.page}" if passage.page == passage.last_page else f"Pages {passage.page}-{passage.last_page}"
+    if estimated:
+        pages = page_reference(passage.page, passage.last_page, estimated=True)
     where = " · ".join(part for part in (pages, passage.chapter, passage.source) if part)
     return f"[{where}]\n{passage.text}"
 

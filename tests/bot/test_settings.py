@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from platformdirs import user_data_path
 
 from bot.settings import Settings, load_settings
 from domain.errors import SettingsError
@@ -11,6 +12,7 @@ from domain.errors import SettingsError
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
     for name in Settings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
 
@@ -18,7 +20,31 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_with_nothing_set_the_built_in_answerer_is_used() -> None:
     settings = load_settings()
     assert (settings.provider, settings.history_messages) == ("extractive", 20)
-    assert settings.storage_url == "sqlite:///data/marginalia.db"
+
+
+def test_with_nothing_set_the_books_are_in_the_users_own_folder_from_wherever_it_is_started(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    first = load_settings().data_dir
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert load_settings().data_dir == first == user_data_path("marginalia", appauthor=False)
+    assert load_settings().storage_url == f"sqlite:///{first}/marginalia.db"
+
+
+@pytest.mark.parametrize("content", [None, "marginalia.db", "books/1.book"])
+def test_a_folder_data_that_is_there_is_used(content: str | None) -> None:
+    Path("data").mkdir()
+    if content:
+        Path("data", content).parent.mkdir(exist_ok=True)
+        Path("data", content).touch()
+    assert load_settings().storage_url == "sqlite:///data/marginalia.db"
+
+
+def test_a_folder_data_of_another_program_is_left_alone() -> None:
+    Path("data").mkdir()
+    Path("data", "measurements.csv").touch()
+    assert load_settings().data_dir == user_data_path("marginalia", appauthor=False)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.mcp.client import ServerAddress, parse_servers
+from bot.mcp.addresses import ServerAddress, parse_servers
 from domain.errors import SettingsError
 
 

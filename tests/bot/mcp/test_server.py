@@ -3,17 +3,23 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters, types
+from mcp.client.session import IncomingMessage
+from mcp.server.subscriptions import ResourcesListChanged
 
-from bot.mcp.server import OpenBooks, book_server
+from bot.mcp import server as server_module
+from bot.mcp.books import OpenBooks
+from bot.mcp.server import book_server
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import Bookshelf
@@ -30,18 +36,31 @@ PAGES = (
 
 
 class PagesReader:
-    """A BookParser for a book that is one page a line."""
+    """A BookParser for a book of these `texts`, each a page of its own; the first is the first chapter."""
+
+    def __init__(self, texts: Sequence[str] = PAGES, labels: Sequence[str] = ()) -> None:
+        self.texts = texts
+        self.labels = labels
 
     async def expect(self, filename: str) -> None:
         """It is always ready."""
 
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
         pages, start = [], 0
-        for number, text in enumerate(PAGES, 1):
-            pages.append(Page(number, str(number), start, start + len(text) + 1))
+        labels = self.labels or [str(number) for number in range(1, len(self.texts) + 1)]
+        for number, (label, text) in enumerate(zip(labels, self.texts, strict=True), 1):
+            pages.append(Page(number, label, start, start + len(text) + 1))
             start += len(text) + 1
-        chapters = (Chapter(1, "Dusk", 0, pages[0].end), Chapter(2, "The Keeper", pages[1].start, pages[2].end))
-        return BookText("\n".join(PAGES) + "\n", tuple(pages), chapters, "txt", filename, "A. Writer")
+        chapters = [Chapter(1, "Dusk", 0, pages[0].end)]
+        if len(pages) > 1:
+            chapters.append(Chapter(2, "The Keeper", pages[1].start, pages[-1].end))
+        text = "\n".join(self.texts) + "\n"
+        return BookText(text, tuple(pages), tuple(chapters), "txt", filename, "A. Writer")
+
+
+@pytest.fixture
+def parser() -> PagesReader:
+    return PagesReader()
 
 
 @pytest.fixture
@@ -51,9 +70,9 @@ async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
 
 
 @pytest.fixture
-async def shelf(storage: Storage, tmp_path: Path) -> AsyncIterator[Bookshelf]:
+async def shelf(storage: Storage, tmp_path: Path, parser: PagesReader) -> AsyncIterator[Bookshelf]:
     files = SQLiteBookFiles(tmp_path / "books")
-    yield Bookshelf(reader=PagesReader(), files=files, books=storage.books, clock=lambda: MIDNIGHT)
+    yield Bookshelf(reader=parser, files=files, books=storage.books, clock=lambda: MIDNIGHT)
     await files.close()
 
 
@@ -71,11 +90,32 @@ def bounded(books: OpenBooks, page: str) -> Client:
     return Client(book_server(OpenBooks(shelf=books.shelf, readers=books.readers, reader_id="terminal", page=page)))
 
 
-async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
-    result = await client.call_tool(tool, arguments)
+END_OF_FIRST = ReadingPosition(PositionState.READING, len(PAGES[0]) + 1)
+WAY_ON = re.compile(r"stops (?:on|at the end of) p\. (\d+)\. .* read_pages with from=(\d+)\.")
+LAMP: dict[str, Any] = {"book": "The Lamp"}
+EVERY_CALL: list[tuple[str, dict[str, Any]]] = [
+    ("list_books", {}),
+    ("search_book", LAMP | {"query": "missing boat"}),
+    ("read_pages", LAMP | {"from": "1", "to": "3"}),
+    ("read_around", LAMP | {"passage": "passage-0-32"}),
+    ("table_of_contents", LAMP),
+    ("find_phrase", LAMP | {"text": "seven boats"}),
+    ("count_mentions", LAMP | {"term": "lamp"}),
+    ("story_so_far", LAMP),
+    ("who_is", LAMP | {"name": "Mara"}),
+    ("set_position", LAMP | {"page": "2"}),
+]
+
+
+def text_of(result: types.CallToolResult) -> str:
     (content,) = result.content
     assert isinstance(content, types.TextContent)
-    return content.text, result.is_error
+    return content.text
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, bool]:
+    result = await client.call_tool(tool, arguments)
+    return text_of(result), result.is_error
 
 
 async def read(client: Client, uri: str) -> str:
@@ -121,12 +161,22 @@ class TestTools:
         ("tool", "arguments", "sentence"),
         [
             ("search_book", {"query": "x"}, "Missing required argument: book"),
-            ("search_book", {"book": "The Lamp"}, "Missing required argument: query"),
+            ("search_book", LAMP, "Missing required argument: query"),
             ("search_book", {"book": "Moby Dick", "query": "x"}, "There is no book called “Moby Dick”"),
-            ("search_book", {"book": 3, "query": "x"}, "book must be a title or an id"),
-            ("search_book", {"book": "The Lamp", "query": "x", "top_k": "many"}, "top_k must be a whole number"),
-            ("read_pages", {"book": "The Lamp", "from": "99"}, "99"),
-            ("burn_book", {"book": "The Lamp"}, "Unknown tool"),
+            ("search_book", {"book": 3, "query": "x"}, "book must be a text"),
+            (
+                "search_book",
+                LAMP | {"query": "x", "top_k": 21},
+                "top_k must be a whole number from 1 to 20",
+            ),
+            ("search_book", LAMP | {"query": "x", "also": ["y", 1]}, "also must be a list of texts"),
+            (
+                "search_book",
+                LAMP | {"query": "x", "page": 9},
+                "Unknown argument: page. Known: book, query",
+            ),
+            ("search_book", LAMP | {"query": "x", "top_k": "many"}, "top_k must be a whole number"),
+            ("read_pages", LAMP | {"from": "99"}, "99"),
         ],
     )
     async def test_what_cannot_be_done_is_said_to_the_model(
@@ -136,6 +186,94 @@ class TestTools:
             text, failed = await call(client, tool, **arguments)
         assert failed
         assert sentence in text
+
+    async def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(self, books: OpenBooks) -> None:
+        async with Client(book_server(books)) as client:
+            with pytest.raises(MCPError, match="Unknown tool: 'burn_book'") as refusal:
+                await client.call_tool("burn_book", LAMP)
+        assert refusal.value.code == types.INVALID_PARAMS
+
+    @pytest.mark.parametrize("arguments", EVERY_CALL, ids=lambda arguments: arguments[0])
+    async def test_what_comes_back_is_structured_as_the_tool_says(
+        self, books: OpenBooks, arguments: tuple[str, dict[str, Any]]
+    ) -> None:
+        tool, given = arguments
+        async with Client(book_server(books, positions=True)) as client:
+            listed = {each.name: each for each in (await client.list_tools()).tools}
+            result = await client.call_tool(tool, given)
+        schema = listed[tool].output_schema
+        assert schema is not None
+        Draft202012Validator.check_schema(schema)
+        Draft202012Validator(schema).validate(result.structured_content)
+        assert not result.is_error
+
+    async def test_every_tool_is_called_by_the_test_above(self, books: OpenBooks) -> None:
+        async with Client(book_server(books, positions=True)) as client:
+            listed = {each.name for each in (await client.list_tools()).tools}
+        assert listed == {tool for tool, _ in EVERY_CALL}
+
+    async def test_passages_are_data_and_text(self, books: OpenBooks) -> None:
+        async with Client(book_server(books)) as client:
+            result = await client.call_tool("find_phrase", LAMP | {"text": "seven boats"})
+        content = cast(dict[str, Any], result.structured_content)
+        (passage,) = content["passages"]
+        assert content["note"] == "1 exact, 0 similar."
+        assert (passage["page"], passage["chapter"], passage["estimated"]) == ("2", "The Keeper", False)
+        assert passage["text"] in text_of(result)
+
+    async def test_no_word_of_budgets(self, books: OpenBooks) -> None:
+        async with Client(book_server(books)) as client:
+            for tool, arguments in EVERY_CALL[:-1]:
+                result = await client.call_tool(tool, arguments)
+                told = text_of(result) + json.dumps(result.structured_content)
+                assert "budget" not in told
+                assert "left for this answer" not in told
+
+    async def test_pages_that_are_estimated_say_so(self, books: OpenBooks, book: Book, storage: Storage) -> None:
+        await storage.books.save(replace(book, pages_estimated=True))
+        async with Client(book_server(books)) as client:
+            found = await client.call_tool("read_pages", {"book": book.id, "from": "2"})
+            contents = await client.call_tool("table_of_contents", {"book": book.id})
+        assert text_of(found).startswith("[about p. 2 · The Keeper")
+        assert cast(dict[str, Any], found.structured_content)["passages"][0]["estimated"] is True
+        assert cast(dict[str, Any], contents.structured_content)["estimated"] is True
+
+    async def test_reading_says_where_it_stopped_and_how_to_go_on(
+        self, shelf: Bookshelf, storage: Storage, parser: PagesReader
+    ) -> None:
+        parser.texts = [f"Page {n} has words. " + "So many words. " * 500 for n in range(1, 9)]
+        await shelf.add(b"Long", "Long")
+        books = OpenBooks(shelf=shelf, readers=storage.readers, reader_id="terminal")
+        read: list[str] = []
+        async with Client(book_server(books)) as client:
+            first = "1"
+            while first:
+                result = await client.call_tool("read_pages", {"book": "Long", "from": first, "to": "8"})
+                content = cast(dict[str, Any], result.structured_content)
+                read += [passage["page"] for passage in content["passages"]]
+                way_on = re.search(
+                    r"stops (?:on|at the end of) p\. (\d+)\. .* read_pages with from=(\d+)\.", content["note"]
+                )
+                assert way_on is None or way_on[1] == read[-1]
+                assert (way_on is None) == (read[-1] == "8")
+                first = way_on[2] if way_on else ""
+        assert list(dict.fromkeys(read)) == [str(number) for number in range(1, 9)]
+
+    async def test_a_page_too_long_to_be_read_at_once_is_read_on_from_its_middle(
+        self, shelf: Bookshelf, storage: Storage, parser: PagesReader
+    ) -> None:
+        page = " ".join(f"Sentence {number} is one of very many on this endless page." for number in range(400))
+        parser.texts = [page]
+        await shelf.add(b"Endless", "Endless")
+        books = OpenBooks(shelf=shelf, readers=storage.readers, reader_id="terminal")
+        async with Client(book_server(books)) as client:
+            result = await client.call_tool("read_pages", {"book": "Endless", "from": "1"})
+            note = cast(dict[str, Any], result.structured_content)["note"]
+            way_on = re.search(r"stops on p\. 1\. .* read_around with passage=(passage-\d+-\d+), after=5", note)
+            assert way_on
+            more = await client.call_tool("read_around", {"book": "Endless", "passage": way_on[1], "after": 5})
+        last = re.findall(r"Sentence (\d+)", text_of(result))[-1]
+        assert f"Sentence {int(last) + 1} " in text_of(more)
 
 
 class TestBound:
@@ -162,8 +300,7 @@ class TestBound:
     ) -> None:
         async with Client(book_server(books)) as client:
             open_before, _ = await call(client, "read_pages", book=book.id, **{"from": "3"})
-            end_of_first = ReadingPosition(PositionState.READING, len(PAGES[0]) + 1)
-            await storage.readers.set_position("terminal", book.id, end_of_first)
+            await storage.readers.set_position("terminal", book.id, END_OF_FIRST)
             closed_now, failed = await call(client, "read_pages", book=book.id, **{"from": "3"})
         assert "grandfather" in open_before
         assert failed
@@ -178,24 +315,150 @@ class TestBound:
             page = await read(client, f"book://{book.id}/pages/2")
         assert page == "Mara counted the boats."
 
-    async def test_a_book_without_such_a_page_stays_shut(self, books: OpenBooks, book: Book) -> None:
-        async with bounded(books, "40") as client:
+    async def test_a_page_beyond_the_last_is_the_whole_book(self, books: OpenBooks, book: Book) -> None:
+        async with bounded(books, "100") as client:
+            text, failed = await call(client, "read_pages", book=book.id, **{"from": "3"})
+            listed = json.loads((await call(client, "list_books"))[0])
+        assert not failed
+        assert "grandfather" in text
+        assert listed["books"][0]["open_to"] == "the end"
+
+    async def test_of_pages_with_gaps_those_before_the_number_are_open(
+        self, shelf: Bookshelf, storage: Storage, parser: PagesReader
+    ) -> None:
+        parser.labels = ["xii", "1", "9"]
+        await shelf.add(b"Gaps", "Gaps")
+        books = OpenBooks(shelf=shelf, readers=storage.readers, reader_id="terminal", page="5")
+        async with Client(book_server(books)) as client:
+            listed = json.loads((await call(client, "list_books"))[0])
+        assert listed["books"][0]["open_to"] == "page 1"
+
+    async def test_a_book_without_a_page_of_that_label_stays_shut(self, books: OpenBooks, book: Book) -> None:
+        async with bounded(books, "xii") as client:
             text, failed = await call(client, "search_book", book=book.id, query="lamp")
             listed = json.loads((await call(client, "list_books"))[0])
         assert failed
-        assert "This book has no page '40'" in text
-        assert "This book has no page '40'" in listed["books"][0]["problem"]
+        assert "This book has no page 'xii'" in text
+        assert "This book has no page 'xii'" in listed["books"][0]["problem"]
+
+
+class TestPositions:
+    async def test_without_leave_no_client_moves_a_position(self, books: OpenBooks, book: Book) -> None:
+        async with Client(book_server(books)) as client:
+            with pytest.raises(MCPError, match="Unknown tool"):
+                await client.call_tool("set_position", {"book": book.id, "page": "1"})
+
+    async def test_each_client_has_a_position_of_its_own(self, books: OpenBooks, book: Book, storage: Storage) -> None:
+        await storage.readers.set_position(
+            "terminal", book.id, ReadingPosition(PositionState.READING, len(PAGES[0]) + 1)
+        )
+        server = book_server(books, positions=True)
+        ann, ben = (types.Implementation(name=name, version="1") for name in ("ann's desk", "ben"))
+        async with Client(server, client_info=ann) as hers, Client(server, client_info=ben) as his:
+            moved = await hers.call_tool("set_position", {"book": book.id, "page": "2"})
+            open_to_her = json.loads((await call(hers, "list_books"))[0])["books"][0]["open_to"]
+            open_to_him = json.loads((await call(his, "list_books"))[0])["books"][0]["open_to"]
+            finished = await his.call_tool("set_position", {"book": book.id, "finished": True})
+        assert moved.structured_content == {"open_to": "page 2"}
+        assert (open_to_her, open_to_him) == ("page 2", "page 1")
+        assert finished.structured_content == {"open_to": "the end"}
+        assert (await storage.readers.get_position("terminal", book.id)) == END_OF_FIRST
+
+    async def test_no_client_moves_beyond_the_page_that_was_given_at_the_start(
+        self, books: OpenBooks, book: Book
+    ) -> None:
+        async with Client(book_server(replace(books, page="1"), positions=True)) as client:
+            result = await client.call_tool("set_position", {"book": book.id, "finished": True})
+        assert result.structured_content == {"open_to": "page 1"}
+
+    @pytest.mark.parametrize("place", [{}, {"page": "2", "finished": True}, {"page": "the end"}, {"page": "99"}])
+    async def test_what_is_no_place_moves_nothing(
+        self, books: OpenBooks, book: Book, place: dict[str, Any], storage: Storage
+    ) -> None:
+        async with Client(book_server(books, positions=True)) as client:
+            _, failed = await call(client, "set_position", book=book.id, **place)
+            listed = json.loads((await call(client, "list_books"))[0])
+        assert failed
+        assert listed["books"][0]["open_to"] == "the end"
 
 
 class TestResources:
     async def test_every_book_is_a_resource_with_its_contents(self, books: OpenBooks, book: Book) -> None:
         async with Client(book_server(books)) as client:
-            (resource,) = (await client.list_resources()).resources
-            (template,) = (await client.list_resource_templates()).resource_templates
+            resource, *chapters = (await client.list_resources()).resources
+            templates = (await client.list_resource_templates()).resource_templates
             contents = await read(client, resource.uri)
+            texts = [await read(client, chapter.uri) for chapter in chapters]
         assert (resource.title, resource.uri) == ("The Lamp", f"book://{book.id}")
-        assert template.uri_template == "book://{book}/pages/{page}"
+        assert [template.uri_template for template in templates] == [
+            "book://{book}/chapters/{chapter}",
+            "book://{book}/pages/{page}",
+        ]
+        assert [chapter.title for chapter in chapters] == ["The Lamp: 1. Dusk", "The Lamp: 2. The Keeper"]
+        assert texts == [PAGES[0] + "\n", "\n".join(PAGES[1:]) + "\n"]
+        assert [each.size for each in (resource, *chapters)] == [len(text.encode()) for text in (contents, *texts)]
         assert contents.splitlines() == ["The Lamp by A. Writer", "", "1. Dusk (p. 1)", "2. The Keeper (p. 2)"]
+
+    async def test_a_chapter_is_a_resource_as_far_as_it_has_been_read(self, books: OpenBooks, book: Book) -> None:
+        async with bounded(books, "2") as client:
+            chapter = (await client.list_resources()).resources[-1]
+            text = await read(client, chapter.uri)
+        assert chapter.description == "p. 2, as far as it has been read"
+        assert text == PAGES[1] + "\n"
+        async with bounded(books, "1") as client:
+            assert [each.title for each in (await client.list_resources()).resources] == [
+                "The Lamp",
+                "The Lamp: 1. Dusk",
+            ]
+            with pytest.raises(MCPError, match="There is no chapter 2 in the part of “The Lamp” that has been read"):
+                await read(client, f"book://{book.id}/chapters/2")
+
+    async def test_many_resources_come_page_by_page_each_once(
+        self, books: OpenBooks, shelf: Bookshelf, book: Book
+    ) -> None:
+        for number in range(40):
+            await shelf.add(f"Book {number}".encode(), f"Book {number}")
+        async with Client(book_server(books)) as client:
+            page = await client.list_resources()
+            found, sizes = list(page.resources), [len(page.resources)]
+            while page.next_cursor:
+                page = await client.list_resources(cursor=page.next_cursor)
+                found += page.resources
+                sizes.append(len(page.resources))
+        assert sizes == [50, 50, 23]
+        assert len({resource.uri for resource in found}) == 41 * 3
+
+    @pytest.mark.parametrize("cursor", ["nonsense", "gone:3", "", "x:y"])
+    async def test_a_cursor_that_is_none_is_refused(self, books: OpenBooks, book: Book, cursor: str) -> None:
+        async with Client(book_server(books)) as client:
+            for listing in (
+                client.list_resources,
+                client.list_tools,
+                client.list_prompts,
+                client.list_resource_templates,
+            ):
+                with pytest.raises(MCPError, match="cursor is not valid") as refusal:
+                    await listing(cursor=cursor)
+                assert refusal.value.code == types.INVALID_PARAMS
+
+    async def test_a_book_that_is_added_is_told_of(
+        self, books: OpenBooks, shelf: Bookshelf, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(server_module, "LOOK_EVERY_S", 0.01)
+        heard: asyncio.Queue[IncomingMessage] = asyncio.Queue()
+
+        async def hear(message: IncomingMessage) -> None:
+            heard.put_nowait(message)
+
+        server = book_server(books)
+        async with Client(server, mode="legacy", message_handler=hear) as old, Client(server) as new:
+            assert old.server_capabilities.resources == types.ResourcesCapability(subscribe=False, list_changed=True)
+            async with new.listen(resources_list_changed=True) as changes:
+                await call(old, "list_books")
+                await asyncio.sleep(0.05)
+                await shelf.add(b"Another", "Another")
+                assert isinstance(await asyncio.wait_for(heard.get(), 10), types.ResourceListChangedNotification)
+                assert isinstance(await asyncio.wait_for(anext(aiter(changes)), 10), ResourcesListChanged)
 
     async def test_pages_that_are_estimated_are_named_as_such(
         self, books: OpenBooks, book: Book, storage: Storage
@@ -224,7 +487,7 @@ class TestResources:
 @pytest.fixture
 def environment(tmp_path: Path, book: Book) -> dict[str, str]:
     """What the program needs to find the books of this test, and no settings of the machine."""
-    root = str(Path(__file__).parent.parent.parent)
+    root = str(Path(__file__).parents[3])
     return {"DATA_DIR": str(tmp_path), "PYTHONPATH": root, "LLM_PROVIDER": "extractive", "PATH": os.environ["PATH"]}
 
 

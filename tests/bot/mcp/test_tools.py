@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.mcp import client
-from bot.mcp.client import ServerAddress
+from bot.mcp.addresses import ServerAddress
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import ToolRegistry, as_result

@@ -1,0 +1,156 @@
+"""MCP_SERVERS: which tool servers there are, how they are reached, and which of their tools are used."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+from domain.errors import SettingsError
+
+_NAME = re.compile(r"([a-zA-Z][a-zA-Z0-9_-]{0,23})(?:\[([^\[\]]*)\])?")
+_PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)", re.DOTALL)
+_OPTIONS = ("header", "transport", "client_id", "client_secret", "issuer", "scope")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCredentials:
+    """What OAuth's client credentials grant needs: who the program is, for the server that issues tokens."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    issuer: str
+    scope: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """A tool server: a `url`, or a `command` that talks on standard input and output.
+
+    A command sees the variables in `environment` and a few harmless ones of ours, such as PATH, but no keys. A URL is
+    of streamable HTTP, or of the `legacy_sse` it replaced, and is sent `headers` or what `oauth` gets. Of `tools` only
+    these are used; none means all.
+    """
+
+    name: str
+    url: str = ""
+    command: tuple[str, ...] = ()
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    oauth: ClientCredentials | None = None
+    legacy_sse: bool = False
+    tools: tuple[str, ...] = ()
+
+
+def parse_servers(text: str, variables: Mapping[str, str | None] | None = None) -> tuple[ServerAddress, ...]:
+    """Read the setting; blank means no servers. `${NAME}` stands for one of `variables`: the environment and `.env`.
+
+    Raises:
+        SettingsError: the sentence says which entry cannot be understood.
+    """
+    known = {**dotenv_values(".env"), **os.environ} if variables is None else variables
+    addresses = tuple(_address(entry, known) for entry in _entries(text))
+    names = [address.name for address in addresses]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingsError(f"MCP_SERVERS names {name!r} twice. Give every server a name of its own.")
+    return addresses
+
+
+def _entries(text: str) -> Iterator[list[str]]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=";")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    entry: list[str] = []
+    try:
+        for word in [*lexer, ";"]:
+            if word.strip(";"):
+                entry.append(word)
+            elif entry:
+                yield entry
+                entry = []
+    except ValueError as error:
+        raise SettingsError(f"MCP_SERVERS cannot be read: {error}. Check its quotation marks.") from error
+
+
+def _address(words: Sequence[str], known: Mapping[str, str | None]) -> ServerAddress:
+    label, given, first = words[0].partition("=")
+    match = _NAME.fullmatch(label)
+    if not given or match is None:
+        raise SettingsError(
+            f"MCP_SERVERS has an entry {words[0]!r}. Write name=URL or name=command, the name of at most 24 letters, "
+            "digits, '_' and '-'; name[tool,tool]=… uses only these tools."
+        )
+    name, listed = match[1], match[2]
+    tools = tuple(tool.strip() for tool in (listed or "").split(",") if tool.strip())
+    if listed is not None and not tools:
+        raise SettingsError(f"MCP_SERVERS names no tools of {name!r} between the brackets. Name some, or drop them.")
+    rest = [first, *words[1:]] if first else list(words[1:])
+    if rest and urlsplit(rest[0]).scheme in ("http", "https"):
+        return _web_address(name, tools, rest[0], rest[1:], known)
+    pairs = [match.groups() for match in takewhile(bool, map(_PAIR.fullmatch, rest)) if match]
+    command = tuple(rest[len(pairs) :])
+    if not command:
+        raise SettingsError(f"MCP_SERVERS gives {name!r} neither a URL nor a command.")
+    environment = tuple((key, _filled(value, known)) for key, value in pairs)
+    return ServerAddress(name, command=command, environment=environment, tools=tools)
+
+
+def _web_address(
+    name: str, tools: tuple[str, ...], url: str, options: Sequence[str], known: Mapping[str, str | None]
+) -> ServerAddress:
+    headers: list[tuple[str, str]] = []
+    given: dict[str, str] = {}
+    for option in options:
+        key, _, value = option.partition("=")
+        if key not in _OPTIONS:
+            expected = ", ".join(f"{each}=…" for each in _OPTIONS)
+            raise SettingsError(f"MCP_SERVERS has {key!r} after the URL of {name!r}. What may stand there: {expected}.")
+        filled = _filled(value, known)
+        if key == "header":
+            headers.append(_header(name, filled))
+        else:
+            given[key] = filled
+    transport = given.pop("transport", "http")
+    if transport not in ("http", "sse"):
+        raise SettingsError(f"MCP_SERVERS gives {name!r} the transport {transport!r}. It is http or sse.")
+    return ServerAddress(
+        name,
+        url=_filled(url, known),
+        headers=tuple(headers),
+        oauth=_credentials(name, given) if given else None,
+        legacy_sse=transport == "sse",
+        tools=tools,
+    )
+
+
+def _header(name: str, text: str) -> tuple[str, str]:
+    match = _HEADER.fullmatch(text)
+    if match is None or not match[2].isprintable():
+        raise SettingsError(f"MCP_SERVERS has a header of {name!r} that is none. Write header='Name: value'.")
+    return match[1], match[2].strip()
+
+
+def _credentials(name: str, given: Mapping[str, str]) -> ClientCredentials:
+    lacking = [key for key in ("client_id", "client_secret", "issuer") if not given.get(key)]
+    if lacking:
+        raise SettingsError(f"MCP_SERVERS gives {name!r} no {' and no '.join(lacking)}, which OAuth needs.")
+    return ClientCredentials(given["client_id"], given["client_secret"], given["issuer"], given.get("scope", ""))
+
+
+def _filled(text: str, known: Mapping[str, str | None]) -> str:
+    """The text with the values of the variables it names."""
+
+    def value(match: re.Match[str]) -> str:
+        found = known.get(match[1])
+        if not found:
+            raise SettingsError(f"MCP_SERVERS names the variable {match[1]}, which is not set. Set it, or take it out.")
+        return found
+
+    return _VARIABLE.sub(value, text)

@@ -1,0 +1,210 @@
+"""The prompts of the MCP server, and the completion of what people type into them."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp import MCPError, types
+
+from bot.mcp.book_tools import as_text, tools_of
+from bot.mcp.books import OpenBooks
+from domain.characters import encodable
+from domain.errors import MarginaliaError
+from domain.library.names import NameCensus
+from domain.library.search.words import fold
+from domain.tools.registry import as_result
+
+MOST_COMPLETIONS = 100
+"""What the protocol allows in one answer."""
+
+_BOUND = (
+    "Rest only on what the book says up to there, name the page after what you take from it, and say so where it does "
+    "not answer. Tell nothing that comes later, even if you know the book."
+)
+_BOOK = types.PromptArgument(name="book", description="The book: its title or id.", required=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prompt:
+    """A prompt: what it asks, and the call of a tool whose result goes along. Both are given the arguments."""
+
+    about: types.Prompt
+    request: Callable[[dict[str, str]], str]
+    call: Callable[[dict[str, str]], tuple[str, dict[str, Any]]]
+
+
+def _chapter(arguments: dict[str, str]) -> dict[str, Any]:
+    """The argument `chapter`, as a tool takes it.
+
+    Raises:
+        MCPError: INVALID_PARAMS, it is no number.
+    """
+    written = arguments.get("chapter", "").strip()
+    if not written:
+        return {}
+    if not written.isdecimal():
+        raise MCPError(types.INVALID_PARAMS, "chapter must be a number, as table_of_contents gives it.")
+    return {"chapter": int(written)}
+
+
+_PROMPTS = {
+    prompt.about.name: prompt
+    for prompt in (
+        _Prompt(
+            types.Prompt(
+                name="recap",
+                title="What has happened so far",
+                description="Recall the story up to where you are, or one chapter of it.",
+                arguments=[_BOOK, types.PromptArgument(name="chapter", description="One chapter, by its number.")],
+            ),
+            lambda given: "Tell me in a few paragraphs what has happened so far, in order.",
+            lambda given: ("story_so_far", _chapter(given)),
+        ),
+        _Prompt(
+            types.Prompt(
+                name="who_is",
+                title="Who is this?",
+                description="Recall who somebody is, from what you have read.",
+                arguments=[
+                    _BOOK,
+                    types.PromptArgument(name="name", description="The name as the book writes it.", required=True),
+                ],
+            ),
+            lambda given: f"Who is {given['name']}? Tell me what I have learned so far, and where first.",
+            lambda given: ("who_is", {"name": given["name"]}),
+        ),
+        _Prompt(
+            types.Prompt(
+                name="discuss",
+                title="Questions to talk about",
+                description="Find questions to talk about in what you have read, or in one chapter of it.",
+                arguments=[_BOOK, types.PromptArgument(name="chapter", description="One chapter, by its number.")],
+            ),
+            lambda given: (
+                "Give me three open questions to talk about, each resting on a short quotation with its page."
+            ),
+            lambda given: ("story_so_far", _chapter(given)),
+        ),
+        _Prompt(
+            types.Prompt(
+                name="ask",
+                title="Ask the book",
+                description="Ask a question and have it answered from the book's pages.",
+                arguments=[
+                    _BOOK,
+                    types.PromptArgument(name="question", description="What you want to know.", required=True),
+                ],
+            ),
+            lambda given: f"{given['question']}\n\nSearch again with other words if this is not enough.",
+            lambda given: ("search_book", {"query": given["question"]}),
+        ),
+    )
+}
+
+
+def list_prompts() -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[prompt.about for prompt in _PROMPTS.values()])
+
+
+async def get_prompt(books: OpenBooks, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+    """The prompt with its arguments filled in, and what the book says about it.
+
+    Raises:
+        MCPError: INVALID_PARAMS, there is no such prompt or book, or an argument is missing.
+    """
+    prompt = _PROMPTS.get(name)
+    if prompt is None:
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {encodable(name)!r}. Known: {', '.join(_PROMPTS)}.")
+    given = {key: encodable(value).strip() for key, value in arguments.items()}
+    for argument in prompt.about.arguments or ():
+        if argument.required and not given.get(argument.name):
+            raise MCPError(types.INVALID_PARAMS, f"Missing required argument: {argument.name}")
+    try:
+        _, view = await books.open(given["book"])
+    except MarginaliaError as error:
+        raise MCPError(types.INVALID_PARAMS, error.message) from error
+    tool, call = prompt.call(given)
+    result = as_result(await tools_of(books).build_dispatcher(books.tool_timeout)(tool, {"book": view.book.id, **call}))
+    extent = (await books.describe(view.book))["open_to"]
+    opening = f"I am reading “{view.book.title}” ({view.book.id}). It is open to: {extent}."
+    text = "\n\n".join((opening, prompt.request(given), _BOUND, f"From the book ({tool}):", as_text(tool, result)))
+    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description=prompt.about.description, messages=[message])
+
+
+async def complete(books: OpenBooks, params: types.CompleteRequestParams) -> types.CompleteResult:
+    """What an argument of a prompt or of a resource template may be, within what has been read.
+
+    Raises:
+        MCPError: INVALID_PARAMS, there is no such prompt.
+    """
+    if isinstance(params.ref, types.PromptReference) and params.ref.name not in _PROMPTS:
+        raise MCPError(types.INVALID_PARAMS, f"There is no prompt {encodable(params.ref.name)!r}.")
+    context = (params.context.arguments if params.context else None) or {}
+    finders: dict[str, Callable[[OpenBooks, str], Awaitable[list[str]]]] = {
+        "chapter": _chapters,
+        "page": _pages,
+        "name": _names,
+    }
+    if params.argument.name == "book":
+        values = [book.title for book in await books.list()]
+    elif find := finders.get(params.argument.name):
+        values = await _within(books, context.get("book", ""), find)
+    else:
+        values = []
+    fitting = _fitting(values, params.argument.value)
+    shown = fitting[:MOST_COMPLETIONS]
+    completion = types.Completion(values=shown, total=len(fitting), has_more=len(shown) < len(fitting))
+    return types.CompleteResult(completion=completion)
+
+
+async def _within(
+    books: OpenBooks, reference: str, find: Callable[[OpenBooks, str], Awaitable[list[str]]]
+) -> list[str]:
+    """What is found in the book named, or in the only one there is; nothing where that is not clear."""
+    if not reference:
+        shelf = await books.list()
+        reference = shelf[0].id if len(shelf) == 1 else ""
+    try:
+        return await find(books, reference) if reference else []
+    except MarginaliaError:  # somebody is still typing the title
+        return []
+
+
+def _fitting(values: Sequence[str], typed: str) -> list[str]:
+    """Those that begin so, then those that have it inside; each once."""
+    wanted = fold(typed.strip())
+    folded = [(value, fold(value)) for value in dict.fromkeys(values)]
+    begin = [value for value, plain in folded if plain.startswith(wanted)]
+    return begin + [value for value, plain in folded if wanted in plain and not plain.startswith(wanted)]
+
+
+async def _chapters(books: OpenBooks, reference: str) -> list[str]:
+    _, view = await books.open(reference)
+    return [str(entry.number) for entry in await view.contents()]
+
+
+async def _pages(books: OpenBooks, reference: str) -> list[str]:
+    file, view = await books.open(reference)
+    return [page.label for page in await file.pages() if page.start < view.read_to]
+
+
+async def _names(books: OpenBooks, reference: str) -> list[str]:
+    file, view = await books.open(reference)
+    text = (await file.text())[: view.read_to]
+    return await asyncio.to_thread(_names_in, text)
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+
+
+def _names_in(text: str) -> list[str]:
+    """The names of a text as it writes them, the most frequent first."""
+    census = NameCensus()
+    census.add(text)
+    names = census.names()
+    written = Counter(word for word in _WORD.findall(text) if word[0].isupper() and fold(word) in names)
+    return [name for name, _ in written.most_common()]
