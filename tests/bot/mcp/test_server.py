@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -15,75 +15,18 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.client.session import IncomingMessage
+from mcp.client.streamable_http import streamable_http_client
 from mcp.server.subscriptions import ResourcesListChanged
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 from bot.mcp import server as server_module
 from bot.mcp.books import OpenBooks
 from bot.mcp.server import book_server
 from bot.tools.book import BOOK_TOOLS
-from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Book, PositionState, ReadingPosition
 from domain.library.shelf import Bookshelf
-from domain.ports import Progress
-from storage import Storage, open_storage
-from storage.book_files.files import SQLiteBookFiles
-from tests.storage.values import MIDNIGHT
-
-PAGES = (
-    "The lamp on the pier was lit at dusk.\n\nNobody knew who lit it.",
-    "Mara counted the boats. There were seven boats, and one was missing.",
-    "The lamp keeper was her own grandfather all along.",
-)
-
-
-class PagesReader:
-    """A BookParser for a book of these `texts`, each a page of its own; the first is the first chapter."""
-
-    def __init__(self, texts: Sequence[str] = PAGES, labels: Sequence[str] = ()) -> None:
-        self.texts = texts
-        self.labels = labels
-
-    async def expect(self, filename: str) -> None:
-        """It is always ready."""
-
-    async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
-        pages, start = [], 0
-        labels = self.labels or [str(number) for number in range(1, len(self.texts) + 1)]
-        for number, (label, text) in enumerate(zip(labels, self.texts, strict=True), 1):
-            pages.append(Page(number, label, start, start + len(text) + 1))
-            start += len(text) + 1
-        chapters = [Chapter(1, "Dusk", 0, pages[0].end)]
-        if len(pages) > 1:
-            chapters.append(Chapter(2, "The Keeper", pages[1].start, pages[-1].end))
-        text = "\n".join(self.texts) + "\n"
-        return BookText(text, tuple(pages), tuple(chapters), "txt", filename, "A. Writer")
-
-
-@pytest.fixture
-def parser() -> PagesReader:
-    return PagesReader()
-
-
-@pytest.fixture
-async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
-    async with await open_storage(f"sqlite:///{tmp_path / 'marginalia.db'}") as opened:
-        yield opened
-
-
-@pytest.fixture
-async def shelf(storage: Storage, tmp_path: Path, parser: PagesReader) -> AsyncIterator[Bookshelf]:
-    files = SQLiteBookFiles(tmp_path / "books")
-    yield Bookshelf(reader=parser, files=files, books=storage.books, clock=lambda: MIDNIGHT)
-    await files.close()
-
-
-@pytest.fixture
-async def book(shelf: Bookshelf) -> Book:
-    return (await shelf.add(b"The Lamp", "The Lamp")).book
-
-
-@pytest.fixture
-def books(shelf: Bookshelf, storage: Storage, book: Book) -> OpenBooks:
-    return OpenBooks(shelf=shelf, readers=storage.readers, reader_id="terminal")
+from storage import Storage
+from tests.bot.mcp.conftest import PAGES, PagesReader
 
 
 def bounded(books: OpenBooks, page: str) -> Client:
@@ -251,11 +194,9 @@ class TestTools:
                 result = await client.call_tool("read_pages", {"book": "Long", "from": first, "to": "8"})
                 content = cast(dict[str, Any], result.structured_content)
                 read += [passage["page"] for passage in content["passages"]]
-                way_on = re.search(
-                    r"stops (?:on|at the end of) p\. (\d+)\. .* read_pages with from=(\d+)\.", content["note"]
-                )
+                way_on = WAY_ON.search(content["note"])
                 assert way_on is None or way_on[1] == read[-1]
-                assert (way_on is None) == (read[-1] == "8")
+                assert way_on is not None or read[-1] == "8"
                 first = way_on[2] if way_on else ""
         assert list(dict.fromkeys(read)) == [str(number) for number in range(1, 9)]
 
@@ -541,3 +482,66 @@ class TestTransports:
             _, said = await process.communicate()
         assert process.returncode == 1
         assert f"Port {port} cannot be used" in said.decode()
+
+    async def test_half_a_character_gets_an_error_reply_and_the_next_message_its_answer(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
+    ) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "mcp", env=environment, cwd=tmp_path,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        half = (
+            '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"list_books","arguments":{"a":"\\ud800"}}}'
+        )
+        process.stdin.write(f"{half}\nno json\n".encode())
+        replies = [json.loads(await process.stdout.readline()) for _ in range(2)]
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+        initialize = {"jsonrpc": "2.0", "id": 8, "method": "initialize", "params": hello}
+        process.stdin.write(json.dumps(initialize).encode() + b"\n")
+        answer = json.loads(await process.stdout.readline())
+        process.stdin.close()
+        _, said = await process.communicate()
+        assert [(reply["id"], reply["error"]["code"]) for reply in replies] == [
+            (7, types.INVALID_REQUEST),
+            (None, types.PARSE_ERROR),
+        ]
+        assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (8, "marginalia")
+        assert f"Serving 1 book from {tmp_path}" in said.decode()
+
+    async def test_a_page_that_is_none_ends_the_program_with_a_sentence(self, environment: dict[str, str]) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "mcp", "--page", "abc", env=environment, stderr=asyncio.subprocess.PIPE
+        )
+        _, said = await process.communicate()
+        assert process.returncode == 1
+        assert said.decode() == "--page takes the number or label of one page, such as 80 or xii, and not 'abc'.\n"
+
+    async def test_another_address_than_loopback_needs_a_token(self, environment: dict[str, str]) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "mcp", "--http", "--host", "0.0.0.0", env=environment,
+            stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        _, said = await process.communicate()
+        assert process.returncode == 1
+        assert "Set MCP_TOKEN to a long secret" in said.decode()
+
+    async def test_ctrl_c_ends_it_at_once_though_a_client_keeps_its_stream_open(
+        self, environment: dict[str, str], book: Book, tmp_path: Path
+    ) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "mcp", "--http", "--port", "0", "--host", "::1",
+            env=environment | {"MCP_TOKEN": "open sesame"}, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
+        )  # fmt: skip
+        assert process.stderr is not None
+        url = (await process.stderr.readline()).decode().split()[-1]
+        with_token = create_mcp_http_client(headers={"Authorization": "Bearer open sesame"})
+        async with with_token, AsyncExitStack() as stack:
+            client = Client(streamable_http_client(url, http_client=with_token), mode="legacy")
+            await stack.enter_async_context(client)
+            await call(client, "list_books")
+            process.send_signal(signal.SIGINT)
+            async with asyncio.timeout(20):  # it is a fifth of a second; a loaded machine has its time
+                assert await process.wait() in (0, 130)
+        assert b"Traceback" not in await process.stderr.read()
