@@ -68,9 +68,7 @@ def test_on_all_addresses_any_name_with_the_port_is_let_in_with_the_token() -> N
     assert refusal(gate, host="a@books.example:8765", authorization="Bearer secret") == 421
 
 
-@pytest.mark.parametrize(
-    "given", ["", "secret", "Bearer", "Bearer ", "Bearer secrets", "Basic secret"]
-)
+@pytest.mark.parametrize("given", ["", "secret", "Bearer", "Bearer ", "Bearer secrets", "Basic secret"])
 def test_without_the_token_nobody_is_let_in(given: str) -> None:
     headers = {"authorization": given} if given else {}
     assert refusal(Gate("127.0.0.1", 8765, "secret"), **headers) == 401
