@@ -5,12 +5,14 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
+from pathlib import Path
 
 from bot.mcp.addresses import parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.prices import cost_in_microdollars
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
+from domain.errors import SettingsError
 from domain.library.housekeeping import Housekeeping
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
@@ -73,7 +75,7 @@ async def open_app(
     """
     async with AsyncExitStack() as stack:
         storage = await stack.enter_async_context(await open_storage(settings.storage_url))
-        book_files = SQLiteBookFiles(settings.data_dir / "books")
+        book_files = open_book_files(settings, storage)
         stack.push_async_callback(book_files.close)
         model = provider or open_provider(settings)
         stack.push_async_callback(model.aclose)
@@ -171,6 +173,33 @@ async def open_app(
                 verbose_default=settings.verbose_default,
             ),
         )
+
+
+def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
+    """The folder of the books, or what BOOKS_URL names, with a folder for the copies.
+
+    Raises:
+        SettingsError: BOOKS_URL names no store, or what is needed for it is not installed.
+    """
+    if not settings.books_url:
+        return SQLiteBookFiles(books_folder(settings))
+    try:
+        from storage.book_files.objects import CachedBookFiles, open_store
+    except ImportError as error:
+        raise SettingsError(
+            "BOOKS_URL needs a library that is not installed: pip install 'marginalia[objects]'."
+        ) from error
+    return CachedBookFiles(
+        books_folder(settings),
+        store=open_store(settings.books_url),
+        objects=storage.book_objects,
+        cache_mb=settings.books_cache_mb,
+    )
+
+
+def books_folder(settings: Settings) -> Path:
+    """The folder of the books, or of the copies of those in a store."""
+    return settings.data_dir / ("books-cache" if settings.books_url else "books")
 
 
 def open_provider(settings: Settings) -> ChatProvider:

@@ -58,6 +58,8 @@ class Settings(BaseSettings):
 
     database_url: str = ""
     data_dir: Path = Field(default_factory=default_data_dir)
+    books_url: str = ""
+    books_cache_mb: int = Field(default=2_000, ge=1)
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
 
     keep_conversations_days: int = Field(default=0, ge=0, le=36_500)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the process that indexes a book starts without them
         TurnRepository,
         UsageRepository,
     )
+    from storage.sql.books import SQLBookObjects
 
 
 class Engine(Protocol):
@@ -59,6 +60,7 @@ class Storage:
 
     engine: Engine
     books: BookRepository
+    book_objects: SQLBookObjects
     conversations: ConversationRepository
     messages: ChatMessageRepository
     turns: TurnRepository

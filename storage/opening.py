@@ -2,7 +2,7 @@
 
 from domain.errors import SettingsError
 from storage import Engine, Storage
-from storage.sql.books import SQLBooks, SQLDerivedTexts
+from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations
 from storage.sql.database import Database
 from storage.sql.messages import SQLMessages
@@ -45,6 +45,7 @@ def _repositories_over(engine: Engine, database: Database) -> Storage:
     return Storage(
         engine=engine,
         books=SQLBooks(database),
+        book_objects=SQLBookObjects(database),
         conversations=SQLConversations(database),
         messages=SQLMessages(database),
         turns=SQLTurns(database),

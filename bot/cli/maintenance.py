@@ -10,10 +10,13 @@ import typer
 from rich.progress import track
 from rich.text import Text
 
+from bot.app import App, books_folder
 from bot.cli.running import console, errors, fail, opened, run_async
 from bot.client.checks import Finding, findings
 from bot.health import STALE_AFTER_S, age_of
 from bot.settings import load_settings
+from domain.book import Book
+from domain.errors import BookError
 
 
 def check() -> None:
@@ -53,11 +56,10 @@ def backup(
                 await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
                 # The database first: a book whose row is in the copy has had its file before.
                 await app.storage.backup(path / DATABASE)
-                source = app.settings.data_dir / BOOKS
                 missing = [
                     book.title
                     for book in track(await app.shelf.list(None), "Copying books", console=errors, transient=True)
-                    if not await asyncio.to_thread(_copy, source, target, f"{book.sha256}.book")
+                    if not await _fetched_and_copied(app, book, target)
                 ]
             except OSError as error:
                 fail(f"The copy could not be written to {path}: {error.strerror}. Make room there and try again.")
@@ -67,6 +69,16 @@ def backup(
         return 1 if missing else 0
 
     run_async(work)
+
+
+async def _fetched_and_copied(app: App, book: Book, target: Path) -> bool:
+    """Copy one book file, fetched to this machine where books are in a store. False: there is none to copy."""
+    if app.settings.books_url:
+        try:
+            await app.shelf.open(book)
+        except BookError:
+            return False
+    return await asyncio.to_thread(_copy, books_folder(app.settings), target, f"{book.sha256}.book")
 
 
 def _copy(source: Path, target: Path, name: str) -> bool:

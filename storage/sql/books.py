@@ -1,6 +1,8 @@
 """Books on shelves, in SQL."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from domain.book import Book, BookStatus, DerivedText
 from domain.errors import BookError, BookErrorCode
@@ -114,3 +116,46 @@ class SQLDerivedTexts:
 def _derived_text(row: Row) -> DerivedText:
     values = dict(row)
     return DerivedText(**values | {"created_at": time_from_text(values["created_at"])})
+
+
+_OBJECT_COLUMNS = ("sha256", "digest", "size", "stored_at")
+_OBJECT_UPSERT = upsert("book_objects", _OBJECT_COLUMNS, key=("sha256",))
+_SELECT_OBJECT = f"SELECT {listed(_OBJECT_COLUMNS)} FROM book_objects"  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class BookObject:
+    """A book file in the object store: the book's hash, and the SHA-256 and the length of the file itself."""
+
+    sha256: str
+    digest: str
+    size: int
+    stored_at: datetime
+
+
+class SQLBookObjects:
+    """What is known of the book files in the object store."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, sha256: str) -> BookObject | None:
+        return entity(_object, await self._database.read_one(f"{_SELECT_OBJECT} WHERE sha256 = ?", [sha256]))
+
+    async def put(self, book: BookObject) -> None:
+        """Insert or update."""
+        await self._database.write(_OBJECT_UPSERT, [book.sha256, book.digest, book.size, time_to_text(book.stored_at)])
+
+    async def delete(self, sha256: str) -> None:
+        """Unknown ones are fine."""
+        await self._database.write("DELETE FROM book_objects WHERE sha256 = ?", [sha256])
+
+    async def list_before(self, moment: datetime) -> Sequence[str]:
+        """The hashes of the books that were stored before then."""
+        rows = await self._database.read("SELECT sha256 FROM book_objects WHERE stored_at < ?", [time_to_text(moment)])
+        return [row["sha256"] for row in rows]
+
+
+def _object(row: Row) -> BookObject:
+    values = dict(row)
+    return BookObject(**values | {"stored_at": time_from_text(values["stored_at"])})

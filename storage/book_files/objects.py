@@ -1,0 +1,240 @@
+"""Book files in an object store, and the copies of them that a node keeps on its disk."""
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import ObjectStore, from_url
+
+from domain.book import Book, BookText
+from domain.errors import BookError, BookErrorCode, SettingsError, StorageError, StorageErrorCode
+from domain.ports import BookFile, Progress
+from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
+from storage.book_files.writer import write_failed, write_whole
+from storage.sql.books import BookObject, SQLBookObjects
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig
+
+logger = logging.getLogger(__name__)
+
+MEGABYTE = 1_000_000
+
+CALL_TIMEOUT_S = 60.0
+"""For one book, up or down, tries included: a long novel with its index has ten megabytes."""
+
+_CLIENT: "ClientConfig" = {"timeout": "30s", "connect_timeout": "5s"}
+_RETRY: "RetryConfig" = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
+
+Result = TypeVar("Result")
+
+
+class CachedBookFiles(SQLiteBookFiles):
+    """Books in an object store; those used last are in a folder too, which all processes of a node may share.
+
+    A file never changes: its name in the store has its digest in it, and the database says which one a book has.
+    """
+
+    def __init__(self, folder: Path, *, store: ObjectStore, objects: SQLBookObjects, cache_mb: int) -> None:
+        super().__init__(folder)
+        self._store = store
+        self._objects = objects
+        self._limit = cache_mb * MEGABYTE
+        self._fetching: dict[str, asyncio.Task[None]] = {}
+
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
+        """As BookFiles says. It returns when the book is in the store.
+
+        Raises:
+            StorageError: WRITE_FAILED, the disk or the store refused.
+        """
+        with suppress(BookError):  # there is none yet, or none that is good
+            await self.provide(sha256)
+        words = await super().write(sha256, text, progress)
+        await self._upload(sha256)
+        return words
+
+    async def open(self, book: Book) -> BookFile:
+        opened = _CachedBook(book, self._path(book.sha256), self._open_files, self)
+        await opened.check()
+        return opened
+
+    async def remove(self, sha256: str) -> None:
+        known = await self._objects.get(sha256)
+        await self._objects.delete(sha256)
+        if known is not None:
+            with suppress(FileNotFoundError):
+                await self._call(obstore.delete_async(self._store, _key(known)))
+        await super().remove(sha256)
+
+    async def written_before(self, moment: datetime) -> Sequence[str]:
+        return await self._objects.list_before(moment)
+
+    async def provide(self, sha256: str) -> None:
+        """See to it that the book is on the disk, and note that it is used.
+
+        Raises:
+            BookError: INVALID_STATE, it is not in the store, or damaged there; TIMED_OUT, the store cannot be reached.
+        """
+        try:
+            os.utime(self._path(sha256))
+        except FileNotFoundError:
+            task = self._fetching.get(sha256)
+            if task is None:
+                task = self._fetching[sha256] = asyncio.create_task(self._fetch(sha256))
+                task.add_done_callback(partial(self._fetched, sha256))
+            await asyncio.shield(task)
+
+    def _fetched(self, sha256: str, task: asyncio.Task[None]) -> None:
+        del self._fetching[sha256]
+        if not task.cancelled():
+            task.exception()  # counts as seen: whoever waits has it, and all of them may have gone
+
+    async def _fetch(self, sha256: str) -> None:
+        known = await self._objects.get(sha256)
+        if known is None:
+            raise missing()
+        try:
+            content = bytes(await self._call(self._download(known)))
+        except FileNotFoundError:
+            logger.error("the object %s is gone from the store", _key(known))
+            raise missing() from None
+        except StorageError as error:
+            raise BookError(BookErrorCode.TIMED_OUT, error.message) from error
+        if await asyncio.to_thread(_digest, content) != known.digest:
+            logger.error("the object %s in the store is not what was put there", _key(known))
+            raise unreadable()
+        try:
+            await asyncio.to_thread(self._keep, self._path(sha256), content)
+        except OSError as error:
+            raise write_failed(str(error)) from error
+
+    async def _download(self, known: BookObject) -> bytes:
+        found = await obstore.get_async(self._store, _key(known))
+        return bytes(await found.bytes_async())
+
+    def _keep(self, path: Path, content: bytes) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
+        self._make_room(path)
+
+    async def _upload(self, sha256: str) -> None:
+        path = self._path(sha256)
+        try:
+            content = await asyncio.to_thread(path.read_bytes)
+        except OSError as error:
+            raise write_failed(str(error)) from error
+        book = BookObject(sha256, await asyncio.to_thread(_digest, content), len(content), datetime.now(UTC))
+        try:
+            await self._call(obstore.put_async(self._store, _key(book), content))
+        except FileNotFoundError as error:  # no such bucket
+            raise _refused(error) from error
+        before = await self._objects.get(sha256)
+        await self._objects.put(book)
+        if before is not None and _key(before) != _key(book):
+            with suppress(FileNotFoundError, StorageError):  # one object too many does no harm
+                await self._call(obstore.delete_async(self._store, _key(before)))
+        await asyncio.to_thread(self._make_room, path)
+
+    async def _call(self, work: Awaitable[Result]) -> Result:
+        """Await a call of the store.
+
+        Raises:
+            FileNotFoundError: there is no such object.
+            StorageError: WRITE_FAILED, the store refuses or does not answer.
+        """
+        try:
+            async with asyncio.timeout(CALL_TIMEOUT_S):
+                return await work
+        except FileNotFoundError:
+            raise
+        except (BaseError, OSError, TimeoutError, ValueError) as error:
+            raise _refused(error) from error
+
+    def discard(self, path: Path) -> None:
+        """Drop a copy that turned out damaged."""
+        self._open_files.drop(path)
+        path.unlink(missing_ok=True)
+
+    def _make_room(self, newest: Path) -> None:
+        """Delete the copies that were not used for longest, other processes' included, until the rest is within bounds.
+
+        One that is being read can be read on: its file is there until it is closed.
+        """
+        files = []
+        for entry in os.scandir(self._folder):
+            with suppress(FileNotFoundError):  # another process makes room too
+                if entry.name.endswith(".book"):
+                    files.append((entry.stat().st_mtime, entry.stat().st_size, Path(entry.path)))
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
+            if total <= self._limit:
+                return
+            if path != newest:
+                self.discard(path)
+                total -= size
+
+
+class _CachedBook(OpenedBook):
+    """A book whose file is fetched before it is read, and once more where the copy is damaged."""
+
+    def __init__(self, book: Book, path: Path, open_files: OpenFiles, files: CachedBookFiles) -> None:
+        super().__init__(book, path, open_files)
+        self._sha256 = book.sha256
+        self._files = files
+
+    async def run(self, work: Callable[[OpenedFile], Result]) -> Result:
+        await self._files.provide(self._sha256)
+        try:
+            return await super().run(work)
+        except BookError as error:
+            if error.code is not BookErrorCode.INVALID_STATE:
+                raise
+        await asyncio.to_thread(self._files.discard, self._path)
+        self.damage = None
+        await self._files.provide(self._sha256)
+        return await super().run(work)
+
+
+def open_store(url: str) -> ObjectStore:
+    """The object store of a URL: s3://bucket/prefix, gs://…, az://…, file:///folder.
+
+    Credentials come from the environment, under the names of each provider's own tools.
+
+    Raises:
+        SettingsError: the URL names no store.
+    """
+    try:
+        if url.startswith("file:"):
+            return from_url(url, mkdir=True)
+        plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
+        return from_url(url, client_options={**_CLIENT, "allow_http": plain}, retry_config=_RETRY)
+    except (BaseError, ValueError, OSError) as error:
+        raise SettingsError(
+            "BOOKS_URL must be like s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix or "
+            f"file:///folder, with the store's credentials in the environment ({str(error).partition(chr(10))[0]})."
+        ) from error
+
+
+def _refused(error: Exception) -> StorageError:
+    logger.error("the store of books: %s", str(error).partition("\n")[0] or type(error).__name__)
+    message = "The store of books does not answer as it should; please try again in a minute."
+    return StorageError(StorageErrorCode.WRITE_FAILED, message)
+
+
+def _key(book: BookObject) -> str:
+    return f"{book.sha256}.{book.digest[:16]}.book"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
