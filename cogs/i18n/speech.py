@@ -1,26 +1,46 @@
 """Texts in the language of whoever reads them.
 
 Every text stands in the code in English, as the first argument of a call of a `Speech` (by convention named `say`), and
-is its own key in the catalogues. A test collects them all and compares.
+is its own key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 """
 
 import re
-from collections.abc import Mapping
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from importlib.resources import files
+from io import BytesIO
 from string import Formatter
 from typing import Any
 
 import discord
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from discord import Locale, app_commands
 from discord.app_commands import TranslationContextLocation as Location
 from discord.app_commands import TranslationContextTypes, locale_str
 
-from cogs.i18n.german import GERMAN, GERMAN_ANSWERS, GERMAN_COMMANDS, GERMAN_ERRORS
 from domain.errors import MarginaliaError, StorageErrorCode
 
-CATALOGUES: dict[discord.Locale, Mapping[str, str]] = {
-    discord.Locale.german: GERMAN | GERMAN_ANSWERS | GERMAN_COMMANDS,
-}
-ERRORS: dict[discord.Locale, Mapping[type[str], Mapping[str, str]]] = {discord.Locale.german: GERMAN_ERRORS}
+LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
+"""The languages there is a catalogue for, by the name of its file."""
+
+
+def read_catalogue(language: str) -> Catalog:
+    """The catalogue as its file has it. The gists of failures have the name of their class as context."""
+    with (files(__package__) / "locale" / f"{language}.po").open("rb") as file:
+        return read_po(file, locale=language)
+
+
+@cache
+def _translations(locale: discord.Locale) -> NullTranslations:
+    if locale not in LANGUAGES:
+        return NullTranslations()
+    compiled = BytesIO()
+    write_mo(compiled, read_catalogue(LANGUAGES[locale]))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
 
 _FOLDERS = re.compile(r"(?<!\S)/.*/")
 """In which folder a file is kept is told to whoever runs the bot, by `marginalia check`; readers are told its name."""
@@ -42,16 +62,16 @@ class Speech:
     """One language. Call it with an English text and the values of its {placeholders}."""
 
     def __init__(self, locale: discord.Locale) -> None:
-        self._texts = CATALOGUES.get(locale, {})
-        self._errors = ERRORS.get(locale, {})
+        self._translations = _translations(locale)
         self._formatter = FORMATTERS.get(locale, Formatter())
 
     def __call__(self, text: str, /, **values: object) -> str:
-        return self._formatter.vformat(self._texts.get(text, text), (), values)
+        return self._formatter.vformat(self._translations.gettext(text), (), values)
 
     def counted(self, number: int, one: str, many: str, /, **values: object) -> str:
         """The form of a text that fits a number, which is its {number}."""
-        return self(one if number == 1 else many, number=number, **values)
+        text = self._translations.ngettext(one, many, number)
+        return self._formatter.vformat(text, (), {"number": number, **values})
 
     def failure(self, code: str, message: str) -> str:
         """A failure's sentence. In another language than English the gist comes first, the full sentence small below.
@@ -60,8 +80,8 @@ class Speech:
         """
         if isinstance(code, StorageErrorCode):
             message = _FOLDERS.sub("", message)
-        gist = self._errors.get(type(code), {}).get(code)
-        return f"{gist}\n-# {message}" if gist else message
+        gist = self._translations.pgettext(type(code).__name__, str(code))
+        return f"{gist}\n-# {message}" if gist != str(code) else message
 
     def error(self, error: MarginaliaError) -> str:
         return self.failure(error.code, error.message)
@@ -100,4 +120,5 @@ class CatalogueTranslator(app_commands.Translator):
     async def translate(self, string: locale_str, locale: Locale, context: TranslationContextTypes) -> str | None:
         if context.location in NAMES:
             return None
-        return CATALOGUES.get(locale, {}).get(string.message)
+        translated = _translations(locale).gettext(string.message)
+        return translated if translated != string.message else None

@@ -23,8 +23,8 @@ def test_values_are_never_taken_for_placeholders() -> None:
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
-    assert ENGLISH("{number:,} tokens", number=12_345) == "12,345 tokens"
-    assert GERMAN("{number:,} tokens", number=12_345) == "12.345 Token"
+    assert ENGLISH.counted(12_345, "{number:,} token", "{number:,} tokens") == "12,345 tokens"
+    assert GERMAN.counted(12_345, "{number:,} token", "{number:,} tokens") == "12.345 Token"
     assert GERMAN("{seconds:.1f} s", seconds=1.5) == "1,5 s"
 
 
