@@ -250,7 +250,7 @@ def _now() -> datetime:
 WEATHER_TTL_S = 600.0
 """Open-Meteo makes its current weather anew every quarter of an hour."""
 
-_Register = Callable[[ToolRegistry], None]
+_Register = Callable[[ToolRegistry, ToolContext], None]
 
 
 @asynccontextmanager
@@ -269,7 +269,9 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
         if servers := parse_servers(settings.mcp_servers):
             from bot.mcp.tools import open_mcp_tools  # takes half a second to load
 
-            tools = await stack.enter_async_context(open_mcp_tools(servers, timeout=settings.tool_timeout_s))
+            tools = await stack.enter_async_context(
+                open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted)
+            )
             extras.append(tools.register_in)
         cache = ToolResultCache(tool_ttls={"get_weather": WEATHER_TTL_S})
         yield lambda view, aids=NO_AIDS: _ExtendedToolbox(view, aids, extras, cache)
@@ -294,7 +296,7 @@ class _ExtendedToolbox:
     def _registry(self) -> ToolRegistry:
         registry = book_toolbox(self.view, self.aids)
         for register in self.extras:
-            register(registry)
+            register(registry, self.aids)
         return registry
 
 
@@ -302,7 +304,7 @@ def _clock() -> _Register:
     from bot.tools.clock import DateTimeTool
 
     handler = DateTimeTool().as_dispatcher_entry()
-    return lambda registry: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
+    return lambda registry, aids: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
 
 
 def _weather(settings: Settings, stack: AsyncExitStack) -> _Register:
@@ -314,4 +316,4 @@ def _weather(settings: Settings, stack: AsyncExitStack) -> _Register:
     )
     stack.push_async_callback(tool.aclose)
     handler = tool.as_dispatcher_entry()
-    return lambda registry: registry.register(WeatherTool.TOOL_DEFINITION, handler)
+    return lambda registry, aids: registry.register(WeatherTool.TOOL_DEFINITION, handler)

@@ -1,6 +1,7 @@
 """What happens during a turn, as it happens. Front ends render these and nothing else."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from domain.book import Citation, Passage
@@ -66,6 +67,35 @@ class PositionProposed:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    """A tool that may change something waits for its asker's word: `ChatWithBook.decide` gives it.
+
+    `arguments` are as people may see them. Until it is decided the turn goes no further.
+    """
+
+    approval_id: str
+    reader_id: str
+    tool_name: str
+    arguments: dict[str, Any]
+
+
+class Approval(StrEnum):
+    """What came of asking: the reader's word, or none in time."""
+
+    ALLOWED = "allowed"
+    REFUSED = "refused"
+    UNANSWERED = "unanswered"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettled:
+    """The question of that id is closed."""
+
+    approval_id: str
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True)
 class UsageReported:
     """Tokens of one request to the model."""
 
@@ -111,6 +141,8 @@ TurnEvent = (
     | ToolCallStarted
     | ToolCallFinished
     | PositionProposed
+    | ApprovalAsked
+    | ApprovalSettled
     | UsageReported
     | Answer
     | TurnFailed

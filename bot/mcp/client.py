@@ -1,32 +1,55 @@
-"""The line to one tool server: kept up in the background, made anew when it breaks."""
+"""The connection to one tool server: kept up in the background, made anew when it breaks."""
 
 import asyncio
 import contextlib
 import logging
-import os
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from types import TracebackType
-from typing import Any, Self, TextIO
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
-from mcp import Client, MCPError, StdioServerParameters, stdio_client, types
-from mcp.client.streamable_http import streamable_http_client
+from mcp import Client, MCPError, types
+from mcp.client.session import IncomingMessage
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from bot.mcp.addresses import ServerAddress
+from bot.mcp.streams import Incoming, Item
+from bot.mcp.tool_lists import MOST_TOOLS, read_list, usable
+from bot.mcp.transports import SESSION_LOST, Streams, streams_to
 
-CONNECT_S = 20.0
-"""How long a server may take to start and to name its tools."""
+CONNECT_S = 60.0
+"""How long a server may take to start and to name its tools; one that is fetched first takes its time."""
 PATIENCE_S = 5.0
 """How long a call waits for a server that is being started again."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
+RELIST_PAUSE_S = 0.5
+"""The least time between two looks at a server's list of tools, however often it says that it has changed."""
+MOST_HANGS = 2
+"""Calls in a row without an answer after which a server is started again."""
+
+_MOST_PAGES = 100
+_CLOSING_S = 0.25
+"""How long it may take until the end of a stream is seen, after the call that met it has failed."""
 
 _log = logging.getLogger(__name__)
-_Streams = tuple[Any, Any]
 
 
 class ServerUnavailableError(Exception):
     """The server cannot be reached now; the sentence is for the model."""
+
+
+@dataclass(slots=True)
+class _Connection:
+    """A client that is connected. `lost` is set when the line is known to be broken, with `problem` the reason."""
+
+    client: Client
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    problem: str = ""
+
+    def give_up(self, problem: str) -> None:
+        self.problem = self.problem or problem
+        self.lost.set()
 
 
 class ServerLink:
@@ -36,20 +59,27 @@ class ServerLink:
     """
 
     def __init__(self, address: ServerAddress, *, timeout: float) -> None:
-        """`timeout` is in seconds, for each call."""
+        """`timeout` is in seconds, for each call; a call that reports progress has as much again from then on."""
         self.address = address
         self.tools: tuple[types.Tool, ...] = ()
-        self.problem = "it has not been tried yet"
+        self.left_out: dict[str, str] = {}
+        """What of the server's tools is not used, by name, and why."""
+        self.problem = "it is still starting"
         """Why there is no connection; empty while there is one."""
         self._timeout = timeout
-        self._client: Client | None = None
-        self._tried, self._up, self._lost, self._wanted = (asyncio.Event() for _ in range(4))
+        self._connection: _Connection | None = None
+        self._tried, self._up, self._changed, self._wanted = (asyncio.Event() for _ in range(4))
         self._keeper: asyncio.Task[None] | None = None
         self._closing = False
+        self._hangs = 0
+        self._malformed: dict[str, str] = {}
 
-    async def open(self) -> None:
-        """Start, and wait for the first attempt to succeed or fail."""
+    def start(self) -> None:
+        """Begin to connect."""
         self._keeper = asyncio.create_task(self._keep())
+
+    async def tried(self) -> None:
+        """Return once the first attempt has succeeded or failed."""
         await self._tried.wait()
 
     async def close(self) -> None:
@@ -65,8 +95,8 @@ class ServerLink:
 
         Raises:
             ServerUnavailableError: there is no connection, or it broke during the call.
-            TimeoutError: the call took too long.
-            MCPError: the server refused the call.
+            TimeoutError: the call took too long; the server was told that it is cancelled.
+            MCPError: the server reports an error of its own.
         """
         try:
             return await self._call_once(tool, arguments)
@@ -77,21 +107,44 @@ class ServerLink:
                 raise ServerUnavailableError("it does not keep its sessions") from None
 
     async def _call_once(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        client = await self._connected()
+        connection = await self._connected()
+        session_lost: list[int] = []
+        SESSION_LOST.set(session_lost)
         try:
-            return await client.call_tool(tool, arguments, read_timeout_seconds=self._timeout)
+            result = await self._in_time(connection.client, tool, arguments)
+        except TimeoutError:
+            self._hangs += 1
+            if self._hangs >= MOST_HANGS:
+                connection.give_up("it did not answer")
+            raise
         except MCPError as error:
-            if error.code == types.REQUEST_TIMEOUT:
-                raise TimeoutError(f"after {self._timeout:g} s") from error
-            if error.code == types.INVALID_REQUEST and self.address.url:
-                self._give_up(client)
+            self._hangs = 0
+            if session_lost:
+                connection.give_up("it has forgotten the session")
                 raise _SessionForgottenError from error
-            if error.code != types.CONNECTION_CLOSED:
-                raise
-            self._give_up(client)
-            raise ServerUnavailableError("the line broke during the call") from error
+            if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
+                raise ServerUnavailableError("the line broke during the call") from error
+            raise
+        self._hangs = 0
+        return result
 
-    async def _connected(self) -> Client:
+    async def _in_time(self, client: Client, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        """The result, if it comes in time. Each word of progress gives the call its whole time again."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._timeout) as limit:
+
+                async def extend(progress: float, total: float | None, message: str | None) -> None:
+                    if not limit.expired():
+                        limit.reschedule(loop.time() + self._timeout)
+
+                return await client.call_tool(tool, arguments, progress_callback=extend)
+        except TimeoutError:
+            raise TimeoutError(f"after {self._timeout:g} s") from None
+
+    async def _connected(self) -> _Connection:
+        if self._connection is not None and self._connection.lost.is_set():
+            self._up.clear()  # the keeper is on its way to making a new one
         if not self._up.is_set():
             self._wanted.set()
             try:
@@ -99,17 +152,8 @@ class ServerLink:
                     await self._up.wait()
             except TimeoutError:
                 raise ServerUnavailableError(self.problem) from None
-        assert self._client is not None
-        return self._client
-
-    def _give_up(self, client: Client) -> None:
-        if self._client is client:
-            self._hang_up("the line broke")
-
-    def _hang_up(self, problem: str) -> None:
-        self.problem = problem
-        self._up.clear()
-        self._lost.set()
+        assert self._connection is not None
+        return self._connection
 
     async def _keep(self) -> None:
         pause = FIRST_PAUSE_S
@@ -120,6 +164,7 @@ class ServerLink:
                 await self._stay_connected()
             except Exception as error:  # noqa: BLE001 - whatever a server does wrong, it is tried again
                 self.problem = _words(error)
+            self._up.clear()
             _log.warning("tool server %s: %s", self.address.name, self.problem)
             self._tried.set()
             pause = FIRST_PAUSE_S if time.monotonic() - began > LONGEST_PAUSE_S else min(pause * 2, LONGEST_PAUSE_S)
@@ -128,100 +173,119 @@ class ServerLink:
                     await self._wanted.wait()
 
     async def _stay_connected(self) -> None:
-        """Connect, and return when the connection is lost."""
-        self._lost.clear()
-        async with AsyncExitStack() as stack:
-            async with asyncio.timeout(CONNECT_S):
-                client = await stack.enter_async_context(Client(self._transport()))
-                self.tools = await _all_tools(client)
-            if not self._lost.is_set():
-                self._client = client
-                self.problem = ""
-                self._up.set()
-                self._tried.set()
-            await self._lost.wait()
+        """Connect, keep the list of tools as the server has it, and return when the connection is lost."""
+        async with self._open() as connection:
+            self._connection, self._hangs = connection, 0
+            self.problem = ""
+            self._up.set()
+            self._tried.set()
+            async with _heard_changes(connection.client, self._changed):
+                while not connection.lost.is_set():
+                    await _first_of(connection.lost, self._changed)
+                    if self._changed.is_set() and not connection.lost.is_set():
+                        await self._relist(connection.client)
+            self._up.clear()
+            self.problem = connection.problem or ("the line broke" if self.address.url else "the program ended")
 
-    def _transport(self) -> AbstractAsyncContextManager[_Streams]:
-        if self.address.url:
-            return streamable_http_client(self.address.url)
-        return _started(self.address, lambda: self._hang_up("the program ended"))
+    @asynccontextmanager
+    async def _open(self) -> AsyncIterator[_Connection]:
+        """A connection over which the server has named its tools."""
+        ended = asyncio.Event()
+        client = Client(self._watched(ended), message_handler=self._hear)
+        connection = _Connection(client, lost=ended)
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(CONNECT_S):
+                    await stack.enter_async_context(client)
+                    await self._list(client)
+            except TimeoutError:
+                raise TimeoutError(f"it did not answer within {CONNECT_S:g} s") from None
+            yield connection
+
+    @asynccontextmanager
+    async def _watched(self, ended: asyncio.Event) -> AsyncIterator[Streams]:
+        """The server's streams; on their way in, lists of tools are read entry by entry."""
+
+        async def look(item: Item) -> Item:
+            message = None if isinstance(item, Exception) else item.message
+            if isinstance(message, types.JSONRPCResponse) and isinstance(message.result.get("tools"), list):
+                message.result["tools"] = read_list(message.result["tools"], self._malformed)
+            return item
+
+        async with streams_to(self.address) as (incoming, outgoing):
+            yield Incoming(incoming, look, ended.set), outgoing
+
+    async def _hear(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._changed.set()
+
+    async def _relist(self, client: Client) -> None:
+        self._changed.clear()
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                await self._list(client)
+        except (MCPError, TimeoutError) as error:
+            _log.warning("tool server %s does not name its changed tools: %s", self.address.name, error)
+        await asyncio.sleep(RELIST_PAUSE_S)
+
+    async def _list(self, client: Client) -> None:
+        self._malformed = {}
+        tools: list[types.Tool] = []
+        cursor = None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+            tools += page.tools
+            cursor = page.next_cursor
+            if not cursor or len(tools) > MOST_TOOLS * 10:
+                break
+        left_out = dict(self._malformed)
+        self.tools = usable(tools, self.address.tools, left_out)
+        self.left_out = left_out
 
 
 class _SessionForgottenError(Exception):
     """The server does not know our session (any more)."""
 
 
-async def _all_tools(client: Client) -> tuple[types.Tool, ...]:
-    tools: list[types.Tool] = []
-    cursor = None
-    while True:
-        page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-        tools += page.tools
-        cursor = page.next_cursor
-        if not cursor:
-            return tuple(tools)
+async def _is_lost(connection: _Connection) -> bool:
+    """Whether the line is broken. A server may report an error with the very code that the SDK has for that."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_S):
+            await connection.lost.wait()
+    return connection.lost.is_set()
 
 
 @asynccontextmanager
-async def _started(address: ServerAddress, ended: Callable[[], None]) -> AsyncIterator[_Streams]:
-    """The server's program, running; `ended` is told when it stops talking."""
-    command, *args = address.command
-    program = StdioServerParameters(command=command, args=args, env=dict(address.environment))
-    async with _logged_stderr(address.name) as errlog, stdio_client(program, errlog) as (incoming, outgoing):
-        yield _Watched(incoming, ended), outgoing
+async def _heard_changes(client: Client, changed: asyncio.Event) -> AsyncIterator[None]:
+    """Hear of changed tools also from a server of the newest protocol, which says so to those who listen for it."""
+    tools = client.server_capabilities.tools
+    if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
+        yield
+        return
 
-
-class _Watched:
-    """A stream of incoming messages that tells when its reader has come to the end of it."""
-
-    def __init__(self, stream: Any, ended: Callable[[], None]) -> None:
-        self._stream = stream
-        self._ended = ended
-
-    async def receive(self) -> Any:
-        return await self._stream.receive()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        return await self._stream.__anext__()
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool | None:
-        self._ended()
-        return await self._stream.__aexit__(kind, error, trace)  # type: ignore[no-any-return]
-
-
-@asynccontextmanager
-async def _logged_stderr(name: str) -> AsyncIterator[TextIO]:
-    """A file to be a program's standard error: what is written there goes to the log, not over a person's terminal."""
-    read_end, write_end = os.pipe()
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb")
-    )
-    logging_task = asyncio.create_task(_log_all(reader, name))
-    with os.fdopen(write_end, "w") as errlog:
+    async def listen() -> None:
         try:
-            yield errlog
-        finally:
-            transport.close()
-            logging_task.cancel()
+            async with client.listen(tools_list_changed=True) as events:
+                async for _ in events:
+                    changed.set()
+        except Exception as error:  # noqa: BLE001 - one that does not let us listen is used all the same
+            _log.info("changes of a server's tools are not heard: %s", error)
+
+    listening = asyncio.create_task(listen())
+    try:
+        yield
+    finally:
+        listening.cancel()
+        await asyncio.wait({listening})
 
 
-async def _log_all(reader: asyncio.StreamReader, name: str) -> None:
-    while chunk := await reader.read(4096):
-        for line in chunk.decode(errors="replace").splitlines():
-            _log.info("tool server %s says: %s", name, line)
+async def _first_of(*events: asyncio.Event) -> None:
+    waits = [asyncio.create_task(event.wait()) for event in events]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 def _words(error: BaseException) -> str:

@@ -2,47 +2,103 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from mcp import MCPError, types
 
 from bot.mcp.addresses import ServerAddress
 from bot.mcp.client import ServerLink, ServerUnavailableError
+from bot.mcp.tool_lists import MOST_TOOLS
+from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry, error_output, to_json
 
 LONGEST_RESULT = 50_000
 """Characters of a result that reach the model: about 12,000 tokens."""
 LONGEST_NAME = 64
 
+START_S = 0.8
+"""How long the program waits at its start for the servers; whoever is slower joins when it is there."""
+
+_NOT_DONE = {
+    Approval.REFUSED: "The reader refused this call. Nothing was done; do not call it again for this question.",
+    Approval.UNANSWERED: "The reader did not say whether this call is allowed, so nothing was done.",
+}
+_NOBODY_TO_ASK = (
+    "This tool may change something, and there is nobody here who could allow it, so nothing was done. "
+    "Tell the reader so."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerStatus:
+    """A server as it is now: `problem` is why it cannot be reached, blank if it can; `left_out` has what is not used
+    of its tools, by name, and why."""
+
+    name: str
+    problem: str
+    tools: tuple[str, ...]
+    left_out: dict[str, str]
+
 
 class McpTools:
-    """The tools of all servers. `timeout` is in seconds, for each call."""
+    """The tools of all servers. `timeout` is in seconds, for each call; those of `trusted` servers ask nobody."""
 
-    def __init__(self, addresses: Sequence[ServerAddress], *, timeout: float) -> None:
+    def __init__(self, addresses: Sequence[ServerAddress], *, timeout: float, trusted: Collection[str] = ()) -> None:
         self._links = [ServerLink(address, timeout=timeout) for address in addresses]
+        self._trusted = frozenset(trusted)
 
     @property
     def problems(self) -> dict[str, str]:
         """What is wrong, by server; servers that are well are left out."""
         return {link.address.name: link.problem for link in self._links if link.problem}
 
-    def register_in(self, registry: ToolRegistry) -> None:
+    def status(self) -> list[ServerStatus]:
+        """Every server as it is now, in the order of the setting."""
+        used = self._used()
+        return [
+            ServerStatus(
+                link.address.name,
+                link.problem,
+                tuple(tool.name for tool in used[link]),
+                link.left_out | {tool.name: _TOO_MANY for tool in link.tools if tool not in used[link]},
+            )
+            for link in self._links
+        ]
+
+    def register_in(self, registry: ToolRegistry, aids: ToolContext = NO_AIDS) -> None:
         """Register every tool that has been listed so far as server_tool; also those whose server is away just now."""
-        for link in self._links:
-            for tool in link.tools:
+        for link, tools in self._used().items():
+            for tool in tools:
                 name = _free_name(f"{link.address.name}_{tool.name}", registry)
                 description = tool.description or tool.title or f"Tool: {tool.name}"
                 schema = {"type": "object", "properties": {}, **tool.input_schema}
-                registry.register(ToolDefinition(name, description, schema), self._handler(link, tool.name))
+                handler = self._handler(link, tool, name, aids)
+                registry.register(ToolDefinition(name, description, schema), handler, timed=False)
 
-    def _handler(self, link: ServerLink, tool: str) -> ToolHandler:
+    def _used(self) -> dict[ServerLink, tuple[types.Tool, ...]]:
+        """The tools of each server, as many as there is room for in all."""
+        room, used = MOST_TOOLS, {}
+        for link in self._links:
+            used[link] = link.tools[:room]
+            room -= len(used[link])
+        return used
+
+    def _handler(self, link: ServerLink, tool: types.Tool, name: str, aids: ToolContext) -> ToolHandler:
+        asks = link.address.name not in self._trusted and not (tool.annotations and tool.annotations.read_only_hint)
+
         async def call(args: dict[str, Any]) -> ToolOutput:
+            if asks:
+                approval = await aids.approve(name, args) if aids.approve else None
+                if approval is not Approval.ALLOWED:
+                    return error_output(_NOT_DONE[approval] if approval else _NOBODY_TO_ASK)
             try:
-                return _as_result(await link.call(tool, args))
+                return _as_result(await link.call(tool.name, args), link.address.name)
             except MCPError as error:
                 return error_output(error.message)
             except ServerUnavailableError as error:
@@ -51,16 +107,35 @@ class McpTools:
         return call
 
     async def open(self) -> None:
-        await asyncio.gather(*(link.open() for link in self._links))
+        """Begin to connect to all servers; those that are quick are there when it returns."""
+        for link in self._links:
+            link.start()
+        if self._links:
+            tries = [asyncio.create_task(link.tried()) for link in self._links]
+            _, slow = await asyncio.wait(tries, timeout=START_S)
+            for task in slow:
+                task.cancel()
+
+    async def tried(self) -> None:
+        """Return once every server has been reached, or has failed to be, for the first time."""
+        await asyncio.gather(*(link.tried() for link in self._links))
 
     async def close(self) -> None:
         await asyncio.gather(*(link.close() for link in self._links))
 
 
+_TOO_MANY = f"there is room for {MOST_TOOLS} tools in all"
+
+
 @asynccontextmanager
-async def open_mcp_tools(addresses: Sequence[ServerAddress], *, timeout: float = 30.0) -> AsyncIterator[McpTools]:  # noqa: ASYNC109
+async def open_mcp_tools(
+    addresses: Sequence[ServerAddress],
+    *,
+    timeout: float = 30.0,  # noqa: ASYNC109
+    trusted: Collection[str] = (),
+) -> AsyncIterator[McpTools]:
     """Connect to all servers at once; one that cannot be reached is tried again while the program runs."""
-    tools = McpTools(addresses, timeout=timeout)
+    tools = McpTools(addresses, timeout=timeout, trusted=trusted)
     try:
         await tools.open()
         yield tools
@@ -79,13 +154,14 @@ def _free_name(wanted: str, registry: ToolRegistry) -> str:
     return name
 
 
-def _as_result(result: types.CallToolResult) -> ToolResult:
+def _as_result(result: types.CallToolResult, server: str) -> ToolResult:
     text = "\n\n".join(_texts(result.content))
     if not text and result.structured_content is not None:
         text = to_json(result.structured_content)
     if len(text) > LONGEST_RESULT:
         text = f"{text[:LONGEST_RESULT]}\n\n[cut: {len(text) - LONGEST_RESULT:,} characters more]"
-    return ToolResult(text or "The tool returned nothing.", is_error=result.is_error)
+    summary = "" if result.is_error else f"from the server {server}"
+    return ToolResult(text or "The tool returned nothing.", is_error=result.is_error, summary=summary)
 
 
 def _texts(content: Iterable[types.ContentBlock]) -> Iterator[str]:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from domain.chat import ChatMessage, MessageRole
-from domain.event import PositionProposed
+from domain.event import Approval, PositionProposed
 from domain.library.summaries import Digest
 from domain.ports import BookView, Toolbox
 
@@ -15,11 +15,13 @@ from domain.ports import BookView, Toolbox
 class ToolContext:
     """`digests` gives summaries of what has been read, or of one chapter; None where there is no model that writes.
 
-    `propose` puts a page to the reader as their new position, for them to confirm; None where there is nobody to ask.
+    `propose` puts a page to the reader as their new position, for them to confirm; `approve` asks them whether a tool
+    may be called with these arguments. None where there is nobody to ask.
     """
 
     digests: Callable[[int | None], Awaitable[list[Digest]]] | None = None
     propose: Callable[[str], None] | None = None
+    approve: Callable[[str, dict[str, Any]], Awaitable[Approval]] | None = None
 
 
 NO_AIDS = ToolContext()

@@ -28,9 +28,10 @@ class ToolRegistry:
 
     def __init__(self) -> None:
         self._tools: dict[str, tuple[ToolDefinition, ToolHandler]] = {}
+        self._untimed: set[str] = set()
 
-    def register(self, definition: ToolDefinition, handler: ToolHandler) -> None:
-        """Add a tool.
+    def register(self, definition: ToolDefinition, handler: ToolHandler, *, timed: bool = True) -> None:
+        """Add a tool. One that is not `timed` sees to its own time: a dispatcher puts no limit on it.
 
         Raises:
             ValueError: the name is taken, or no provider would accept it.
@@ -40,6 +41,8 @@ class ToolRegistry:
         if not TOOL_NAME.fullmatch(definition.name):
             raise ValueError(f"{definition.name!r} is no tool name: use 1 to 64 letters, digits, '_' and '-'")
         self._tools[definition.name] = (definition, handler)
+        if not timed:
+            self._untimed.add(definition.name)
 
     def deregister(self, name: str) -> None:
         """Remove a tool.
@@ -48,6 +51,7 @@ class ToolRegistry:
             KeyError: there is none of that name.
         """
         del self._tools[name]
+        self._untimed.discard(name)
 
     def get_definitions(self) -> list[ToolDefinition]:
         return [definition for definition, _ in self._tools.values()]
@@ -70,7 +74,7 @@ class ToolRegistry:
             raise ValueError("timeout must be more than 0 seconds, or None for no limit")
         if max_retries < 0:
             raise ValueError("max_retries must not be negative")
-        return _RegistryDispatcher(dict(self._tools), timeout, attempts=max_retries + 1)
+        return _RegistryDispatcher(dict(self._tools), timeout, max_retries + 1, frozenset(self._untimed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,7 @@ class _RegistryDispatcher:
     tools: Mapping[str, tuple[ToolDefinition, ToolHandler]]
     timeout: float | None
     attempts: int
+    untimed: frozenset[str] = frozenset()
     left_behind: set[asyncio.Task[ToolOutput]] = field(default_factory=set)
 
     async def __call__(self, name: str, args: dict[str, Any]) -> ToolOutput:
@@ -86,26 +91,27 @@ class _RegistryDispatcher:
         definition, handler = self.tools[name]
         if complaint := _complaint(definition, args):
             return error_output(complaint)
+        timeout = None if name in self.untimed else self.timeout
         for _ in range(self.attempts):
             try:
-                return _checked(await self._bounded(_run(handler, args)))
+                return _checked(await self._bounded(_run(handler, args), timeout))
             except TimeoutError as error:
                 failure = self._timed_out(name, error)
             except Exception as error:  # noqa: BLE001 - whatever a tool does wrong is a result, never the turn's end
                 return failure_output(name, error)
         return failure
 
-    async def _bounded(self, call: Coroutine[Any, Any, ToolOutput]) -> ToolOutput:
+    async def _bounded(self, call: Coroutine[Any, Any, ToolOutput], timeout: float | None) -> ToolOutput:  # noqa: ASYNC109
         """The result of `call`, or TimeoutError when its time is up, even if it ignores its cancellation."""
         task = asyncio.create_task(call)
         try:
-            done, _ = await asyncio.wait({task}, timeout=self.timeout)
+            done, _ = await asyncio.wait({task}, timeout=timeout)
         except asyncio.CancelledError:
             await self._abandon(task)
             raise
         if not done:
             await self._abandon(task)
-            raise TimeoutError(f"after {self.timeout:g} s")
+            raise TimeoutError(f"after {timeout:g} s")
         if task.cancelled():
             raise RuntimeError("the tool cancelled itself")
         failure = task.exception()

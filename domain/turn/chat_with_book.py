@@ -17,7 +17,7 @@ from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
-from domain.turn.state import Ending, RunningTurn
+from domain.turn.state import Decision, Ending, RunningTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,13 @@ class ChatWithBook:
     def withdraw(self, conversation_id: str) -> bool:
         """Stop the running answer and forget it: its messages wait again. False: none is running."""
         return self._end(conversation_id, Ending.WITHDRAWN)
+
+    def decide(self, conversation_id: str, approval_id: str, reader: Reader, *, allowed: bool) -> Decision:
+        """Give a reader's word on a call of the running answer; only its asker's word counts."""
+        running = self._running.get(conversation_id)
+        if running is None:
+            return Decision.GONE
+        return running.approvals.decide(approval_id, reader.id, allowed=allowed)
 
     async def settle(self, conversation_id: str) -> None:
         """Return once no turn runs in the conversation."""

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from domain.book import Book, Page
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt
 from domain.errors import BookError, BookErrorCode
-from domain.event import UsageReported
+from domain.event import Approval, ToolCallStarted, UsageReported
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
     BookFile,
@@ -141,10 +142,17 @@ class TurnTools:
             await self._meter.record(event, conversation, draft)
             emit(event)
 
+        async def approve(tool: str, arguments: dict[str, Any]) -> Approval:
+            call = ToolCallStarted("", 0, tool, arguments)
+            shown = await draft.answer.presentable(call) if draft.answer else call
+            assert isinstance(shown, ToolCallStarted)
+            return await draft.approvals.ask(draft.asked[-1].author_id, tool, shown.arguments, emit)
+
         ask = partial(complete_once, self._provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),
+            approve=approve,
         )
         return self._make_toolbox(view, context)
 

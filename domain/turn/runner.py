@@ -75,7 +75,8 @@ class TurnRunner:
         """
         turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
         turn = replace(turn, model=self._provider.model_name)
-        draft = TurnDraft(turn, [replace(message, turn_id=turn.id) for message in waiting])
+        asked = [replace(message, turn_id=turn.id) for message in waiting]
+        draft = TurnDraft(turn, asked, approvals=running.approvals)
         log = draft.log
 
         def tell(event: TurnEvent) -> None:

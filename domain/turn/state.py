@@ -14,7 +14,15 @@ from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition
 from domain.conversation import Turn
-from domain.event import TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent
+from domain.event import (
+    Approval,
+    ApprovalAsked,
+    ApprovalSettled,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+)
 from domain.tool_use import TokenUsage, ToolInvocation
 from domain.turn.fallback import NO_OFFER, FallbackAnswer
 
@@ -28,6 +36,52 @@ class Ending(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+APPROVAL_S = 120.0
+"""How long a call waits for its asker's word."""
+
+
+class Decision(StrEnum):
+    """What came of deciding on a call."""
+
+    TAKEN = "taken"
+    NOT_YOURS = "not_yours"
+    GONE = "gone"
+
+
+class Approvals:
+    """The calls of a turn that wait for their asker's word."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, tuple[str, asyncio.Future[bool]]] = {}
+
+    async def ask(self, reader_id: str, tool_name: str, arguments: dict[str, Any], emit: Emit) -> Approval:
+        """Ask a reader whether a tool may be called, and wait for their word; `arguments` are as they may see them."""
+        approval_id = uuid.uuid4().hex[:12]
+        word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        self._waiting[approval_id] = (reader_id, word)
+        approval = Approval.UNANSWERED
+        emit(ApprovalAsked(approval_id, reader_id, tool_name, arguments))
+        try:
+            async with asyncio.timeout(APPROVAL_S):
+                approval = Approval.ALLOWED if await word else Approval.REFUSED
+        except TimeoutError:
+            pass
+        finally:
+            del self._waiting[approval_id]
+            emit(ApprovalSettled(approval_id, approval))
+        return approval
+
+    def decide(self, approval_id: str, reader_id: str, *, allowed: bool) -> Decision:
+        """Give a reader's word on a call."""
+        asker, word = self._waiting.get(approval_id, ("", None))
+        if word is None or word.done():
+            return Decision.GONE
+        if reader_id != asker:
+            return Decision.NOT_YOURS
+        word.set_result(allowed)
+        return Decision.TAKEN
+
+
 class RunningTurn:
     """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow.
 
@@ -38,6 +92,7 @@ class RunningTurn:
         self.asked = frozenset(message.id for message in messages)
         self.askers = tuple(dict.fromkeys(message.author_id for message in messages))
         self.ending: Ending | None = None
+        self.approvals = Approvals()
         self.started: dict[str, ToolCallStarted] = {}
         self.finished: dict[str, ToolCallFinished] = {}
         self._queue: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
@@ -140,7 +195,8 @@ class TurnDraft:
 
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
     to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
-    told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk.
+    told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk. `approvals` has
+    the calls that wait for their asker's word.
     """
 
     turn: Turn
@@ -151,6 +207,7 @@ class TurnDraft:
     covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
     stand_in: Callable[[float], Awaitable[FallbackAnswer]] | None = None
+    approvals: Approvals = field(default_factory=Approvals)
     offer: FallbackAnswer = NO_OFFER
 
     @property

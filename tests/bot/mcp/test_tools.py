@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from bot.mcp import client
+from bot.mcp import tools as tools_module
 from bot.mcp.addresses import ServerAddress
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
+from domain.event import Approval
 from domain.tool_use import ToolDefinition, ToolResult
+from domain.tools.context import ToolContext
 from domain.tools.registry import ToolRegistry, as_result
 from tests.doubles.mcp_http import McpHttpDouble
 from tests.doubles.mcp_server import TOOLS
@@ -30,9 +33,14 @@ def program(name: str = "double", *command: str, **environment: str) -> ServerAd
     return ServerAddress(name, command=command or PROGRAM, environment=tuple(variables.items()))
 
 
+async def allow(tool: str, arguments: dict[str, Any]) -> Approval:
+    return Approval.ALLOWED
+
+
 async def call(tools: McpTools, name: str, **arguments: Any) -> ToolResult:
+    """Call a tool for a reader who allows everything."""
     registry = ToolRegistry()
-    tools.register_in(registry)
+    tools.register_in(registry, ToolContext(approve=allow))
     return as_result(await registry.build_dispatcher(30)(name, arguments))
 
 
@@ -59,6 +67,12 @@ from tests.doubles.mcp_server import serve_stdio
 pathlib.Path(sys.argv[1]).touch(exist_ok=False)
 serve_stdio()
 """
+
+
+@pytest.fixture(autouse=True)
+def patient_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a loaded machine the double takes its time."""
+    monkeypatch.setattr(tools_module, "START_S", 30.0)
 
 
 @pytest.fixture
@@ -125,7 +139,8 @@ class TestCalling:
     async def test_results_reach_the_model_as_text(
         self, stdio: McpTools, tool: str, arguments: dict[str, Any], content: str, failed: bool
     ) -> None:
-        assert await call(stdio, f"double_{tool}", **arguments) == ToolResult(content, is_error=failed)
+        result = await call(stdio, f"double_{tool}", **arguments)
+        assert (result.content, result.is_error) == (content, failed)
 
     async def test_a_missing_argument_is_said_before_anything_is_sent(self, stdio: McpTools) -> None:
         assert error_of(await call(stdio, "double_add", a=1)) == "Missing required argument: b"
@@ -218,7 +233,7 @@ class TestServersThatDie:
     async def test_what_a_server_writes_on_standard_error_goes_to_the_log(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", logger="bot.mcp.client")
+        caplog.set_level("INFO", logger="bot.mcp.transports")
         async with open_mcp_tools([program()]) as tools:
             await call(tools, "double_echo", text="x")
             await until(lambda: "tool server double says: this double talks on standard error, too" in caplog.messages)

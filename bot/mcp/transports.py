@@ -1,0 +1,130 @@
+"""The ways to a tool server: a program of ours, or a URL with its headers or OAuth."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextvars import ContextVar
+from typing import Any, TextIO
+
+import httpx2
+from mcp import StdioServerParameters, stdio_client
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+
+from bot.mcp.addresses import ServerAddress
+
+SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
+"""Gets an entry when a request of the task that set it is answered with 404: the server knows no such session.
+
+The SDK makes of this the same error that a server may report of a call itself.
+"""
+
+_CONNECT_S, _READ_S = 30.0, 300.0
+
+_log = logging.getLogger(__name__)
+Streams = tuple[Any, Any]
+
+
+def streams_to(address: ServerAddress) -> AbstractAsyncContextManager[Streams]:
+    """The stream of incoming messages and that of outgoing ones, open for the length of the block."""
+    if not address.url:
+        return _program(address)
+    return _legacy_sse(address) if address.legacy_sse else _streamable_http(address)
+
+
+@asynccontextmanager
+async def _program(address: ServerAddress) -> AsyncIterator[Streams]:
+    command, *args = address.command
+    program = StdioServerParameters(command=command, args=args, env=dict(address.environment))
+    async with _logged_stderr(address.name) as errlog, stdio_client(program, errlog) as streams:
+        yield streams
+
+
+@asynccontextmanager
+async def _streamable_http(address: ServerAddress) -> AsyncIterator[Streams]:
+    async with (
+        httpx2.AsyncClient(
+            headers=dict(address.headers),
+            auth=_auth(address),
+            timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
+            event_hooks={"response": [_note_lost_session]},
+        ) as http,
+        streamable_http_client(address.url, http_client=http) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def _legacy_sse(address: ServerAddress) -> AsyncIterator[Streams]:
+    headers = dict(address.headers)
+    async with sse_client(
+        address.url, headers, timeout=_CONNECT_S, sse_read_timeout=_READ_S, auth=_auth(address)
+    ) as streams:
+        yield streams
+
+
+def _auth(address: ServerAddress) -> httpx2.Auth | None:
+    if address.oauth is None:
+        return None
+    given = address.oauth
+    return ClientCredentialsOAuthProvider(
+        server_url=address.url,
+        storage=_Memory(),
+        client_id=given.client_id,
+        client_secret=given.client_secret,
+        scope=given.scope or None,
+        issuer=given.issuer,
+    )
+
+
+class _Memory:
+    """Keeps tokens for as long as the connection stands; a new one is had at any time."""
+
+    def __init__(self) -> None:
+        self._tokens: OAuthToken | None = None
+        self._client: OAuthClientInformationFull | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self._tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self._client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self._client = client_info
+
+
+async def _note_lost_session(response: httpx2.Response) -> None:
+    lost = SESSION_LOST.get()
+    if lost is not None and response.status_code == 404 and "mcp-session-id" in response.request.headers:
+        lost.append(response.status_code)
+
+
+@asynccontextmanager
+async def _logged_stderr(name: str) -> AsyncIterator[TextIO]:
+    """A file to be a program's standard error: what is written there goes to the log, not over a person's terminal."""
+    read_end, write_end = os.pipe()
+    reader = asyncio.StreamReader()
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb")
+    )
+    logging_task = asyncio.create_task(_log_all(reader, name))
+    with os.fdopen(write_end, "w") as errlog:
+        try:
+            yield errlog
+        finally:
+            transport.close()
+            logging_task.cancel()
+
+
+async def _log_all(reader: asyncio.StreamReader, name: str) -> None:
+    while chunk := await reader.read(4096):
+        for line in chunk.decode(errors="replace").splitlines():
+            _log.info("tool server %s says: %s", name, line)
