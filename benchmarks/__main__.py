@@ -46,6 +46,11 @@ BENCHMARKS = {
         "nothing lost; no gap above 50 ms; ten books delay the median answer by at most 100 ms",
         quick=("--conversations", "3", "--rounds", "1", "--books", "1"),
     ),
+    "hostile_answers": Benchmark(
+        "Answers made to hurt",
+        "at most 50 ms on the event loop and one second in all for 64 kB",
+        quick=("--kilobytes", "1"),
+    ),
     "library": Benchmark(
         "Searching a long book, and one among a thousand",
         "at most 5 ms, median; at most 1.2 times as long among a thousand books",

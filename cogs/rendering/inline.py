@@ -25,14 +25,15 @@ _CONSTRUCT = re.compile(
     r"""
     (?= [`\\$\[!<&] | https?: )
     (?:
-      (?P<code> (?P<ticks>`+) (?!`) .+? (?<!`) (?P=ticks) (?!`) )
+      (?P<ticks>`+)
     | \\\( (?P<round> [^`]{1,300}? ) \\\)
     | \\\[ (?P<square> [^`]{1,300}? ) \\\]
     | \$\$ (?P<double> [^`$]+ ) \$\$
     | (?<![\w$]) \$ (?P<single> (?! [\s\d.,]+ \$ ) (?=[^$`]*[\\^_={]) [^\s$`] (?:[^$`]*[^\s$`])? ) \$ (?![\w$])
     | (?P<escape> \\ [^\w\s] )
     | !? \[ (?P<text> (?: [^\[\]\\] | \\. | \[[^\[\]]*\] )* ) \]
-      \( \s* (?P<target> <[^<>]*> | [^\s()<>]* (?: \([^\s()]*\) [^\s()]* )? ) (?: \s+ (?:"[^"]*"|'[^']*') )? \s* \)
+      \( \s*+ (?P<target> <[^<>]*+> | [^\s()<>]*+ (?: \([^\s()]*+\) [^\s()]*+ )?+ )
+      (?: \s++ (?:"[^"]*+"|'[^']*+') )?+ \s*+ \)
     | < (?P<autolink> https?://[^\s<>]+ ) >
     | (?P<url> https?://[^\s<>`]+ )
     | < (?P<close>/?) (?P<tag> [A-Za-z]+ ) (?: \s[^<>]* )? /? >
@@ -41,6 +42,7 @@ _CONSTRUCT = re.compile(
     """,
     re.VERBOSE,
 )
+_TICKS = re.compile("`+")
 _LIVE = re.compile(
     r"""
       : (?=//)                                    # of an address
@@ -68,7 +70,24 @@ def render_inline(line: str) -> str:
 
     What is left of addresses and mentions is alive until the whole text is made `inert`.
     """
-    return _CONSTRUCT.sub(_rendered, line)
+    last_run = {len(run[0]): run.start() for run in _TICKS.finditer(line)}
+    shown, at = [], 0
+    while (found := _CONSTRUCT.search(line, at)) is not None:
+        shown.append(line[at : found.start()])
+        at = found.end()
+        if ticks := found["ticks"]:
+            is_code = last_run[len(ticks)] > found.start()
+            end = _end_of_code(line, at, len(ticks)) if is_code else at
+            shown.append(line[found.start() : end])
+            at = end
+        else:
+            shown.append(_rendered(found))
+    return "".join([*shown, line[at:]])
+
+
+def _end_of_code(line: str, start: int, ticks: int) -> int:
+    """Behind the next run of exactly so many backticks, of which there is one."""
+    return next(run.end() for run in _TICKS.finditer(line, start) if len(run[0]) == ticks)
 
 
 def inert(text: str) -> str:

@@ -16,7 +16,9 @@ from cogs.rendering.inline import fenceless, inert, render_inline
 WIDTH = 60
 """Columns of a code block that a desktop client shows without wrapping; a phone shows about 40 and scrolls."""
 
-_DELIMITER = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_DELIMITER = re.compile(r":?-+:?")
+_LONGEST_CELL = 4 * WIDTH
+"""Characters of a cell, with its marks, that may fit into a code block."""
 _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _PAIRED_MARKS = re.compile(r"(\*\*|~~|`|\*|\b_)(?=\S)(.+?)(?<=\S)(?:(?<=\w)_\b|\1)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
@@ -39,7 +41,7 @@ def find_table(lines: Sequence[str], first: int) -> Table | None:
     if first + 1 >= len(lines) or not all("|" in line for line in lines[first : first + 2]):
         return None
     header, marks = _cells(lines[first]), _cells(lines[first + 1])
-    if len(header) != len(marks) or not _DELIMITER.fullmatch(lines[first + 1]):
+    if len(header) != len(marks) or not all(map(_DELIMITER.fullmatch, marks)):
         return None
     rows = []
     for line in lines[first + 2 :]:
@@ -51,7 +53,10 @@ def find_table(lines: Sequence[str], first: int) -> Table | None:
 
 def render_table(table: Table) -> list[str]:
     """The lines to show in its place."""
-    plain = [[_plain(cell) for cell in row] for row in (table.header, *table.rows)]
+    rows = (table.header, *table.rows)
+    if any(len(row) > WIDTH or max(map(len, row), default=0) > _LONGEST_CELL for row in rows):
+        return _as_list(table)
+    plain = [[_plain(cell) for cell in row] for row in rows]
     widths = [max(map(_width, column)) for column in zip_longest(*plain, fillvalue="")]
     if sum(widths) + len(_GAP) * (len(widths) - 1) > WIDTH:
         return _as_list(table)
@@ -69,7 +74,7 @@ def _as_list(table: Table) -> list[str]:
     for row in table.rows:
         first, *others = [render_inline(cell).replace("\n", " ") for cell in row]
         lines.append(f"- **{first.strip('*')}**" if first.strip("* ") else "- …")
-        for name, cell in zip_longest(header[1:], others, fillvalue=""):
+        for name, cell in zip_longest(header[1 : len(row)], others, fillvalue=""):
             if cell:
                 lines.append(f"  - {name}: {cell}" if name else f"  - {cell}")
     return lines
@@ -90,6 +95,8 @@ def _alignment(mark: str) -> str:
 
 def _plain(cell: str) -> str:
     """The cell without marks that a code block would show."""
+    if cell.isalnum():
+        return cell
     text = _LINK.sub(r"\1", _BREAK.sub("; ", cell))
     text = _PAIRED_MARKS.sub(r"\2", _PAIRED_MARKS.sub(r"\2", text))
     return fenceless(html.unescape(text))
@@ -108,6 +115,8 @@ def _padded(cell: str, width: int, alignment: str) -> str:
 
 def _width(text: str) -> int:
     """Columns in a monospaced font: East Asian wide characters take two, combining marks none."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )
@@ -118,7 +127,7 @@ RULE = "─" * 12
 
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>.*)")
 _LANGUAGE = re.compile(r"[\w+\-.#]{1,30}")
-_HEADING = re.compile(r"(?P<quote>[ >]*)(?P<marks>#{1,6})[ \t]+(?P<title>.*?)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r"(?P<quote>[ >]*)(?P<marks>#{1,6})[ \t]+(?P<title>.*)")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|<hr\s*/?>)")
 _UNDERLINE = re.compile(r" {0,3}(?:={2,}|-{3,})[ \t]*")
 _PLAIN_TEXT = re.compile(r" {0,3}(?![-*+#>|=`~]|\d+[.)] )\S.*")
@@ -143,6 +152,8 @@ def render(text: str) -> str:
 
 def _block(lines: Sequence[str], at: int) -> tuple[int, list[str]]:
     """How many lines the block that begins here takes, and what is shown in their place."""
+    if not lines[at].strip():
+        return 1, [lines[at]]
     if (fence := _FENCE.fullmatch(lines[at])) is not None:
         return _code_block(lines, at, fence)
     if (closing := _MATH_OPENING.get(lines[at].strip()[:2])) is not None and (
@@ -199,8 +210,14 @@ def _line(line: str) -> str:
     return render_inline(line)
 
 
+def _without_closing_marks(title: str) -> str:
+    title = title.rstrip(" \t")
+    bare = title.rstrip("#")
+    return bare.rstrip(" \t") if bare[-1:] in (" ", "\t") else title
+
+
 def _heading(heading: re.Match[str]) -> str:
-    title = render_inline(heading["title"])
+    title = render_inline(_without_closing_marks(heading["title"]))
     if len(heading["marks"]) <= 3:
         return f"{heading['quote']}{heading['marks']} {title}"
     bare = title.replace("**", "")

@@ -17,6 +17,10 @@ FEWEST_DENSE = 8
 LONGEST = 1_200
 """Characters held back at most while a quotation is open; a longer one cannot be checked whole and loses its mark."""
 
+MOST_LOOKED_UP = 40
+"""Quotations of an answer that are looked for in the whole book, which takes some milliseconds each. Those that stand
+in what the model was given, as true ones do, are not among them."""
+
 _DOUBLE = (
     r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
     r"|「[^「」\n]+」|『[^『』\n]+』|\"[^\"\n]+\""
@@ -68,6 +72,8 @@ class Quotations:
         self._stands_in_book = stands_in_book
         self._seen: list[str] = []
         self._unfolded: list[str] = []
+        self._known: dict[str, bool] = {}
+        self._looked_up = 0
 
     def learn(self, text: str) -> None:
         """A text the model may quote from: a passage, a title, a reader's own words.
@@ -114,7 +120,14 @@ class Quotations:
         needle = fold(part).strip(_EDGES)
         self._seen += map(fold, self._unfolded)
         self._unfolded.clear()
-        return any(needle in text for text in self._seen) or await self._stands_in_book(part.strip(_EDGES + _MARKS))
+        return any(needle in text for text in self._seen) or await self._is_in_book(part.strip(_EDGES + _MARKS))
+
+    async def _is_in_book(self, part: str) -> bool:
+        """Whether the book says so; what is asked for beyond MOST_LOOKED_UP counts as not in it."""
+        if part not in self._known:
+            self._looked_up += 1
+            self._known[part] = self._looked_up <= MOST_LOOKED_UP and await self._stands_in_book(part)
+        return self._known[part]
 
 
 def _stand_in(before: str) -> str:

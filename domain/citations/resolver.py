@@ -5,8 +5,9 @@ each of them up among the passages the model was given, verifies the words at th
 page. What cannot be verified is left out, so a reference in an answer is always true.
 """
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from domain.book import Book, Citation, Passage, Sentence
@@ -24,10 +25,15 @@ from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 Cite = Callable[[int, int], Awaitable[Citation]]
 """Looks a span up in the book; raises BookError where the reader may not see it."""
 
+LONGEST_ANSWER = 20_000
+"""Characters of a model's answer that are taken in, ten messages on Discord; a turn is cut there, and says so."""
+
 _PIECE = 400
 """Characters taken in at a time: what a piece costs grows with the square of what is held."""
 _MOST_HELD = LONGEST + 200
 """Characters held back at most: a quotation as long as one may be, and a reference behind it."""
+_LONG_HELD = 300
+"""Characters held back from which on they are not looked through again before a quarter has been added."""
 _UNFINISHED = re.compile(r"(?:\s*+(?:\[[^\]\n]{0,80}+\]?+|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z")
 """A tail that may still turn into keys or page references in brackets, or the blank before them.
 
@@ -46,6 +52,7 @@ class AnswerComposer:
         self._typed_pages = typed_pages
         self._by_source: dict[str, Passage] = {}
         self._by_key: dict[str, Sentence] = {}
+        self._found: dict[tuple[int, int], Citation | None] = {}
         self.learn(passages)
         self.discard()
 
@@ -75,17 +82,22 @@ class AnswerComposer:
     def discard(self) -> None:
         """Forget the draft: it was not the answer."""
         self.text = ""
-        self.citations: list[Citation] = []
+        self._cited: dict[Citation, None] = {}
         self._pending = ""
+        self._held = 0
         self._before = ""
         self._marks: list[CitationMark] = []
+
+    @property
+    def citations(self) -> list[Citation]:
+        """What the answer rests on so far, each once, in order."""
+        return list(self._cited)
 
     async def feed(self, event: TextChunk | CitationMark | TextBlockEnd) -> str:
         """Take in a piece of the stream; return more of the answer, or nothing yet."""
         match event:
             case TextChunk(text):
-                pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
-                return "".join([await self._take(piece) for piece in pieces])
+                return "".join([await self._take(piece) for piece in _pieces(text)])
             case CitationMark():
                 self._marks.append(event)
                 return ""
@@ -98,7 +110,11 @@ class AnswerComposer:
 
     async def _take(self, text: str) -> str:
         self._pending = UNSEEN.sub("", self._pending + text)
-        return await self._release(self._ready())
+        if len(self._pending) - self._held < self._held // 4:
+            return ""
+        shown = await self._release(self._ready())
+        self._held = len(self._pending) if len(self._pending) > _LONG_HELD else 0
+        return shown
 
     def _ready(self) -> int:
         """How much of the pending text can no longer change its meaning."""
@@ -152,17 +168,21 @@ class AnswerComposer:
         return await self._resolve(sentences[0].start, sentences[-1].end)
 
     async def _resolve(self, start: int, end: int) -> Citation | None:
-        try:
-            return await self._cite(start, end)
-        except BookError:
-            return None
+        if (start, end) not in self._found:
+            try:
+                self._found[start, end] = await self._cite(start, end)
+            except BookError:
+                self._found[start, end] = None
+        return self._found[start, end]
 
     def _refer(self, citations: list[Citation]) -> str:
-        for citation in citations:
-            if citation not in self.citations:
-                self.citations.append(citation)
+        self._cited.update(dict.fromkeys(citations))
         references = ", ".join(dict.fromkeys(citation.reference for citation in citations))
         return f" ({references})" if references else ""
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
 
 
 def _folded(text: str) -> str:
@@ -175,6 +195,12 @@ class Composition:
     def __init__(self, composer: AnswerComposer, gate: SpoilerFilter) -> None:
         self._composer = composer
         self._gate = gate
+        self._taken = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the model has written more than an answer may have."""
+        return self._taken > LONGEST_ANSWER
 
     @property
     def text(self) -> str:
@@ -196,7 +222,9 @@ class Composition:
     async def follow(self, event: StrategyEvent) -> str:
         """More of the answer to show, or nothing."""
         match event:
-            case TextChunk() | CitationMark() | TextBlockEnd():
+            case TextChunk(text):
+                return await self._take(text)
+            case CitationMark() | TextBlockEnd():
                 return await self._gate.feed(await self._composer.feed(event))
             case ToolCallFinished(passages=passages, content=content, is_error=False):
                 self._composer.learn(passages)
@@ -205,7 +233,18 @@ class Composition:
             case DraftDiscarded():
                 self._composer.discard()
                 self._gate.discard()
+                self._taken = 0
         return ""
+
+    async def _take(self, text: str) -> str:
+        """Take in text up to the length of the longest answer, with a pause for others after each piece."""
+        room = max(LONGEST_ANSWER - self._taken, 0)
+        self._taken += len(text)
+        shown = []
+        for piece in _pieces(text[:room]):
+            shown.append(await self._gate.feed(await self._composer.feed(TextChunk(piece))))
+            await asyncio.sleep(0)
+        return "".join(shown)
 
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""

@@ -14,6 +14,7 @@ _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
 """Stands for a reference while sentences are split: the full stop in "p. 12" ends none."""
 
+_BLANKS = re.compile(r"\s{2,}")
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
 _COVERED = re.compile(r"\|\|.+?\|\|")
 """What was hidden stays so: it is neither judged nor repeated."""
@@ -37,7 +38,8 @@ _OF_THE_TALK = re.compile(
 
 def find_uncited(answer: str) -> tuple[str, ...]:
     """The claims of an answer that stand without a reference, in order."""
-    lines = (line for line in answer.splitlines() if not _NOT_PROSE.match(line))
+    plain = (_BLANKS.sub(" ", line.rstrip()) for line in answer.splitlines())
+    lines = (line for line in plain if line and not _NOT_PROSE.match(line))
     return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))
 
 

@@ -8,11 +8,12 @@ its own cannot be found this way.
 import asyncio
 import re
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import lru_cache
+from itertools import accumulate, islice
 from math import log10
 
 from domain.book import Book
@@ -41,6 +42,9 @@ were chosen with benchmarks/leaks.py; docs/spoilers.md has what others bring."""
 SLICE = 50_000
 """Characters taken in at once: a few milliseconds, in which no other thread can run."""
 
+AT_ONCE = 2_000
+"""Characters of a sentence that is looked up without a thread: at most a few milliseconds."""
+
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
@@ -53,15 +57,18 @@ class SpoilerDetector:
     """Where the words, names and numbers of one book first stand.
 
     `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and ends
-    at `_ends[i]` of the book. Making one takes about half a second per million characters, so do it in a thread: it
-    goes slice by slice, to let others run in between.
+    at `_ends[i]` of the book. `_firsts` has the first place of each word, `_names` that of each name, in words.
+    Looking a sentence up takes time by its length, whatever the book's. Making a detector takes a second per million
+    characters at most, so do it in a thread: it goes slice by slice, to let others run in between.
     """
 
     _folded: str
     _places: "array[int]"
     _ends: "array[int]"
     _shares: dict[str, float]
-    _names: frozenset[str]
+    _firsts: dict[str, int]
+    _names: dict[str, int]
+    _runs: "dict[int, RunIndex]"
 
     @classmethod
     def of(cls, text: str) -> "SpoilerDetector":
@@ -76,7 +83,10 @@ class SpoilerDetector:
             names.add(piece)
         places = array("I", accumulate((len(word) + 1 for word in words), initial=1))
         shares = {word: log10(len(words) / count) for word, count in counts.items()}
-        return cls(f" {' '.join(words)} ", places, ends, shares, names.names())
+        firsts = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
+        lengths = (RUN, LONG_RUN, DENSE_RUN) if any(map(is_dense, counts)) else (RUN, LONG_RUN)
+        runs = {length: RunIndex.of(words, length) for length in lengths}
+        return cls(f" {' '.join(words)} ", places, ends, shares, firsts, _first_names(words, names.names()), runs)
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
         """Whether a sentence tells what stands only beyond `read_to`, a run of words begun in what stands `before` it
@@ -98,43 +108,47 @@ class SpoilerDetector:
         return [name for name in self._names if self._is_name_beyond(name, bound)]
 
     def _tells_name(self, said: str, bound: int, known: str) -> bool:
-        known_words = set(_words(known))
+        known_words = _known_words(known)
         return any(
             name in self._names and not known_words.issuperset(_words(name)) and self._is_name_beyond(name, bound)
             for name in names_in(said)
         )
 
     def _is_name_beyond(self, name: str, bound: int) -> bool:
-        """As `_is_beyond`; who has read of Hobb has read of Hobb's and of the Hobbs."""
-        words = " ".join(_words(name))
-        forms = (words.removesuffix("s"), *(f"{words}{ending}" for ending in _ENDINGS))
-        return bound < min(self._first(f" {form} ") for form in forms) < len(self._folded)
+        """Who has read of Hobb has read of Hobb's and of the Hobbs."""
+        return bound < self._end_of(self._names[name])
 
     def _tells_run(self, said: str, bound: int, known: str, before: str) -> bool:
-        known_words = f" {' '.join(_words(known))} "
+        known_run = _known_run(known)
         return any(
-            run not in known_words and self._is_beyond(run, bound) and self._is_telling(run)
+            self._is_run_beyond(run, bound) and f" {' '.join(run)} " not in known_run and self._is_telling(run)
             for run in _runs(_words(said), _words(before))
         )
 
-    def _tells_number(self, said: str, bound: int, known: str) -> bool:
-        return any(self._is_beyond(f" {number} ", bound) and number not in known for number in _NUMBER.findall(said))
-
-    def _is_beyond(self, run: str, bound: int) -> bool:
+    def _is_run_beyond(self, run: Sequence[str], bound: int) -> bool:
         """Whether the words stand in the book, but not before the bound."""
-        return bound < self._first(run) < len(self._folded)
+        text = f" {' '.join(run)} "
+        for first in self._runs[len(run)].places(run) if len(run) in self._runs else ():
+            at = self._places[first] - 1
+            if self._folded.startswith(text, at):
+                return bound < at + len(text) - 1
+        return False
 
-    def _first(self, run: str) -> int:
-        """Where the words first end in the folded text; its length where they do not stand in it."""
-        at = self._folded.find(run)
-        return at + len(run) - 1 if at >= 0 else len(self._folded)
+    def _tells_number(self, said: str, bound: int, known: str) -> bool:
+        return any(
+            number in self._firsts and bound < self._end_of(self._firsts[number]) and number not in known
+            for number in _NUMBER.findall(said)
+        )
+
+    def _end_of(self, word: int) -> int:
+        """Where a word ends in the folded text."""
+        return self._places[word + 1] - 1 if word + 1 < len(self._places) else len(self._folded) - 1
 
     def _bound(self, read_to: int) -> int:
         """Where the words that have been read end in the folded text."""
         return self._places[bisect_right(self._ends, read_to)] - 1
 
-    def _is_telling(self, run: str) -> bool:
-        words = run.split()
+    def _is_telling(self, words: Sequence[str]) -> bool:
         if len(words) > RUN:
             return True
         rarity = sum(self._shares[word] for word in words) - log10(len(self._places))
@@ -164,7 +178,73 @@ def _plain(text: str) -> str:
     return _MARKS.sub("", _REFERENCE.sub("", text))
 
 
-def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[str]:
+@lru_cache(maxsize=64)
+def _known_words(known: str) -> frozenset[str]:
+    return frozenset(_words(known))
+
+
+@lru_cache(maxsize=64)
+def _known_run(known: str) -> str:
+    return f" {' '.join(_words(known))} "
+
+
+def _first_names(words: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+    """The last word of the first place at which each name stands, in one of its forms."""
+    forms: dict[int, dict[tuple[str, ...], list[str]]] = {}
+    for name in names:
+        plain = " ".join(_words(name))
+        for form in {plain.removesuffix("s"), *(f"{plain}{ending}" for ending in _ENDINGS)}:
+            parts = tuple(form.split())
+            forms.setdefault(len(parts), {}).setdefault(parts, []).append(name)
+    firsts: dict[str, int] = {}
+    for length, wanted in forms.items():
+        for first, parts in enumerate(_windows(words, length)):
+            for name in wanted.pop(parts, ()):
+                firsts[name] = min(firsts.get(name, len(words)), first + length - 1)
+    return firsts
+
+
+def _windows(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
+    """All runs of that many words, in order."""
+    return zip(*(islice(words, skipped, None) for skipped in range(length)), strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RunIndex:
+    """Where runs of one length stand, by their hashes, in parts that are sorted one by one, each in a moment."""
+
+    _parts: Sequence["array[int]"]
+
+    @classmethod
+    def of(cls, words: Sequence[str], length: int) -> "RunIndex":
+        parts = [array("Q") for _ in range(_PARTS)]
+        for first, run in enumerate(_windows(words, length)):
+            part, key = _hashed(run)
+            parts[part].append(key | first)
+        return cls([array("Q", sorted(part)) for part in parts])
+
+    def places(self, run: Sequence[str]) -> Iterator[int]:
+        """The places of all runs with the same hash: first the first of this run, mostly."""
+        number, key = _hashed(tuple(run))
+        part = self._parts[number]
+        for at in range(bisect_left(part, key), len(part)):
+            if part[at] ^ key > _MOST_WORDS:
+                return
+            yield part[at] & _MOST_WORDS
+
+
+_PARTS = 256
+_PLACE_BITS = 32
+_MOST_WORDS = 2**_PLACE_BITS - 1
+
+
+def _hashed(run: tuple[str, ...]) -> tuple[int, int]:
+    """The part of the index a run belongs to, and the upper half of its entries there."""
+    mixed = hash(run)
+    return mixed % _PARTS, (mixed // _PARTS & _MOST_WORDS) << _PLACE_BITS
+
+
+def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[Sequence[str]]:
     """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces; each ends in `said`,
     and may begin in what stands `before` it."""
     words = [*before, *said]
@@ -172,7 +252,7 @@ def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[str]:
         for at in range(max(len(before) - length + 1, 0), len(words) - length + 1):
             run = words[at : at + length]
             if all(is_dense(word) == dense for word in run):
-                yield f" {' '.join(run)} "
+                yield run
 
 
 KEPT = 16
@@ -197,6 +277,8 @@ class SpoilerChecks:
 
         async def tells(sentence: str, /, before: str = "") -> bool:
             leaks = await asyncio.shield(self._prepare(book))
+            if len(sentence) <= AT_ONCE:
+                return leaks.found_in(sentence, read_to, known, before)
             return await asyncio.to_thread(leaks.found_in, sentence, read_to, known, before)
 
         return tells

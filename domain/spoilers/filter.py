@@ -22,6 +22,9 @@ _SENTENCE_END = re.compile(
 )
 """The end of a sentence or of a line, but not of the "p." in a page reference, of a title or an initial."""
 
+_LONGEST_STOP = 64
+"""Characters of a stop, with what closes quotations and brackets behind it; what came before was looked through."""
+
 _LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*(?:\((?:about )?pp?\. [^()\n]{1,60}\)\s*)*")
 """What stays outside a cover: what makes a line an item, a heading or a quotation, or it would not be one any more; and
 the reference of the sentence before."""
@@ -71,11 +74,13 @@ class SpoilerFilter:
         """Take in more of the answer; return what may be shown now."""
         if self._tells is None:
             return self._show(text)
+        look_from = max(len(self._pending) - _LONGEST_STOP, 0)
         self._pending += text
-        shown = ""
-        while end := _SENTENCE_END.search(self._pending):
-            sentence, self._pending = self._pending[: end.end()], self._pending[end.end() :]
-            shown += await self._checked(sentence)
+        shown, at = "", 0
+        while end := _SENTENCE_END.search(self._pending, max(at, look_from)):
+            shown += await self._checked(self._pending[at : end.end()])
+            at = end.end()
+        self._pending = self._pending[at:]
         return self._show(shown)
 
     async def covered(self, value: Any) -> Any:

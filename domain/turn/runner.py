@@ -151,7 +151,7 @@ class TurnRunner:
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
-        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut, uncited=find_uncited(text)))
+        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut or draft.is_cut, uncited=find_uncited(text)))
 
     async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:

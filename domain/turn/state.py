@@ -216,6 +216,11 @@ class TurnDraft:
         return self.answer.text.strip() if self.answer else ""
 
     @property
+    def is_cut(self) -> bool:
+        """Whether the model has written more than an answer may have."""
+        return self.answer is not None and self.answer.is_cut
+
+    @property
     def citations(self) -> tuple[Citation, ...]:
         return tuple(self.answer.citations) if self.answer else ()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import domain.spoilers.detector as leaks_module
-from domain.spoilers.detector import SpoilerDetector
+from domain.spoilers.detector import RunIndex, SpoilerDetector
 from domain.spoilers.filter import HIDDEN_NOTE, SpoilerFilter, uncovered
 
 READ = (
@@ -224,3 +224,23 @@ async def test_an_item_stays_an_item() -> None:
 )
 async def test_a_gate_shows_the_same_however_the_text_arrives(pieces: list[str]) -> None:
     assert await gated(*pieces) == await gated("".join(pieces))
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=60), st.lists(st.sampled_from("abc"), min_size=3, max_size=3))
+def test_a_run_is_found_where_it_first_stands(words: list[str], run: list[str]) -> None:
+    stands = [at for at in range(len(words) - 2) if words[at : at + 3] == run]
+    assert next(RunIndex.of(words, 3).places(run), None) == (stands[0] if stands else None)
+
+
+@given(st.text(alphabet="ab .", max_size=80), st.text(alphabet="ab .", max_size=30), st.integers(0, 80))
+def test_long_runs_are_found_as_if_the_whole_book_were_looked_through(book: str, said: str, read_to: int) -> None:
+    words, asked = book.replace(".", " ").split(), said.replace(".", " ").split()
+    read = book[:read_to].replace(".", " ").split()
+    if read_to < len(book) and book[read_to - 1 : read_to + 1].isalpha():
+        read = read[:-1]  # a word that has been read by half
+
+    def runs(of: list[str]) -> set[tuple[str, ...]]:
+        return {tuple(of[at : at + leaks_module.LONG_RUN]) for at in range(len(of) - leaks_module.LONG_RUN + 1)}
+
+    told = runs(asked) & runs(words) - runs(read)
+    assert SpoilerDetector.of(book).found_in(said, read_to) >= bool(told)

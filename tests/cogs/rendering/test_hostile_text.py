@@ -1,0 +1,57 @@
+"""Whatever a model says, showing it takes time by its length: twice as much text, about twice as much time."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.hostile_answers import hostile_texts, sized
+from cogs.rendering.markdown import render
+from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
+from domain.citations.uncited import find_uncited
+from tests.domain.turn.passages import passage
+
+LENGTH = 6_000
+TIMES = 4
+SLACK_S = 0.05
+"""What times under a millisecond may differ by for other reasons. What grows with the square takes seconds here."""
+
+MARKS = st.sampled_from([*"[](){}<>`~*_|\\$#>-+=!&;:.\"'“” \t\n", "a", "1", "```", "||", "http://", "[a](", "| - |"])
+WORK: list[Callable[[str], object]] = [render, split_with_spoilers, find_uncited]
+
+
+def _seconds(work: Callable[[str], object], text: str) -> float:
+    """The least of three measurements of this thread's own time at the processor."""
+    times = []
+    for _ in range(3):
+        started = time.thread_time()
+        work(text)
+        times.append(time.thread_time() - started)
+    return min(times)
+
+
+def _grows_with_length(make: Callable[[int], str]) -> None:
+    for work in WORK:
+        short, long = _seconds(work, make(LENGTH)), _seconds(work, make(TIMES * LENGTH))
+        assert long < 2 * TIMES * short + SLACK_S, work
+
+
+@pytest.mark.parametrize("name", list(hostile_texts([passage()])))
+def test_texts_made_to_hurt_take_time_by_their_length(name: str) -> None:
+    parts = hostile_texts([passage()])[name]
+    _grows_with_length(lambda length: sized(parts(), length))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(head=st.lists(MARKS, max_size=6), unit=st.lists(MARKS, min_size=1, max_size=6), tail=st.lists(MARKS, max_size=3))
+def test_any_marks_over_and_over_take_time_by_their_length(head: list[str], unit: list[str], tail: list[str]) -> None:
+    first, again, last = "".join(head), "".join(unit), "".join(tail)
+    _grows_with_length(lambda length: first + again * (length // len(again)) + last)
+
+
+@pytest.mark.parametrize("name", list(hostile_texts([passage()])))
+def test_texts_made_to_hurt_are_messages_all_the_same(name: str) -> None:
+    text = sized(hostile_texts([passage()])[name](), LENGTH)
+    assert all(0 < units(message) <= MESSAGE_LIMIT for message in split_with_spoilers(render(text)))

@@ -1,0 +1,88 @@
+"""Composing an answer takes work by its length, however it was made; and an answer has an end."""
+
+import pytest
+
+from domain.book import Citation
+from domain.citations.keys import key_of
+from domain.citations.page_numbers import TypedPages
+from domain.citations.quotations import MOST_LOOKED_UP, Quotations
+from domain.citations.resolver import LONGEST_ANSWER, AnswerComposer, Composition
+from domain.spoilers.filter import SpoilerFilter
+from domain.tool_use import TextChunk
+from tests.domain.turn.passages import cite, passage
+
+PIECE = 40
+
+
+class Looking:
+    """Counts the questions put to the book, and the characters looked at for spoilers."""
+
+    def __init__(self) -> None:
+        self.looked_up = 0
+        self.checked = 0
+
+    async def stands_in_book(self, quoted: str) -> bool:
+        self.looked_up += 1
+        return False
+
+    async def tells(self, sentence: str, /, before: str = "") -> bool:
+        self.checked += len(sentence) + len(before)
+        return False
+
+    async def compose(self, text: str) -> Composition:
+        composer = AnswerComposer(cite, Quotations(self.stands_in_book), TypedPages(), [passage()])
+        composition = Composition(composer, SpoilerFilter(self.tells))
+        for at in range(0, len(text), PIECE):
+            await composition.follow(TextChunk(text[at : at + PIECE]))
+        await composition.finish()
+        return composition
+
+
+async def test_an_answer_is_cut_at_its_greatest_length() -> None:
+    composition = await Looking().compose("Ann kept the light. " * (LONGEST_ANSWER // 10))
+    assert composition.is_cut
+    assert LONGEST_ANSWER - PIECE < len(composition.text) <= LONGEST_ANSWER
+
+
+async def test_an_answer_of_its_greatest_length_is_whole() -> None:
+    text = ("Ann kept the light. " * LONGEST_ANSWER)[: LONGEST_ANSWER - 1] + "."
+    composition = await Looking().compose(text)
+    assert not composition.is_cut
+    assert composition.text == text
+
+
+async def test_no_more_than_so_many_quotations_are_looked_for_in_the_book() -> None:
+    looking = Looking()
+    composition = await looking.compose("".join(f'"nobody said {number} of these words." ' for number in range(300)))
+    assert looking.looked_up == MOST_LOOKED_UP
+    assert '"' not in composition.text
+
+
+async def test_a_quotation_that_is_invented_again_and_again_is_looked_for_once() -> None:
+    looking = Looking()
+    await looking.compose('"Nobody ever said these words." ' * 100)
+    assert looking.looked_up == 1
+
+
+@pytest.mark.parametrize("unit", ["word ", "a. ", "a.) ", "....", "灯", "> "])
+async def test_what_is_looked_at_for_spoilers_grows_with_the_text(unit: str) -> None:
+    short, long = Looking(), Looking()
+    await short.compose(unit * (2_000 // len(unit)))
+    await long.compose(unit * (8_000 // len(unit)))
+    assert long.checked <= 6 * short.checked
+
+
+async def test_ten_thousand_citations_are_looked_up_once_each() -> None:
+    asked: list[tuple[int, int]] = []
+
+    async def counted(start: int, end: int) -> Citation:
+        asked.append((start, end))
+        return await cite(start, end)
+
+    keys = [key_of(sentence) for sentence in passage().sentences]
+    composer = AnswerComposer(counted, Quotations(Looking().stands_in_book), TypedPages(), [passage()])
+    for number in range(10_000):
+        await composer.feed(TextChunk(f"So {number} [{keys[number % len(keys)]}]. "))
+    await composer.finish()
+    assert len(asked) == len(set(asked)) == len(keys)
+    assert len(composer.citations) == len(keys)
