@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from domain.errors import SettingsError
+from storage.sql.database import CopyableDatabase
 
 if TYPE_CHECKING:  # the process that indexes a book starts without them
     from domain.ports import (
@@ -25,7 +26,7 @@ if TYPE_CHECKING:  # the process that indexes a book starts without them
     from storage.sql.books import SQLBookObjects
 
 
-class Engine(Protocol):
+class Engine(CopyableDatabase, Protocol):
     """The database itself, for those who keep it in order.
 
     Raises (all methods): StorageError.

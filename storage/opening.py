@@ -4,7 +4,6 @@ from domain.errors import SettingsError
 from storage import Engine, Storage
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations
-from storage.sql.database import Database
 from storage.sql.messages import SQLMessages
 from storage.sql.people import SQLReaders, SQLUsage
 from storage.sql.privacy import SQLPrivacy, SQLRetention
@@ -20,7 +19,7 @@ async def open_sqlite(path: str) -> Storage:
     from storage.sqlite.database import SQLiteDatabase
 
     database = await SQLiteDatabase.open(path)
-    return _repositories_over(database, database)
+    return _repositories_over(database)
 
 
 async def open_postgres(url: str) -> Storage:
@@ -38,12 +37,12 @@ async def open_postgres(url: str) -> Storage:
         ) from error
 
     database = await PostgresDatabase.open(url)
-    return _repositories_over(database, database)
+    return _repositories_over(database)
 
 
-def _repositories_over(engine: Engine, database: Database) -> Storage:
+def _repositories_over(database: Engine) -> Storage:
     return Storage(
-        engine=engine,
+        engine=database,
         books=SQLBooks(database),
         book_objects=SQLBookObjects(database),
         conversations=SQLConversations(database),

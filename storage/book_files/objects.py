@@ -134,6 +134,15 @@ class CachedBookFiles(SQLiteBookFiles):
             content = await asyncio.to_thread(path.read_bytes)
         except OSError as error:
             raise write_failed(str(error)) from error
+        await self.put(sha256, content)
+        await asyncio.to_thread(self._make_room, path)
+
+    async def put(self, sha256: str, content: bytes) -> None:
+        """Put a book's file into the store, and note what it must hold.
+
+        Raises:
+            StorageError: WRITE_FAILED, the store refuses or does not answer.
+        """
         book = BookObject(sha256, await asyncio.to_thread(_digest, content), len(content), datetime.now(UTC))
         try:
             await self._call(obstore.put_async(self._store, _key(book), content))
@@ -144,7 +153,6 @@ class CachedBookFiles(SQLiteBookFiles):
         if before is not None and _key(before) != _key(book):
             with suppress(FileNotFoundError, StorageError):  # one object too many does no harm
                 await self._call(obstore.delete_async(self._store, _key(before)))
-        await asyncio.to_thread(self._make_room, path)
 
     async def _call(self, work: Awaitable[Result]) -> Result:
         """Await a call of the store.

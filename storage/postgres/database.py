@@ -7,6 +7,7 @@ transaction mode may hand every transaction to another connection.
 import asyncio
 import random
 import re
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -22,7 +23,7 @@ from psycopg_pool import AsyncConnectionPool
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.postgres.schema import migrate, shipped_migrations
-from storage.sql.database import Result, Row, Transaction, Value
+from storage.sql.database import Result, Row, Table, Transaction, Value
 from storage.sql.schema import Migration
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
@@ -78,6 +79,29 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     (psycopg.InterfaceError, StorageErrorCode.WRITE_FAILED, "The database {name} is closed."),
 )
 _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {name} refused: {reason}.")
+
+_COLUMNS = """
+SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
+ORDER BY table_name, ordinal_position
+"""
+_KEYS = """
+SELECT usage.table_name, usage.column_name
+FROM information_schema.table_constraints AS keys
+  JOIN information_schema.key_column_usage AS usage USING (constraint_schema, constraint_name)
+WHERE keys.constraint_type = 'PRIMARY KEY' AND keys.table_schema = current_schema()
+ORDER BY usage.table_name, usage.ordinal_position
+"""
+_PARENTS = """
+SELECT children.relname AS table_name, parents.relname AS parent
+FROM pg_constraint
+  JOIN pg_class AS children ON children.oid = conrelid
+  JOIN pg_class AS parents ON parents.oid = confrelid
+WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+"""
+_IDENTITIES = """
+SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_identity = 'YES'
+"""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = "\ufdd0"
@@ -141,7 +165,7 @@ class PostgresDatabase:
         return await self.read(sql, parameters)
 
     async def atomically(
-        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
+        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
     ) -> Result:
         """As storage.sql.database.Database says; every statement sees the database as it was at the first one."""
 
@@ -149,7 +173,7 @@ class PostgresDatabase:
             async with connection.transaction():
                 return await work(_Transaction(connection))
 
-        return await self._persist(within, timeout_s)
+        return await self._persist(within, timeout_s or CALL_TIMEOUT_S)
 
     async def _persist(
         self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
@@ -203,6 +227,35 @@ class PostgresDatabase:
             StorageErrorCode.WRITE_FAILED,
             "A PostgreSQL database is copied by its own tools: use pg_dump, as docs/operations.md shows.",
         )
+
+    async def tables(self) -> dict[str, Table]:
+        """As storage.sql.database.CopyableDatabase says."""
+        columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        parents = defaultdict[str, set[str]](set)
+        for row in await self.read(_COLUMNS):
+            columns[row["table_name"]].append(row["column_name"])
+        for row in await self.read(_KEYS):
+            keys[row["table_name"]].append(row["column_name"])
+        for row in await self.read(_PARENTS):
+            parents[row["table_name"]].add(row["parent"])
+        return {
+            name: Table(
+                tuple(column for column in named if column != "rowid"),
+                ("rowid",) if "rowid" in named else tuple(keys[name]),
+                frozenset(parents[name]),
+            )
+            for name, named in columns.items()
+            if name not in {"schema_migrations", "leases"}
+        }
+
+    async def finish_copy(self) -> None:
+        """As storage.sql.database.CopyableDatabase says."""
+        for row in await self.read(_IDENTITIES):
+            table, column = row["table_name"], row["column_name"]
+            await self.read(
+                f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
+                f'coalesce(max("{column}"), 0) + 1, false) FROM {table}'
+            )
 
     async def ping(self) -> None:
         """Return when the database has answered."""

@@ -4,6 +4,7 @@ Statements are written once for all of them: parameters are `?` or `?1`, times a
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 Value = str | int | float | bytes | None
@@ -51,14 +52,38 @@ class Database(Protocol):
         """One statement in a transaction of its own."""
         ...
 
-    async def atomically(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+    async def atomically(
+        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
+    ) -> Result:
         """Do work in a transaction: committed when it returns, undone when it raises or is cancelled.
 
         The work may be done again from its beginning, where another transaction was in its way or the connection broke;
         it may then meet what it has itself committed. So it changes nothing but the database, and can be repeated.
+        `timeout_s` is for work that takes longer than a call of the program does.
         """
         ...
 
     async def forget_deleted(self) -> None:
         """See to it that deleted text is gone from the disk, as far as the program can."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: its columns, the columns by which its rows are in the order of writing, the tables it refers to."""
+
+    columns: tuple[str, ...]
+    order: tuple[str, ...]
+    parents: frozenset[str]
+
+
+class CopyableDatabase(Database, Protocol):
+    """A database of which all can be copied, into one of another kind."""
+
+    async def tables(self) -> dict[str, Table]:
+        """Every table that holds something of the program's, by its name."""
+        ...
+
+    async def finish_copy(self) -> None:
+        """Go on numbering rows where the copied ones end."""
         ...

@@ -8,7 +8,7 @@ from typing import IO
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Result, Row, Transaction, Value
+from storage.sql.database import Result, Row, Table, Transaction, Value
 from storage.sql.schema import Migration
 from storage.sqlite.connection import Connection
 from storage.sqlite.files import claimed, make_folder_for, replacing, same_file
@@ -90,7 +90,9 @@ class SQLiteDatabase:
         async with self.transaction() as transaction:
             return await transaction.run(sql, parameters)
 
-    async def atomically(self, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+    async def atomically(
+        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
+    ) -> Result:
         """As storage.sql.database.Database says. Here nothing is ever in the way, so work is done once."""
         async with self.transaction() as transaction:
             return await work(transaction)
@@ -171,6 +173,26 @@ class SQLiteDatabase:
         """Move everything from the write-ahead log to the file and empty the log: deleted text is then gone."""
         async with self._turn:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
+
+    async def tables(self) -> dict[str, Table]:
+        """As storage.sql.database.CopyableDatabase says."""
+        listed = await self.read("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+        names = {row["name"]: bool(row["wr"]) for row in listed if not row["name"].startswith("sqlite_")}
+        del names["schema_migrations"]
+        return {name: await self._table(name, without_rowid) for name, without_rowid in names.items()}
+
+    async def _table(self, name: str, without_rowid: bool) -> Table:
+        columns = await self.read("SELECT name, pk FROM pragma_table_info(?)", [name])
+        parents = await self.read('SELECT "table" AS parent FROM pragma_foreign_key_list(?)', [name])
+        key = sorted((row["pk"], row["name"]) for row in columns if row["pk"])
+        return Table(
+            tuple(row["name"] for row in columns),
+            tuple(column for _, column in key) if without_rowid else ("rowid",),
+            frozenset(row["parent"] for row in parents),
+        )
+
+    async def finish_copy(self) -> None:
+        """Nothing to do: SQLite numbers a row after the largest number there is."""
 
     async def ping(self) -> None:
         """Return when the database has answered from the disk, and is still where it was."""
