@@ -1,17 +1,29 @@
-FROM python:3.11-slim
+# The base by its digest: the tag says what it is, the digest decides. Renew both together, best with every release:
+#   docker buildx imagetools inspect python:3.11-slim
+ARG PYTHON=python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33cff48ad5a0412fd5bfc7
 
-RUN useradd --no-create-home --uid 10001 marginalia \
-  && install --directory --owner=marginalia --group=marginalia --mode=0700 /data
+# Everything that is installed is named with its hash, what builds the wheel included.
+FROM ${PYTHON} AS build
 WORKDIR /src
-COPY requirements.txt ./
-RUN pip install --no-cache-dir --require-hashes -r requirements.txt
+COPY requirements.txt requirements-build.txt ./
+RUN python -m venv /venv \
+  && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements.txt \
+  && python -m venv /builder \
+  && /builder/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements-build.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY bot bot
 COPY cogs cogs
 COPY domain domain
 COPY storage storage
 COPY prompts prompts
-RUN pip install --no-cache-dir --no-deps .
+RUN /builder/bin/python -m hatchling build -t wheel -d /wheels \
+  && /venv/bin/pip install --no-cache-dir --no-index --no-deps /wheels/*.whl
+
+FROM ${PYTHON}
+RUN useradd --no-create-home --uid 10001 marginalia \
+  && install --directory --owner=marginalia --group=marginalia --mode=0700 /data
+COPY --from=build /venv /venv
+ENV PATH=/venv/bin:$PATH
 
 USER marginalia
 WORKDIR /data

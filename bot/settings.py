@@ -1,5 +1,6 @@
 """Settings, read once from the environment and from `.env`; `.env.example` lists and explains them all."""
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -8,6 +9,7 @@ from platformdirs import user_data_path
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from bot.private import read_secret
 from domain.errors import SettingsError
 from domain.turn.history import DEFAULT_MAX_MESSAGES
 
@@ -43,20 +45,23 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
 
-    discord_token: str = ""
+    discord_token: str = Field(default="", repr=False)
+    discord_token_file: str = ""
     discord_api_url: str = "https://discord.com/api/v10"
     discord_gateway_url: str = ""
     discord_guild_ids: Annotated[tuple[int, ...], NoDecode] = ()
 
     llm_provider: Literal["auto", "anthropic", "openai", "extractive"] = "auto"
     llm_model: str = ""
-    anthropic_api_key: str = ""
+    anthropic_api_key: str = Field(default="", repr=False)
+    anthropic_api_key_file: str = ""
     anthropic_base_url: str = ""
-    openai_api_key: str = ""
+    openai_api_key: str = Field(default="", repr=False)
+    openai_api_key_file: str = ""
     openai_base_url: str = ""
     llm_tools: Literal["auto", "on", "off"] = "auto"
 
-    database_url: str = ""
+    database_url: str = Field(default="", repr=False)
     data_dir: Path = Field(default_factory=default_data_dir)
     books_url: str = ""
     books_cache_mb: int = Field(default=2_000, ge=1)
@@ -77,7 +82,7 @@ class Settings(BaseSettings):
     open_meteo_geocoding_url: str = "https://geocoding-api.open-meteo.com"
     mcp_servers: str = ""
     mcp_trusted: Annotated[tuple[str, ...], NoDecode] = ()
-    mcp_token: str = ""
+    mcp_token: str = Field(default="", repr=False)
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
@@ -99,6 +104,11 @@ class Settings(BaseSettings):
     @classmethod
     def _upper(cls, value: object) -> object:
         return value.upper() if isinstance(value, str) else value
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be in any log."""
+        return tuple(filter(None, (self.discord_token, self.anthropic_api_key, self.openai_api_key, self.mcp_token)))
 
     @property
     def provider(self) -> Provider:
@@ -126,7 +136,26 @@ def load_settings(**overrides: object) -> Settings:
         SettingsError: a value cannot be used; the sentence names the setting.
     """
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]
+        settings = Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         faults = (f"{str(fault['loc'][0]).upper()}: {fault['msg']}" for fault in error.errors() if fault["loc"])
         raise SettingsError(f"A setting cannot be used. {'; '.join(faults)}.") from error
+    return settings.model_copy(update=_from_files(settings))
+
+
+def _from_files(settings: Settings) -> dict[str, str]:
+    """The secrets that are set by no variable, from the file that their setting names, or that systemd hands over."""
+    handed_over = os.environ.get("CREDENTIALS_DIRECTORY", "")
+    found = {}
+    for name in ("discord_token", "anthropic_api_key", "openai_api_key"):
+        named = getattr(settings, f"{name}_file")
+        credential = Path(handed_over, name) if handed_over else None
+        path = Path(named) if named else credential
+        if getattr(settings, name) or path is None or not (named or path.exists()):
+            continue
+        try:
+            found[name] = read_secret(path)
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is no text"
+            raise SettingsError(f"{name.upper()}_FILE: {path} cannot be read ({reason}).") from error
+    return found

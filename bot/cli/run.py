@@ -13,6 +13,7 @@ from bot.cli.keyboard import signal_handler
 from bot.cli.running import console, run_async
 from bot.health import HealthFile
 from bot.logs import set_up_logs
+from bot.private import forget_secrets, make_private
 from bot.settings import load_settings
 from bot.warm_up import collect_when_idle, warm_up
 from domain.errors import SettingsError
@@ -39,9 +40,11 @@ async def _run() -> None:
             "DISCORD_TOKEN is not set. Make a bot at https://discord.com/developers/applications (Bot → Reset Token), "
             "and put its token into .env. Without one: marginalia chat, or marginalia preview."
         )
-    set_up_logs(settings.log_level, settings.log_format)
+    set_up_logs(settings.log_level, settings.log_format, settings.secrets)
+    make_private(settings.data_dir)
     point_discord_at(settings)
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        forget_secrets()
         await app.storage.claim()
         await warm_up(app.provider)
         make_bot = partial(

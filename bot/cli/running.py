@@ -13,6 +13,7 @@ from bot.app import App, open_app, open_toolbox
 from bot.cli.terminal import GuardedConsole
 from bot.logs import set_up_logs
 from bot.parsers.sandbox.lockdown import hide_memory
+from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import Settings, load_settings
 from domain.errors import MarginaliaError
 
@@ -26,8 +27,9 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     """Run a command's work and leave with its exit code (None is 0).
 
     A failure the program knows becomes its sentence on standard error and exit code 1. The process's memory, which
-    holds keys and what people write, is closed to other processes of the same user.
+    holds keys and what people write, is closed to other processes of the same user, and its files to other users.
     """
+    keep_files_private()
     hide_memory()
     try:
         code = asyncio.run(work())
@@ -57,6 +59,7 @@ def fail(sentence: str) -> NoReturn:
 async def opened() -> AsyncIterator[App]:
     """The program, opened with the settings of the environment, for work on books."""
     async with open_app(_settings()) as app:
+        forget_secrets()
         yield app
 
 
@@ -65,11 +68,14 @@ async def opened_for_talk() -> AsyncIterator[App]:
     """As `opened`, with all the tools that the settings name; their servers take a moment to start."""
     settings = _settings()
     async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        forget_secrets()
         yield app
 
 
 def _settings() -> Settings:
     """The settings, with the log as quiet as a person at a terminal wants it unless they ask for more."""
     settings = load_settings()
-    set_up_logs(settings.log_level if settings.log_level in ("DEBUG", "INFO") else "CRITICAL", settings.log_format)
+    level = settings.log_level if settings.log_level in ("DEBUG", "INFO") else "CRITICAL"
+    set_up_logs(level, settings.log_format, settings.secrets)
+    make_private(settings.data_dir)
     return settings

@@ -12,6 +12,7 @@ from bot.app import open_provider
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
 from bot.parsers.sandbox.process import probe_confinement
+from bot.private import redacted
 from bot.settings import Settings
 from cogs.permissions import NEEDED, missing
 from domain.errors import MarginaliaError
@@ -69,11 +70,11 @@ async def check_database(url: str) -> Finding:
         async with await open_storage(url) as storage:
             faults = await storage.integrity_check()
     except MarginaliaError as error:
-        return Finding("Database", error.message, ok=False)
+        return Finding("Database", redacted(error.message), ok=False)
     if faults:
         shown = "; ".join(faults[:FAULTS_SHOWN])
         return Finding("Database", f"It is damaged ({shown}). Please restore it from a backup.", ok=False)
-    return Finding("Database", f"{url} opens, and nothing in it is damaged")
+    return Finding("Database", f"{redacted(url)} opens, and nothing in it is damaged")
 
 
 async def check_sandbox() -> Finding:

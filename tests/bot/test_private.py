@@ -1,0 +1,149 @@
+"""Files, keys and passwords are nobody else's business."""
+
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bot.logs import set_up_logs
+from bot.private import forget_secrets, make_private, redacted
+from bot.settings import Settings, load_settings
+from domain.errors import SettingsError
+
+TOKEN = "MTIz.secret-token.abcdef"
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in Settings.model_fields:
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+def _modes(folder: Path) -> Iterator[tuple[str, int]]:
+    yield ".", folder.stat().st_mode & 0o777
+    for path in folder.rglob("*"):
+        yield str(path.relative_to(folder)), path.stat().st_mode & 0o777
+
+
+def _assert_private(folder: Path) -> None:
+    modes = dict(_modes(folder))
+    assert len(modes) > 2
+    assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_files_and_backups_are_this_users_alone_whatever_the_umask(umask: int, tmp_path: Path) -> None:
+    book = tmp_path / "novel.txt"
+    book.write_text("CHAPTER 1\n\n" + "Marta came to the island on a Tuesday. " * 5_000)
+    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path / "shelf"), "HOME": str(tmp_path)}
+    for arguments in (["books", "add", str(book)], ["backup", str(tmp_path / "copy")]):
+        subprocess.run(
+            [sys.executable, "-m", "bot", *arguments],
+            env=environment,
+            cwd=Path(__file__).parents[2],
+            check=True,
+            umask=umask,
+            capture_output=True,
+        )
+    _assert_private(tmp_path / "shelf")
+    _assert_private(tmp_path / "copy")
+
+
+def test_a_folder_of_an_earlier_version_is_closed_to_others(tmp_path: Path) -> None:
+    books = tmp_path / "data" / "books"
+    books.mkdir(parents=True)
+    for path in (tmp_path / "data" / "marginalia.db", books / "1.book"):
+        path.touch(0o644)
+        path.chmod(0o644)
+    make_private(tmp_path / "data")
+    _assert_private(tmp_path / "data")
+
+
+def test_a_folder_that_holds_other_things_too_keeps_its_rights(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "marginalia.db").touch(0o644)
+    (tmp_path / "site.html").touch(0o644)
+    make_private(tmp_path)
+    assert {name: mode & 0o077 for name, mode in _modes(tmp_path)} == {
+        ".": 0o055,
+        "marginalia.db": 0,
+        "site.html": 0o044,
+    }
+
+
+@pytest.mark.parametrize("name", ["discord_token", "anthropic_api_key", "openai_api_key"])
+def test_a_key_is_read_from_a_file(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text(f"{TOKEN}\n")
+    monkeypatch.setenv(f"{name.upper()}_FILE", str(tmp_path / "key"))
+    settings = load_settings()
+    assert getattr(settings, name) == TOKEN
+    assert settings.secrets == (TOKEN,)
+    monkeypatch.setenv(name.upper(), "set-by-itself")
+    assert getattr(load_settings(), name) == "set-by-itself"
+
+
+def test_a_credential_of_systemd_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "discord_token").write_text(TOKEN)
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    assert load_settings().discord_token == TOKEN
+    assert load_settings().anthropic_api_key == ""
+
+
+def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCORD_TOKEN_FILE", "/nowhere/token")
+    with pytest.raises(SettingsError, match="DISCORD_TOKEN_FILE: /nowhere/token cannot be read"):
+        load_settings()
+
+
+def test_secrets_leave_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
+    monkeypatch.setenv("DATABASE_URL", "postgresql://ann:open-sesame@host/books")
+    monkeypatch.setenv("LLM_MODEL", "stays")
+    forget_secrets()
+    told = subprocess.run([sys.executable, "-c", "import os; print(dict(os.environ))"], capture_output=True, check=True)
+    assert TOKEN not in told.stdout.decode()
+    assert "open-sesame" not in told.stdout.decode()
+    assert "stays" in told.stdout.decode()
+
+
+def test_settings_do_not_show_their_secrets() -> None:
+    shown = repr(load_settings(discord_token=TOKEN, database_url="postgresql://ann:open-sesame@host/books"))
+    assert TOKEN not in shown
+    assert "open-sesame" not in shown
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_no_secret_is_in_a_log_at_any_level(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    try:
+        set_up_logs("DEBUG", form, (TOKEN,))  # type: ignore[arg-type]
+        logger = logging.getLogger("somebody")
+        logger.debug("headers: {'Authorization': 'Bot %s'}", TOKEN)
+        logger.info("connects to postgresql://ann:open-sesame@host/books")
+        logger.debug("POST https://discord.com/api/v10/interactions/12/aW50ZXJhY3Rpb246MTIzNDU2Nzg5/callback")
+        try:
+            raise ValueError(f"no such token: {TOKEN}")
+        except ValueError:
+            logger.exception("refused")
+    finally:
+        root.handlers, root.level = handlers, level
+    said = capsys.readouterr().err
+    assert "somebody" in said
+    assert "@host/books" in said
+    assert all(secret not in said for secret in (TOKEN, "open-sesame", "aW50ZXJhY3Rpb246"))
+    if form == "json":
+        assert len([json.loads(line) for line in said.splitlines()]) == 4
+
+
+def test_only_secrets_are_taken_out() -> None:
+    assert (
+        redacted("sqlite:///data/marginalia.db opens; mail a:b@c", ["short"])
+        == "sqlite:///data/marginalia.db opens; mail a:b@c"
+    )
