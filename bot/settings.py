@@ -84,6 +84,9 @@ class Settings(BaseSettings):
     mcp_trusted: Annotated[tuple[str, ...], NoDecode] = ()
     mcp_token: str = Field(default="", repr=False)
 
+    metrics_port: int = Field(default=0, ge=0, le=65_535)
+    metrics_host: str = "127.0.0.1"
+
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 

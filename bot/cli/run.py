@@ -4,9 +4,10 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bot.app import open_app, open_toolbox
 from bot.cli.keyboard import signal_handler
@@ -14,9 +15,12 @@ from bot.cli.running import console, run_async
 from bot.health import HealthFile
 from bot.logs import set_up_logs
 from bot.private import forget_secrets, make_private
-from bot.settings import load_settings
+from bot.settings import Settings, load_settings
 from bot.warm_up import collect_when_idle, warm_up
 from domain.errors import SettingsError
+
+if TYPE_CHECKING:
+    from bot.metrics import Metrics
 
 FAREWELL_S = 8.0
 """Docker kills ten seconds after it has asked; what is left is for closing the database."""
@@ -43,7 +47,11 @@ async def _run() -> None:
     set_up_logs(settings.log_level, settings.log_format, settings.secrets)
     make_private(settings.data_dir)
     point_discord_at(settings)
-    async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+    async with (
+        _metrics(settings) as metrics,
+        open_toolbox(settings) as toolbox,
+        open_app(settings, toolbox=toolbox) as app,
+    ):
         forget_secrets()
         await app.storage.claim()
         await warm_up(app.provider)
@@ -52,6 +60,7 @@ async def _run() -> None:
             app,
             health=HealthFile(settings.data_dir),
             announce=lambda line: console.print(line, markup=False),
+            http_trace=metrics.trace() if metrics else None,
         )
         in_background = [
             asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"),
@@ -63,6 +72,22 @@ async def _run() -> None:
             for task in in_background:
                 task.cancel()
             await asyncio.gather(*in_background, return_exceptions=True)
+
+
+@asynccontextmanager
+async def _metrics(settings: Settings) -> AsyncIterator["Metrics | None"]:
+    """Serve figures, if METRICS_PORT is set."""
+    if not settings.metrics_port:
+        yield None
+        return
+    try:
+        from bot.metrics import serving_metrics
+    except ImportError as error:
+        raise SettingsError(
+            "METRICS_PORT needs a library that is not installed: pip install 'marginalia[metrics]'."
+        ) from error
+    async with serving_metrics(settings.metrics_host, settings.metrics_port) as metrics:
+        yield metrics
 
 
 def _leave_at_last() -> None:

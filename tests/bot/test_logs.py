@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bot.logs import set_up_logs
+from bot.logs import NODE, SHARD, set_up_logs
 
 
 @pytest.fixture(autouse=True)
@@ -45,3 +45,17 @@ def test_loud_libraries_are_kept_down_but_not_woken(capsys: pytest.CaptureFixtur
     set_up_logs("DEBUG", "text")
     logging.getLogger("httpx").info("a request")
     assert capsys.readouterr().err == ""
+
+
+def test_lines_say_which_shard_of_which_node_they_are_about(capsys: pytest.CaptureFixture[str]) -> None:
+    token = SHARD.set(7)
+    try:
+        set_up_logs("INFO", "json")
+        logging.getLogger("bot").info("online")
+        set_up_logs("INFO", "text")
+        logging.getLogger("bot").info("online")
+    finally:
+        SHARD.reset(token)
+    for_machines, for_people = capsys.readouterr().err.splitlines()
+    assert (json.loads(for_machines)["node"], json.loads(for_machines)["shard"]) == (NODE, 7)
+    assert f"{NODE} shard 7 bot: online" in for_people

@@ -1,0 +1,128 @@
+"""Figures for Prometheus: turns and their stages, tokens and cost, failures, rate limits, the event loop, shards."""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import aiohttp
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.exposition import start_http_server
+
+from domain.errors import SettingsError
+
+TURN_LOG = logging.getLogger("marginalia.turns")
+
+SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0)
+
+STAGES = {"prepare": "prepared_ms", "first_text": "first_text_ms", "tools": "tools_ms", "total": "total_ms"}
+"""Stages of a turn, and the fields of its log line that say how long each took since the turn began."""
+
+TOKENS = {"input": "tokens_in", "cache_read": "tokens_cached", "output": "tokens_out"}
+
+LAG_EVERY_S = 0.1
+LAG_SPAN_S = 15.0
+"""The worst of so many seconds is told, so that a scrape every quarter of a minute misses none."""
+
+TOO_MANY_REQUESTS = 429
+
+
+class Metrics(logging.Handler):
+    """Counts what the log line of each turn says, whether or not that line is written anywhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        registry = self.registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self._turns = Counter("marginalia_turns", "Turns that ended, by their state.", ["state"], registry=registry)
+        self._seconds = Histogram(
+            "marginalia_turn_seconds",
+            "Seconds from the beginning of a turn to the end of a stage; `tools` is the time spent in tools.",
+            ["stage"],
+            buckets=SECONDS,
+            registry=registry,
+        )
+        self._tokens = Counter("marginalia_tokens", "Tokens of models.", ["kind"], registry=registry)
+        self._cost = Counter("marginalia_cost_dollars", "What models cost, as far as known.", registry=registry)
+        self._failures = Counter("marginalia_failures", "Turns that failed, by reason.", ["code"], registry=registry)
+        self._limits = Counter("marginalia_rate_limits", "Requests that Discord put off.", registry=registry)
+        self._lag = Gauge(
+            "marginalia_event_loop_lag_seconds",
+            f"The longest the event loop was busy in the last {LAG_SPAN_S:.0f} seconds.",
+            registry=registry,
+        )
+        self._shards = Gauge("marginalia_shards_held", "Shards whose gateway is here.", registry=registry)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields: dict[str, Any] = getattr(record, "fields", {})
+        if "state" not in fields:
+            return
+        self._turns.labels(fields["state"]).inc()
+        for stage, field in STAGES.items():
+            if field in fields:
+                self._seconds.labels(stage).observe(fields[field] / 1000)
+        for kind, field in TOKENS.items():
+            self._tokens.labels(kind).inc(fields[field])
+        self._cost.inc(fields["cost_microdollars"] / 1_000_000)
+        if fields["error"]:
+            self._failures.labels(fields["error"]).inc()
+
+    def watch_shards(self, held: Callable[[], int]) -> None:
+        """Tell how many shards are held whenever somebody asks for the figures."""
+        self._shards.set_function(held)
+
+    def trace(self) -> aiohttp.TraceConfig:
+        """What a Discord client is to be given, so that its rate limits are counted."""
+        config = aiohttp.TraceConfig()
+
+        async def count(_: aiohttp.ClientSession, __: SimpleNamespace, ended: aiohttp.TraceRequestEndParams) -> None:
+            if ended.response.status == TOO_MANY_REQUESTS:
+                self._limits.inc()
+
+        config.on_request_end.append(count)
+        return config
+
+    async def measure_lag(self) -> None:
+        """Measure, until cancelled, by how much a short sleep of the event loop takes longer than it should."""
+        worst: list[tuple[float, float]] = []
+        while True:
+            before = time.monotonic()
+            await asyncio.sleep(LAG_EVERY_S)
+            now = time.monotonic()
+            worst = [(at, lag) for at, lag in worst if now - at < LAG_SPAN_S]
+            worst.append((now, max(0.0, now - before - LAG_EVERY_S)))
+            self._lag.set(max(lag for _, lag in worst))
+
+
+@asynccontextmanager
+async def serving_metrics(host: str, port: int) -> AsyncIterator[Metrics]:
+    """Serve the figures at http://host:port/metrics in the block.
+
+    Raises:
+        SettingsError: the address cannot be listened at.
+    """
+    metrics = Metrics()
+    try:
+        server, thread = start_http_server(port, host, metrics.registry)
+    except OSError as error:
+        raise SettingsError(
+            f"METRICS_PORT: {host}:{port} cannot be listened at ({error.strerror}); choose another port."
+        ) from error
+    level = TURN_LOG.level
+    TURN_LOG.addHandler(metrics)
+    TURN_LOG.setLevel(logging.INFO)
+    measuring = asyncio.create_task(metrics.measure_lag(), name="event loop lag")
+    try:
+        yield metrics
+    finally:
+        measuring.cancel()
+        await asyncio.gather(measuring, return_exceptions=True)
+        TURN_LOG.removeHandler(metrics)
+        TURN_LOG.setLevel(level)
+        await asyncio.to_thread(server.shutdown)
+        server.server_close()
+        thread.join()

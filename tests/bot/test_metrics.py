@@ -1,0 +1,113 @@
+"""The figures for Prometheus say what the log lines of turns say."""
+
+import asyncio
+import json
+import logging
+import re
+import socket
+import time
+from pathlib import Path
+
+import aiohttp
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from bot.metrics import TURN_LOG, Metrics, serving_metrics
+from domain.conversation import Turn, TurnState
+from domain.errors import SettingsError
+from domain.tool_use import TokenUsage
+from domain.turn.state import TurnLog
+from tests.storage.values import MIDNIGHT
+
+
+def free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+async def figures(port: int) -> dict[tuple[str, ...], float]:
+    """Each sample by its name and the values of its labels."""
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/metrics") as answer:
+        text = await answer.text()
+    return {
+        (sample.name, *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def log_turn(state: TurnState, error: str = "") -> None:
+    log = TurnLog()
+    log.reach("prepared_ms")
+    log.add_cost(2_500)
+    log.write(Turn("t", "c", 1, state, MIDNIGHT, error=error, usage=TokenUsage(10, 3, 4)), "hatter", None)
+
+
+async def test_turns_are_counted_by_state_with_tokens_cost_and_failures() -> None:
+    port = free_port()
+    async with serving_metrics("127.0.0.1", port):
+        log_turn(TurnState.ANSWERED)
+        log_turn(TurnState.FAILED, "timeout")
+        told = await figures(port)
+    assert told["marginalia_turns_total", "answered"] == 1
+    assert told["marginalia_turns_total", "failed"] == 1
+    assert told["marginalia_failures_total", "timeout"] == 1
+    assert told["marginalia_turn_seconds_count", "prepare"] == 2
+    assert told["marginalia_turn_seconds_count", "total"] == 2
+    assert told["marginalia_tokens_total", "input"] == 20
+    assert told["marginalia_tokens_total", "output"] == 6
+    assert told["marginalia_tokens_total", "cache_read"] == 8
+    assert told["marginalia_cost_dollars_total",] == pytest.approx(0.005)
+    assert told["marginalia_shards_held",] == 0
+
+
+async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureFixture) -> None:
+    before = TURN_LOG.level, list(TURN_LOG.handlers)
+    async with serving_metrics("127.0.0.1", free_port()):
+        pass
+    assert (TURN_LOG.level, TURN_LOG.handlers) == before
+
+
+async def test_shards_are_asked_for_when_they_are_told() -> None:
+    port, held = free_port(), 3
+    async with serving_metrics("127.0.0.1", port) as metrics:
+        metrics.watch_shards(lambda: held)
+        assert (await figures(port))["marginalia_shards_held",] == 3
+        held = 0
+        assert (await figures(port))["marginalia_shards_held",] == 0
+
+
+async def test_a_loop_that_was_blocked_is_seen() -> None:
+    port = free_port()
+    async with serving_metrics("127.0.0.1", port):
+        await asyncio.sleep(0.15)
+        time.sleep(0.4)
+        while (lag := (await figures(port))["marginalia_event_loop_lag_seconds",]) < 0.2:
+            await asyncio.sleep(0.02)
+    assert lag < 5
+
+
+async def test_a_port_that_is_taken_is_a_setting_to_be_mended() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(SettingsError, match="METRICS_PORT"):
+            async with serving_metrics("127.0.0.1", taken.getsockname()[1]):
+                pass
+
+
+def test_without_metrics_nothing_listens_to_turns() -> None:
+    assert not any(isinstance(handler, logging.Handler) for handler in TURN_LOG.handlers)
+
+
+def test_the_dashboard_and_the_alerts_ask_for_figures_that_there_are() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "monitoring"
+    asked = {
+        name
+        for file in ("grafana.json", "alerts.yaml")
+        for name in re.findall(r"marginalia_\w+", (folder / file).read_text(encoding="utf-8"))
+    }
+    json.loads((folder / "grafana.json").read_text(encoding="utf-8"))
+    served = {family.name for family in Metrics().registry.collect()}
+    assert {re.sub("_(total|bucket|count|sum)$", "", name) for name in asked} <= served
