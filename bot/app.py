@@ -1,13 +1,13 @@
 """The composition root: the only file that names concrete classes and fits them together."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
-from bot.mcp.addresses import parse_servers
+from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.prices import cost_in_microdollars
 from bot.settings import Provider, Settings
@@ -18,7 +18,7 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.library.summaries import ChapterSummaries
 from domain.people import ManagePeople
-from domain.ports import BookView, ChatProvider, Dispatcher
+from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.adaptive import AdaptiveStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
@@ -62,11 +62,15 @@ class App(UseCases):
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, provider: ChatProvider | None = None, toolbox: MakeToolbox = book_toolbox
+    settings: Settings,
+    provider: ChatProvider | None = None,
+    toolbox: MakeToolbox = book_toolbox,
+    missing_tools: Callable[[], Mapping[str, str]] = dict,
 ) -> AsyncIterator[App]:
     """Open the database and the shelf, and connect the brain to its model; closes all of it again.
 
-    `toolbox` makes the tools of a turn; `open_toolbox` adds those of the settings to the book's own.
+    `toolbox` makes the tools of a turn; `open_toolbox` adds those of the settings to the book's own. `missing_tools`
+    says which tool servers cannot be reached now, and why.
 
     Raises:
         StorageError: the database cannot be opened.
@@ -172,6 +176,7 @@ async def open_app(
                 daily_tokens=settings.daily_tokens_per_user,
                 verbose_default=settings.verbose_default,
             ),
+            missing_tools=missing_tools,
         )
 
 
@@ -253,8 +258,21 @@ WEATHER_TTL_S = 600.0
 _Register = Callable[[ToolRegistry, ToolContext], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Toolboxes:
+    """Makes the toolbox of a turn: the book's own tools and those of the settings."""
+
+    extras: Sequence[_Register]
+    cache: ToolResultCache
+    missing: Callable[[], Mapping[str, str]] = dict
+    """Tool servers that cannot be reached now, by name, and why."""
+
+    def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox:
+        return _ExtendedToolbox(view, aids, self.extras, self.cache)
+
+
 @asynccontextmanager
-async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
+async def open_toolbox(settings: Settings) -> AsyncIterator[Toolboxes]:
     """Open what the tools of the settings need (connections, server programs), and close it again.
 
     Raises:
@@ -262,19 +280,33 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[MakeToolbox]:
     """
     async with AsyncExitStack() as stack:
         extras: list[_Register] = []
+        missing: Callable[[], Mapping[str, str]] = dict
         if "clock" in settings.extra_tools:
             extras.append(_clock())
         if "weather" in settings.extra_tools:
             extras.append(_weather(settings, stack))
-        if servers := parse_servers(settings.mcp_servers):
+        if servers := tool_servers(settings):
             from bot.mcp.tools import open_mcp_tools  # takes half a second to load
 
             tools = await stack.enter_async_context(
                 open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted)
             )
             extras.append(tools.register_in)
+            missing = tools.missing
         cache = ToolResultCache(tool_ttls={"get_weather": WEATHER_TTL_S})
-        yield lambda view, aids=NO_AIDS: _ExtendedToolbox(view, aids, extras, cache)
+        yield Toolboxes(extras, cache, missing)
+
+
+def tool_servers(settings: Settings) -> tuple[ServerAddress, ...]:
+    """The servers of MCP_SERVERS.
+
+    Raises:
+        SettingsError: the setting cannot be read, or MCP_TRUSTED names a server that is not in it.
+    """
+    servers = parse_servers(settings.mcp_servers)
+    if unknown := set(settings.mcp_trusted) - {server.name for server in servers}:
+        raise SettingsError(f"MCP_TRUSTED names {', '.join(sorted(unknown))}, which MCP_SERVERS does not have.")
+    return servers
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """/help: how to use this, on one card."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -20,11 +21,13 @@ class Help(commands.Cog):
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def help(self, interaction: discord.Interaction[Any]) -> None:
-        card = help_card(speech_of(interaction), reads_messages=interaction.client.intents.message_content)
+        say, missing = speech_of(interaction), tuple(self._use_cases.missing_tools())
+        card = help_card(say, reads_messages=interaction.client.intents.message_content, missing=missing)
         await interaction.response.send_message(embed=card, ephemeral=True)
 
 
-def help_card(say: Speech, *, reads_messages: bool) -> discord.Embed:
+def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ()) -> discord.Embed:
+    """The card. `missing` are the tool servers that cannot be reached now."""
     card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
     card.description = say(
         "I answer from a book's own pages, say on which page it stands, and tell nothing from beyond where you are."
@@ -48,4 +51,7 @@ def help_card(say: Speech, *, reads_messages: bool) -> discord.Embed:
         say("`/usage` shows what it costs, `/privacy` what is kept about you."),
     ]
     card.add_field(name=say("To keep"), value="\n".join(keeping), inline=False)
+    if missing:
+        sentence = say("I cannot reach these just now, so I answer without them: {names}.", names=", ".join(missing))
+        card.add_field(name=say("Missing today"), value=sentence, inline=False)
     return card

@@ -1,5 +1,6 @@
 """Everything that a front end can have done."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from domain.library.progress import ManagePositions
@@ -29,7 +30,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCases:
-    """The brain, as front ends know it. `titles` is None where no model writes."""
+    """The brain, as front ends know it. `titles` is None where no model writes.
+
+    `missing_tools` names the tool servers that cannot be reached now, and why.
+    """
 
     chat: ChatWithBook
     conversations: ManageConversations
@@ -40,3 +44,4 @@ class UseCases:
     titles: TitleWriter | None
     clock: Clock
     facts: Facts
+    missing_tools: Callable[[], Mapping[str, str]] = dict

@@ -140,7 +140,8 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
         position = await app.positions.follow(TERMINAL_READER.id, book, order)
         return position, await app.positions.describe(TERMINAL_READER.id, book)
 
-    return ConsoleChat(app.chat, talk, console, move=move, verbose=verbose, as_json=as_json)
+    confirm = _confirm if sys.stdin.isatty() and not as_json else None
+    return ConsoleChat(app.chat, talk, console, move=move, confirm=confirm, verbose=verbose, as_json=as_json)
 
 
 async def _greet(app: App, book: Book, talk: Conversation) -> None:
@@ -150,7 +151,10 @@ async def _greet(app: App, book: Book, talk: Conversation) -> None:
     model = f"{app.provider.name} {app.provider.model_name}".strip()
     details = f"{model} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
     console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
-    console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]\n", soft_wrap=True)
+    console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]", soft_wrap=True)
+    for server, problem in app.missing_tools().items():
+        console.print(f"[yellow]{escape(f'The tools of {server} are missing: {problem}.')}[/]", soft_wrap=True)
+    console.print()
 
 
 async def _lines(*, echo: bool) -> AsyncIterator[str]:
@@ -170,6 +174,15 @@ async def _echoed(questions: Iterable[str]) -> AsyncIterator[str]:
 
 def _echo(line: str) -> None:
     console.print(f"[bold cyan]› {escape(line.strip())}[/]", soft_wrap=True)
+
+
+async def _confirm(question: str) -> bool:
+    """Whether a person types yes. Not as `_input`: while a turn runs, Ctrl-C is to stop it."""
+    try:
+        answer = await in_daemon_thread(lambda: console.input(f"[bold cyan]{escape(question)}[/] "))
+    except EOFError:
+        return False
+    return answer.strip().casefold() in ("y", "yes")
 
 
 async def _input(prompt: str) -> str:

@@ -21,6 +21,8 @@ from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
     Answer,
+    ApprovalAsked,
+    ApprovalSettled,
     DraftDiscarded,
     PositionProposed,
     TextDelta,
@@ -31,6 +33,7 @@ from domain.event import (
 )
 from domain.spoilers.filter import redacted
 from domain.turn.chat_with_book import ChatWithBook, Reader
+from domain.turn.state import Decision
 
 _WRITTEN = ("text", "partial", "offer")
 """Fields with words of an answer."""
@@ -58,6 +61,7 @@ class ConsoleChat:
     """Answers lines from a person or a pipe. `failures` counts the questions that got no answer.
 
     `move` carries out what stands behind /progress and returns where the reader is, and a sentence that says so.
+    `confirm` puts a question to the person at the keyboard; None where there is nobody.
     """
 
     def __init__(
@@ -67,6 +71,7 @@ class ConsoleChat:
         console: Console,
         *,
         move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]],
+        confirm: Callable[[str], Awaitable[bool]] | None = None,
         verbose: bool,
         as_json: bool,
     ) -> None:
@@ -74,6 +79,7 @@ class ConsoleChat:
         self._conversation = conversation
         self._console = console
         self._move = move
+        self._confirm = confirm
         self._verbose = verbose
         self._as_json = as_json
         self.failures = 0
@@ -150,10 +156,23 @@ class ConsoleChat:
             async with aclosing(self._chat.answer(self._conversation.id)) as events:
                 async for event in events:
                     show(event)
+                    if isinstance(event, ApprovalAsked):
+                        await self._decide(event)
                     if isinstance(event, TurnFailed):
                         self.failures += 1
                     if isinstance(event, Answer | TurnFailed):
                         await self._chat.delivered(event.turn_id)
+
+    async def _decide(self, call: ApprovalAsked) -> None:
+        """Have the person decide on a call; where there is nobody to ask, it is not carried out."""
+        allowed = await self._confirm("Allow this? y/n") if self._confirm else False
+        decision = self._chat.decide(self._conversation.id, call.approval_id, TERMINAL_READER, allowed=allowed)
+        if self._as_json:
+            return
+        if self._confirm is None:
+            self._console.print("Not carried out: nobody can be asked while the input is piped.", style="yellow")
+        elif decision is Decision.GONE:
+            self._console.print("That came too late: nothing was done.", style="yellow")
 
 
 def _print_json(event: TurnEvent) -> None:
@@ -189,6 +208,13 @@ class _Rendering:
                 self._write(self._wrap.feed(_without_marks(text)))
             case DraftDiscarded():
                 self._write(self._wrap.finish() + "\n")
+                self._status.start()
+            case ApprovalAsked(tool_name=name, arguments=arguments):
+                self._status.stop()
+                self._write(self._wrap.finish())
+                self._console.print("\n[bold]A tool that may change something is to be used:[/]", soft_wrap=True)
+                self._indented(f"{name} {json.dumps(arguments, ensure_ascii=False)}")
+            case ApprovalSettled():
                 self._status.start()
             case PositionProposed(page=page):
                 self._proposed = page

@@ -47,7 +47,7 @@ async def _preview(port: int) -> None:
         # discord.py warns of what a simulated Discord lacks
         quiet = "ERROR" if settings.log_level == "WARNING" else settings.log_level
         set_up_logs(quiet, settings.log_format)
-        async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+        async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
             await until_stopped(_show(app, port))
 
 

@@ -49,8 +49,8 @@ async def _run() -> None:
     point_discord_at(settings)
     async with (
         _metrics(settings) as metrics,
-        open_toolbox(settings) as toolbox,
-        open_app(settings, toolbox=toolbox) as app,
+        open_toolbox(settings) as tools,
+        open_app(settings, None, tools, tools.missing) as app,
     ):
         forget_secrets()
         await app.storage.claim()

@@ -67,7 +67,7 @@ async def opened() -> AsyncIterator[App]:
 async def opened_for_talk() -> AsyncIterator[App]:
     """As `opened`, with all the tools that the settings name; their servers take a moment to start."""
     settings = _settings()
-    async with open_toolbox(settings) as toolbox, open_app(settings, toolbox=toolbox) as app:
+    async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
         forget_secrets()
         yield app
 

@@ -1,6 +1,7 @@
 """What `marginalia check` looks at: the database, the data folder, the model. Discord has a file of its own."""
 
 import asyncio
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import discord
 
-from bot.app import open_provider
+from bot.app import open_provider, tool_servers
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
 from bot.parsers.sandbox.process import probe_confinement
@@ -39,6 +40,8 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
     yield await check_database(settings.storage_url)
     yield await check_sandbox()
     yield await check_model(settings)
+    async for finding in check_tool_servers(settings):
+        yield finding
     if not settings.discord_token:
         yield Finding("Discord", "DISCORD_TOKEN is not set, so Marginalia runs in the terminal only: marginalia chat")
         return
@@ -107,6 +110,38 @@ async def check_model(settings: Settings) -> Finding:
     except TimeoutError:
         sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
         return Finding("Model", sentence, ok=False)
+
+
+SERVER_PATIENCE_S = 30.0
+"""How long a tool server may take; one that is fetched before it starts needs some of it."""
+
+
+async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
+    """Each server of MCP_SERVERS: reached, with its tools by name and what of them is not used, or why not."""
+    try:
+        servers = tool_servers(settings)
+    except MarginaliaError as error:
+        yield Finding("Tool servers", error.message, ok=False)
+        return
+    if not servers:
+        return
+    from bot.mcp.tools import open_mcp_tools  # takes half a second to load
+
+    async with open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted) as tools:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(SERVER_PATIENCE_S):
+                await tools.tried()
+        for server in tools.status():
+            subject = f"Tool server {server.name}"
+            if server.problem:
+                sentence = f"It cannot be reached: {server.problem}. Check its entry in MCP_SERVERS."
+                yield Finding(subject, sentence, ok=False)
+                continue
+            names = ", ".join(server.tools)
+            count = "1 tool" if len(server.tools) == 1 else f"{len(server.tools)} tools"
+            sentence = f"reached, {count}: {names}" if names else "reached, and it has no tools that can be used"
+            left_out = "; ".join(f"{name} ({reason})" for name, reason in server.left_out.items())
+            yield Finding(subject, f"{sentence}. Not used as they are: {left_out}" if left_out else sentence)
 
 
 PATIENCE_S = 30.0

@@ -53,9 +53,8 @@ class McpTools:
         self._links = [ServerLink(address, timeout=timeout) for address in addresses]
         self._trusted = frozenset(trusted)
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """What is wrong, by server; servers that are well are left out."""
+    def missing(self) -> dict[str, str]:
+        """The servers that cannot be reached now, and why."""
         return {link.address.name: link.problem for link in self._links if link.problem}
 
     def status(self) -> list[ServerStatus]:

@@ -10,7 +10,7 @@ from discord.ui import DynamicItem
 
 from cogs.access import common_reach, reach_of, within_reach
 from cogs.cards import position_line
-from cogs.conversation.buttons import AGAIN, MOVE, RETRY, SOURCES, STOP, buttons_left, view_of
+from cogs.conversation.buttons import AGAIN, ALLOW, MOVE, REFUSE, RETRY, SOURCES, STOP, buttons_left, view_of
 from cogs.conversation.presenter import LiveTurns, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import embeds_of
@@ -24,10 +24,12 @@ from cogs.rendering.answers import source_pages
 from cogs.rendering.calls import ShownCall, calls_of
 from cogs.rendering.card_state import Press, read_press
 from cogs.rendering.export import TRACE_NAME, trace_markdown
-from cogs.services import shelf_of
+from cogs.services import Action, shelf_of
 from cogs.views import on_press, page_asked, page_of, page_turner
 from domain.chat import MessageRole
 from domain.conversation import Conversation, TurnState
+from domain.turn.chat_with_book import Reader
+from domain.turn.state import Decision
 from domain.turn.transcripts import PlayedTurn
 from domain.use_cases import UseCases
 
@@ -40,7 +42,15 @@ class AnswerButtons:
 
     def items(self) -> tuple[type[DynamicItem[Any]], ...]:
         """What carries out the presses of each button."""
-        acts = {STOP: self.stop, RETRY: self.retry, SOURCES: self.sources, MOVE: self.move, AGAIN: self.again}
+        acts: dict[str, Action] = {
+            STOP: self.stop,
+            RETRY: self.retry,
+            SOURCES: self.sources,
+            MOVE: self.move,
+            AGAIN: self.again,
+            ALLOW: partial(self.decide, allowed=True),
+            REFUSE: partial(self.decide, allowed=False),
+        }
         return tuple(on_press(action, act) for action, act in acts.items())
 
     async def stop(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
@@ -52,6 +62,20 @@ class AnswerButtons:
         self._use_cases.chat.stop(live.conversation.id)
         if not interaction.response.is_done():
             await interaction.response.defer()
+
+    async def decide(self, interaction: discord.Interaction[Any], argument: str, *, allowed: bool) -> None:
+        """Let a call go on, or not; `argument` is the turn, a colon and the question's id."""
+        turn_id, _, approval_id = argument.partition(":")
+        say, live = speech_of(interaction), self._live.get(turn_id)
+        if live is None:
+            raise Refusal(say("This is not waiting for an answer any more."))
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        decision = self._use_cases.chat.decide(live.conversation.id, approval_id, reader, allowed=allowed)
+        if decision is Decision.NOT_YOURS:
+            raise Refusal(say("Only the person who asked can decide this."))
+        if decision is Decision.GONE:
+            raise Refusal(say("This is not waiting for an answer any more."))
+        await interaction.response.defer()
 
     async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
         """Answer anew, even where Discord has given the press up as unanswered by now."""

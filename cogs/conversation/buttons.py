@@ -14,11 +14,12 @@ from cogs.views import row as view_row
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
+ALLOW, REFUSE = "allow", "refuse"
 """What the buttons do, as their custom_ids have it."""
 
 Buttons = tuple[ButtonData, ...]
 
-_OF_A_TURN = re.compile(rf"do:(?:{STOP}|{RETRY}):(?P<turn>\w+)")
+_OF_A_TURN = re.compile(rf"do:(?:(?:{STOP}|{RETRY}):(?P<turn>\w+)|(?:{ALLOW}|{REFUSE}):(?P<asking>\w+):\w+)")
 
 
 def stop_button(turn_id: str, say: Say) -> Buttons:
@@ -27,6 +28,12 @@ def stop_button(turn_id: str, say: Say) -> Buttons:
 
 def retry_button(turn_id: str, say: Say) -> Buttons:
     return _button(RETRY, turn_id, say("Retry"))
+
+
+def approval_buttons(turn_id: str, approval_id: str, say: Say) -> Buttons:
+    """What the asker says to a call that may change something."""
+    argument = f"{turn_id}:{approval_id}"
+    return _button(ALLOW, argument, say("Allow"), ButtonStyle.GREEN) + _button(REFUSE, argument, say("Refuse"))
 
 
 def sources_button(turn_id: str, say: Say) -> Buttons:
@@ -57,7 +64,7 @@ def hear_button(message_id: int, say: Say) -> Buttons:
 def turn_shown_by(custom_id: str) -> str | None:
     """The turn whose draft or failure a message with this button shows; None for other buttons."""
     match = _OF_A_TURN.fullmatch(custom_id)
-    return match["turn"] if match else None
+    return match["turn"] or match["asking"] if match else None
 
 
 def turn_traced_by(custom_id: str) -> str | None:

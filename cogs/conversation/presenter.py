@@ -8,14 +8,22 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.buttons import Buttons, move_buttons, retry_button, sources_button, stop_button, view_of
+from cogs.conversation.buttons import (
+    Buttons,
+    approval_buttons,
+    move_buttons,
+    retry_button,
+    sources_button,
+    stop_button,
+    view_of,
+)
 from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.payload import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.i18n import Speech, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
-from cogs.rendering.answers import answer_note, failure_note, status_line, with_offer
+from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.calls import ShownCall
 from cogs.rendering.card_state import Press
 from cogs.threads import thread_of
@@ -23,6 +31,8 @@ from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
     Answer,
+    ApprovalAsked,
+    ApprovalSettled,
     DraftDiscarded,
     PositionProposed,
     TextDelta,
@@ -92,6 +102,7 @@ class TurnPresenter:
         self._calls = {str(call.number): call for call in calls}
         self._text = ""
         self._proposals: list[PositionProposed] = []
+        self._approvals: dict[str, ApprovalAsked] = {}
         self._visible = bool(leftover.replies)
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
@@ -112,6 +123,10 @@ class TurnPresenter:
                 self._text = ""
             case PositionProposed():
                 self._proposals.append(event)
+            case ApprovalAsked():
+                self._approvals[event.approval_id] = event
+            case ApprovalSettled(approval_id=approval_id):
+                self._approvals.pop(approval_id, None)
             case ToolCallStarted():
                 self._call_started(event)
             case ToolCallFinished():
@@ -172,7 +187,15 @@ class TurnPresenter:
         self._show()
 
     def _show(self) -> None:
-        """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one."""
+        """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one.
+
+        A call that waits for its asker's word goes before everything: nothing goes on without it.
+        """
+        if self.ending is None and self._approvals:
+            asked = next(iter(self._approvals.values()))
+            buttons = approval_buttons(self.turn_id, asked.approval_id, self._say) + self._stop
+            self._answer.show("", approval_note(asked, self._say), buttons)
+            return
         if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
             return
         if len(self._text) >= FIRST_WORDS or (self._text and self._answer.message_ids):

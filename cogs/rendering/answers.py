@@ -1,17 +1,21 @@
 """What is said around an answer: what is being done, that it was stopped or failed; and what it rests on."""
 
+import json
 from collections.abc import Sequence
 
 from cogs.rendering.calls import CallState, ShownCall, describe, shortened
-from cogs.rendering.inline import escape, inert
+from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units
 from cogs.rendering.words import Say, in_english
 from domain.book import Citation
-from domain.event import Answer, TurnFailed
+from domain.event import Answer, ApprovalAsked, TurnFailed
 
 QUOTE_SHOWN = 600
 """Characters of one quotation in the list of sources."""
+
+ARGUMENTS_SHOWN = 1_200
+"""Characters of the arguments of a call that somebody is to allow."""
 
 UNCITED_SHOWN = 3
 """Claims without a reference that are named; more are counted."""
@@ -29,6 +33,18 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
         outcome = f" · {calls[-1].summary}" if calls[-1].summary else ""
         return f"-# 🔎 {escape(shortened(describe(calls[-1]) + outcome, 200))}"
     return say("-# 📖 reading …")
+
+
+def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
+    """The question to its asker whether a tool that may change something may be called with these arguments."""
+    arguments = json.dumps(call.arguments, ensure_ascii=False, indent=1)
+    shown = fenceless(inert(shortened(arguments, ARGUMENTS_SHOWN)))
+    question = say(
+        "<@{reader}>, may I use **{tool}**? It may change something outside this book.",
+        reader=call.reader_id,
+        tool=escape(call.tool_name),
+    )
+    return f"{question}\n```json\n{shown}\n```"
 
 
 def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:

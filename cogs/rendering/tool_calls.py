@@ -37,6 +37,7 @@ class ButtonStyle(IntEnum):
     """Discord's own numbers."""
 
     GREY = 2
+    GREEN = 3
     RED = 4
 
 

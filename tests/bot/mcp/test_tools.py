@@ -165,7 +165,7 @@ class TestCalling:
     async def test_a_slow_call_times_out_and_the_line_stays_up(self) -> None:
         async with open_mcp_tools([program()], timeout=0.3) as tools:
             assert error_of(await call(tools, "double_sleep", seconds=0.5)) == "double_sleep timed out after 0.3 s"
-            assert not tools.problems
+            assert not tools.missing()
             await asyncio.sleep(0.3)
             assert (await call(tools, "double_echo", text="still here")).content == "still here"
 
@@ -183,10 +183,10 @@ class TestServersThatDie:
         async with open_mcp_tools([mortal], timeout=10) as tools:
             first = pid_of_mortal()
             os.kill(first, signal.SIGKILL)
-            await until(lambda: "mortal" in tools.problems)
+            await until(lambda: "mortal" in tools.missing())
             assert (await call(tools, "mortal_echo", text="back")).content == "back"
             assert pid_of_mortal() != first
-            assert not tools.problems
+            assert not tools.missing()
 
     async def test_the_tools_of_a_server_that_is_away_stay_registered_and_say_so(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -197,7 +197,7 @@ class TestServersThatDie:
             assert error_of(await call(tools, "once_die"))
             error = error_of(await call(tools, "once_echo", text="x"))
             assert error.startswith("The tool server once is not available at the moment: ")
-            assert "once" in tools.problems
+            assert "once" in tools.missing()
 
     @pytest.mark.parametrize(
         "address",
@@ -212,15 +212,15 @@ class TestServersThatDie:
     )
     async def test_a_server_that_cannot_be_reached_keeps_nobody_waiting(self, address: ServerAddress) -> None:
         async with open_mcp_tools([address, program()], timeout=10) as tools:
-            assert tools.problems["gone"]
-            assert list(tools.problems) == ["gone"]
+            assert tools.missing()["gone"]
+            assert list(tools.missing()) == ["gone"]
             assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
 
     async def test_a_server_that_never_answers_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "CONNECT_S", 0.3)
         address = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
         async with open_mcp_tools([address]) as tools:
-            assert "mute" in tools.problems
+            assert "mute" in tools.missing()
 
     async def test_closing_ends_the_servers_program(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
