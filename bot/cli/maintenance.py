@@ -14,6 +14,7 @@ from bot.app import App, books_folder
 from bot.cli.running import console, errors, fail, opened, run_async
 from bot.client.checks import Finding, findings
 from bot.health import STALE_AFTER_S, age_of
+from bot.logs import set_up_logs
 from bot.settings import load_settings
 from domain.book import Book
 from domain.errors import BookError
@@ -24,6 +25,7 @@ def check() -> None:
 
     async def work() -> int:
         settings, failures = load_settings(), 0
+        set_up_logs("CRITICAL", settings.log_format, settings.secrets)  # what is wrong stands in the findings
         async for finding in findings(settings):
             console.print(line(finding), soft_wrap=True)
             failures += not finding.ok

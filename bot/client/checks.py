@@ -134,7 +134,10 @@ async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
         for server in tools.status():
             subject = f"Tool server {server.name}"
             if server.problem:
-                sentence = f"It cannot be reached: {server.problem}. Check its entry in MCP_SERVERS."
+                why = (
+                    f"it has not answered within {SERVER_PATIENCE_S:.0f} seconds" if server.starting else server.problem
+                )
+                sentence = f"It cannot be reached: {why}. Check its entry in MCP_SERVERS."
                 yield Finding(subject, sentence, ok=False)
                 continue
             names = ", ".join(server.tools)

@@ -28,6 +28,7 @@ RELIST_PAUSE_S = 0.5
 MOST_HANGS = 2
 """Calls in a row without an answer after which a server is started again."""
 
+STARTING = "it is still starting"
 _MOST_PAGES = 100
 _CLOSING_S = 0.25
 """How long it may take until the end of a stream is seen, after the call that met it has failed."""
@@ -64,7 +65,7 @@ class ServerLink:
         self.tools: tuple[types.Tool, ...] = ()
         self.left_out: dict[str, str] = {}
         """What of the server's tools is not used, by name, and why."""
-        self.problem = "it is still starting"
+        self.problem = STARTING
         """Why there is no connection; empty while there is one."""
         self._timeout = timeout
         self._connection: _Connection | None = None
@@ -292,4 +293,6 @@ def _words(error: BaseException) -> str:
     """What happened, out of the groups that task groups wrap it in."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__

@@ -10,7 +10,7 @@ from typing import Any
 from mcp import MCPError, types
 
 from bot.mcp.addresses import ServerAddress
-from bot.mcp.client import ServerLink, ServerUnavailableError
+from bot.mcp.client import STARTING, ServerLink, ServerUnavailableError
 from bot.mcp.tool_lists import MOST_TOOLS
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
@@ -37,11 +37,13 @@ _NOBODY_TO_ASK = (
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """A server as it is now: `problem` is why it cannot be reached, blank if it can; `left_out` has what is not used
-    of its tools, by name, and why."""
+    """A server as it is now: `problem` is why it cannot be reached, blank if it can; `starting` says that it has not
+    been tried to the end yet. `left_out` has what is not used of its tools, by name, and why.
+    """
 
     name: str
     problem: str
+    starting: bool
     tools: tuple[str, ...]
     left_out: dict[str, str]
 
@@ -64,6 +66,7 @@ class McpTools:
             ServerStatus(
                 link.address.name,
                 link.problem,
+                link.problem == STARTING,
                 tuple(tool.name for tool in used[link]),
                 link.left_out | {tool.name: _TOO_MANY for tool in link.tools if tool not in used[link]},
             )

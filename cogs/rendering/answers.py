@@ -37,7 +37,7 @@ def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
 
 def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
     """The question to its asker whether a tool that may change something may be called with these arguments."""
-    arguments = json.dumps(call.arguments, ensure_ascii=False, indent=1)
+    arguments = json.dumps(call.arguments, ensure_ascii=False)
     shown = fenceless(inert(shortened(arguments, ARGUMENTS_SHOWN)))
     question = say(
         "<@{reader}>, may I use **{tool}**? It may change something outside this book.",
