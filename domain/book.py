@@ -187,7 +187,10 @@ class ReadingPosition:
 
 @dataclass(frozen=True, slots=True)
 class ContentsEntry:
-    """A line of the table of contents; `finished` says whether the bound has passed its end."""
+    """A line of the table of contents; `finished` says whether the bound has passed its end.
+
+    `opening` is the first sentence of what may be seen of the chapter.
+    """
 
     number: int
     title: str
@@ -196,6 +199,7 @@ class ContentsEntry:
     last_page: str
     words: int
     finished: bool
+    opening: "Sentence | None" = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bot.tools.results import (
 )
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
 from domain.book import ContentsEntry, Mentions, Passage
+from domain.citations.keys import key_of
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
@@ -44,7 +45,12 @@ def listed(entries: Sequence[ContentsEntry], first: int) -> dict[str, object]:
 def _line(entry: ContentsEntry) -> dict[str, object]:
     state = {} if entry.finished else {"state": "being read"}
     title = entry.title if len(entry.title) <= _LONGEST_TITLE else entry.title[:_LONGEST_TITLE].rstrip() + "…"
-    return {"number": entry.number, "title": title, "page": entry.page, "words": entry.words, **state}
+    return {"number": entry.number, "title": title, "page": entry.page, "words": entry.words, **_key(entry), **state}
+
+
+def _key(entry: ContentsEntry) -> dict[str, object]:
+    """The key by which a chapter's opening, and so its page, can be cited."""
+    return {"key": key_of(entry.opening)} if entry.opening else {}
 
 
 PROPOSE_POSITION = define(
@@ -258,7 +264,9 @@ class BookTools:
 
 def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
     """All chapters, also those that are too many to list."""
-    return {"chapters": [{"number": each.number, "title": each.title, "page": each.page} for each in entries]}
+    return {
+        "chapters": [{"number": each.number, "title": each.title, "page": each.page, **_key(each)} for each in entries]
+    }
 
 
 def _mentions_data(mentions: Mentions) -> dict[str, Any]:

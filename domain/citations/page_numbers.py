@@ -1,54 +1,61 @@
-"""Page numbers that a model has typed: kept where it was given such a page, taken out or made vague where it was not.
+"""Page references that a model types: all of them go. Pages come from citations that code has resolved.
 
-A reference in brackets can go without a trace. Within a sentence it is part of the grammar, so it is replaced: "on page
+Whether a typed number happens to be right is not looked at: a rule with exceptions can be talked round. What counts as
+a page reference is judged by what a person would read: letters without accents and case, look-alikes of other alphabets
+as the letters they imitate, digits of every script as digits, emphasis, entities and invisible characters as nothing.
+
+A reference in brackets goes without a trace. Within a sentence it is part of the grammar, so it is replaced: "on page
 42" becomes "in the book", "page 42" becomes "a page". In other languages the number alone gives way to an ellipsis.
-
-A number counts as what a reader will see: in bold, in HTML's or in full-width letters it is a number all the same.
+Numbers of chapters, years and counts of pages ("300 pages") stay.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-_ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})"
-_NUMBER = rf"(?:\d{{1,5}}|{_ROMAN}|{_ROMAN.upper()})(?![\w%])"
-_JOINT = r"\s?(?:[-–—&]|to|and|bis|und|et?|y|à|al?)\s?"
-_NUMBERS = rf"{_NUMBER}(?:{_JOINT}{_NUMBER}|, ?{_NUMBER}(?=(?:, ?{_NUMBER})*{_JOINT}{_NUMBER}))*"
-_ENGLISH = r"(?:[Pp]ages?|PAGES?|[Pp][Pp]?\.|[Pp]gs?\.)"
-_FOREIGN = r"(?:[Ss]eiten?|S\.|[Pp]áginas?|[Pp]ágs?\.|[Pp]agin[ae]|[Pp]agg?\.)"
-_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN})\s{{0,20}}(?:{_NUMBERS})"
-_AND_MORE = rf"\s*(?:[,;/]|or|oder|o|ou|{_JOINT})\s*(?:[Pp][Pp]?\.\s*)?{_NUMBER}"
-_IN_BRACKETS = rf"(?:{_ENGLISH}|{_FOREIGN}|[Pp][Pp]?|[Pp]gs?)\s{{0,20}}{_NUMBER}(?:{_AND_MORE})*(?:\s?ff?\.?)?"
+from domain.citations.keys import KEY_GROUP
 
-_TYPED = re.compile(
-    rf"(?P<bracketed>\s*[(\[](?:(?:see|cf\.|about|siehe|vgl\.|etwa) )?{_IN_BRACKETS}\s*[)\]])"
-    rf"|(?P<bracket>[(\[][^()\[\]\n]{{1,60}}?),\s*{_REFERENCE}(?=[)\]])"
-    rf"|\b(?P<place>[Oo][Nn]|[Aa][Tt]|[Ii][Nn]) (?:[Tt]he )?(?P<placed>{_ENGLISH}\s{{0,20}}{_NUMBERS})"
-    rf"|\b(?P<plain>{_ENGLISH}\s{{0,20}}{_NUMBERS})"
-    rf"|\b(?P<foreign>{_FOREIGN}\s{{0,20}}{_NUMBERS})"
-)
-_LABEL = re.compile(_NUMBER)
-_NAMED = re.compile(_REFERENCE)
-_LISTED = re.compile(r'"(?:last_)?page": "([^"]{1,20})"')
-_VAGUE = re.compile(r"(?:about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s*$", re.IGNORECASE)
-_VAGUE_REACH = 12
-_DISGUISE = re.compile(r"&#?\w{1,8};|</?[A-Za-z]{1,9}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~|[^\x00-\x7f]")
+_LOOK_ALIKE_LETTERS = """
+    aаαɑᴀ@ bвβʙ cсᴄ dԁðđᴅ eеεᴇ fꜰ gɡցɢ hнһʜ iіιıɪ jјᴊ kкκᴋ lӏʟ mмᴍ nηոɴ oоοօøᴏ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛ uυսᴜ vѵνᴠ wԝᴡ
+    xхχ yуγʏ zᴢ
+"""
+_LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
+_NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
+"""Letters in black circles and squares, and those of flags, which Unicode does not call letters."""
+
+_SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
+_UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
+_DISGUISE = re.compile(rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~")
+"""What is not read as it is written. Keys are read as nothing: they cannot part a word from its number."""
 _EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
-PENDING = re.compile(
-    r"(?:\b(?:on|at|in|about|around|roughly|circa|ca\.|near|etwa|ungefähr|um)\s+(?:the\s+)?)?"
-    r"(?:\b(?:pages?|pp?\.|pgs?\.|seiten?|s\.|páginas?|págs?\.|pagin[ae]|pagg?\.)"
-    r"(?:[\s*_`~|\\]|[^\x00-\x7f]|&\#?\w{1,6};|</?\w{1,9}>){0,20}+"
-    r"(?:(?:\d{1,5}+|[ivxlcdm]{2,12}+)[\s,–—&-]{0,4}+(?:(?:to|and|bis|und|et?|y|à|al?)\s)?+)*+)?\S{0,24}\Z",
-    re.IGNORECASE,
-)
-"""The end of a text that may still become a page reference: its last word, and what would belong to it."""
+
+@lru_cache(maxsize=4_096)
+def _folded(character: str) -> str:
+    """A character as a person reads it; nothing for one that cannot be seen."""
+    for first, last in _NEGATIVE_LETTERS:
+        if first <= ord(character) <= last:
+            return chr(ord("a") + ord(character) - first)
+    if character in _SUPERSCRIPTS or character in "\n\t":
+        return character  # a superscript is the number of a note behind that of a page
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
+    return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
+
+
+def _digit(character: str) -> str:
+    value = None if character.isascii() else unicodedata.digit(character, None)
+    return character if value is None else str(value)
+
+
+def _fold(text: str) -> str:
+    return "".join(map(_folded, text))
 
 
 class _Seen(NamedTuple):
-    """A text without its marks, and where in what was written each of its characters begins and ends."""
+    """A text as it is read, and where in what was written each of its characters begins and ends."""
 
     text: str
     starts: Sequence[int]
@@ -61,82 +68,229 @@ class _Seen(NamedTuple):
 
 
 def _as_seen(text: str) -> _Seen:
-    pieces, starts, ends, at = [], [], [], 0
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+
+    def add(read: str, start: int, end: int) -> None:
+        pieces.append(read)
+        starts.extend([start] * len(read))
+        ends.extend([end] * len(read))
+
+    at = 0
     for disguise in [*_DISGUISE.finditer(text), None]:
         start, end = disguise.span() if disguise else (len(text), len(text))
-        said = _said_by(disguise[0]) if disguise else ""
-        pieces += [text[at:start], said]
-        starts += [*range(at, start), *[start] * len(said)]
-        ends += [*range(at + 1, start + 1), *[end] * len(said)]
+        for place in range(at, start):
+            add(_folded(text[place]), place, place + 1)
+        if disguise and disguise[0][0] == "&":
+            add(_fold(html.unescape(disguise[0])), start, end)
         at = end
     return _Seen("".join(pieces), [*starts, len(text)], ends)
 
 
-def _said_by(disguise: str) -> str:
-    """What a mark, an entity or a letter says: marks and invisible letters nothing, look-alikes the same."""
-    if disguise[0] == "&":
-        return html.unescape(disguise)
-    if disguise.isascii() or unicodedata.category(disguise) == "Cf":
-        return ""
-    if unicodedata.decomposition(disguise).startswith("<super>"):
-        return disguise  # the number of a note behind that of a page
-    plain = unicodedata.normalize("NFKC", disguise)
-    return plain if plain.isascii() else disguise
+# Words that matter are replaced by runs of one symbol, as long as they were: then places stay, and patterns are short.
+_PAGE, _ABBREVIATED_PAGE, _FOREIGN, _ABBREVIATED, _CARDINAL, _ORDINAL, _SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
+
+_FOREIGN_WORDS = """
+    seite seiten buchseite página páginas pagina pagine pagini paginas pàgina pàgines bladzijde bladzijden sida sidan
+    sidor sidorna siden sider siderne blaðsíða síða sivu sivun sivulla sivut strona stronie stronę strony stron strana
+    straně strany stránka stránce stranica stranici stranice oldal oldalon sayfa sayfada sayfası halaman laman trang
+    страница странице страницу страницы страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ folio folios
+    lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach
+    עמוד עמודים צפחה صفحة الصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
+"""
+_ABBREVIATIONS = "s pag pags pág págs pagg blz str sf sid hal fol mbl bls"
+_CARDINALS = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
+    ein eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf sech sieb zwanzig dreißig vierzig fünfzig
+    sechzig siebzig achtzig neunzig hundert tausend
+    un une deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize vingt vingts trente
+    quarante cinquante soixante septante huitante octante nonante cent cents mille
+    uno una dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieci veinte veinti treinta
+    cuarenta cincuenta sesenta setenta ochenta noventa ciento cien doscientos trescientos mil
+    due tre quattro cinque sei sette otto nove undici dodici tredici quattordici quindici sedici venti vent trenta trent
+    quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
+    um dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
+    een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
+    один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
+    пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
+    восемьдесят девяносто сто
+"""
+_SMALL_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_ORDINALS = """
+    eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
+    fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
+"""
+_ENGLISH_PAGE = re.compile(r"(?<![^\W_])p(?:[\s.·-]?[a4][\s.·-]?g[\s.·-]?[e3])s?(?![^\W\d_])")
+_TOKEN = re.compile(r"\S+")
+_WORD = re.compile(r"[^\W\d_]+")
+_SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
+"""Behind "a page one": "one" is no number."""
 
 
-class TypedPages:
-    """Checks typed page numbers against the pages a model was given. `estimated`: they are not printed anywhere."""
+@cache
+def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
+    """Single words and their symbols; the pattern of numbers that are one long word, as "achtunddreißig" is."""
+    lists = {
+        _CARDINAL: _CARDINALS,
+        _FOREIGN: _FOREIGN_WORDS,
+        _ABBREVIATED: _ABBREVIATIONS,
+        _ORDINAL: _ORDINALS,
+        _SMALL_ORDINAL: _SMALL_ORDINALS,
+        _ABBREVIATED_PAGE: "p pp pg pgs",
+    }
+    by_word = {_fold(word): symbol for symbol, words in lists.items() for word in words.split()}
+    parts = "|".join(sorted(map(_fold, _CARDINALS.split()), key=len, reverse=True))
+    return by_word, re.compile(rf"(?>(?:und|{parts}|en|y|e)+)")
 
-    def __init__(self, *, estimated: bool = False) -> None:
-        self._estimated = estimated
-        self._given: set[str] = set()
 
-    def learn(self, labels: Iterable[str]) -> None:
-        """Pages that the model may name."""
-        self._given.update(label.casefold() for label in labels)
+def _marked(text: str) -> str:
+    """The text with symbols for words about pages and for numbers; as long as it was."""
+    by_word, compound = _symbols()
 
-    def learn_from(self, text: str) -> None:
-        """The pages that a reader's words name."""
-        for named in _NAMED.finditer(text):
-            self.learn(re.findall(r"\w+", named[0]))
+    def mark(word: re.Match[str]) -> str:
+        symbol = by_word.get(word[0]) or (_CARDINAL if len(word[0]) > 5 and compound.fullmatch(word[0]) else "")
+        is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
+        return symbol * len(word[0]) if symbol and not is_somebody else word[0]
 
-    def learn_listed(self, result: str) -> None:
-        """The pages in the fields of a tool's result, and not what its titles and texts say of pages."""
-        for label in _LISTED.findall(result):
-            self.learn(re.findall(r"\w+", label))
+    return _WORD.sub(mark, _ENGLISH_PAGE.sub(lambda page: _PAGE * len(page[0]), text))
 
-    def check(self, text: str) -> str:
-        """The text with every page number true."""
-        seen, checked, at = _as_seen(text), [], 0
-        for typed in _TYPED.finditer(seen.text):
-            true = self._checked(typed)
-            if true != typed[0]:
-                start, end = seen.span(typed.start(), typed.end(), text)
-                checked += [text[at:start], true]
-                at = end
-        return "".join([*checked, text[at:]])
 
-    def _checked(self, typed: re.Match[str]) -> str:
-        labels = {label.casefold() for label in _LABEL.findall(typed[0])}
-        if labels <= self._given:
-            return self._marked_estimated(typed) if self._estimated else typed[0]
-        if typed["bracketed"] or typed["bracket"]:
-            return typed["bracket"] or ""
-        if place := typed["place"]:
-            return "In the book" if place[0].isupper() else "in the book"
-        if plain := typed["plain"]:
-            vague = "some pages" if len(labels) > 1 else "a page"
-            return vague.capitalize() if plain[0].isupper() else vague
-        return _LABEL.sub("…", typed["foreign"])
+_SPELT = rf"{_CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{_CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
+_ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
+_DIGITS = (
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-h])(?!\w)|[{_SUPERSCRIPTS}]+|:\d{{1,3}}"
+    r"|(?![\w%])))"
+)
+_WRITTEN = rf"(?:{_DIGITS}|{_ROMAN})"
+_NUMBER = rf"(?:{_WRITTEN}|{_SPELT})"
+_JOINT = r"\s?(?:[-–—&+/~]|to|through|thru|till|until|and|or|bis|und|oder|et|ou|y|o|a|al|e|и|до|по)\s?"
+_NUMBERS = (
+    rf"{_NUMBER}(?:{_JOINT}{_NUMBER}|,\s?{_NUMBER}(?=(?:,\s?{_NUMBER})*(?:{_JOINT}{_NUMBER}|\s?(?:[.;!?)\]]|\Z))))*"
+    r"(?:\s?ff?\.)?"
+)
+_HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两]{1,6}"
 
-    def _marked_estimated(self, typed: re.Match[str]) -> str:
-        before = typed.string[max(typed.start() - _VAGUE_REACH, 0) : typed.start()]
-        if _VAGUE.search(before) or re.search(r"\babout |\betwa ", typed[0]):
-            return typed[0]
-        if typed["place"]:
-            return f"{'Around' if typed['place'][0].isupper() else 'around'} {typed['placed']}"
-        if typed["foreign"]:
-            return f"ca. {typed[0]}"
-        if typed["plain"]:
-            return f"About {typed[0].lower()}" if typed[0][0].isupper() else f"about {typed[0]}"
-        return re.sub(_REFERENCE, lambda reference: f"about {reference[0]}", typed[0], count=1)
+_NAMED = r"(?:\s?(?:numbered|number|numero|num|nummer|no|nr|n)(?:\.|(?!\w)))?"
+_SIGN = r"(?:[^\S\n]|[.:#№=])"
+_NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
+_QUOTE = "[\"“”'‘’«»()\\[\\]]"
+_GAP = rf"(?:{_SIGN}{{0,4}}|{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
+_NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
+_BEFORE = rf"(?<![\w'’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
+_NO_COUNT = (
+    r"(?!\s+(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|times?|miles?|men|women|people|boys?|girls?)\b)"
+)
+_ENGLISH = rf"{_BEFORE}(?:{_PAGE}++|{_ABBREVIATED_PAGE}++){_NUMBERED}"
+_FOREIGN_PAGE = rf"{_BEFORE}(?:{_FOREIGN}++\.?|{_ABBREVIATED}++\.){_NUMBERED}"
+_SPELT_ORDINAL = (
+    rf"(?:(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{_ORDINAL}++"
+    rf"|(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{_SMALL_ORDINAL}++)"
+)
+_NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{_SPELT_ORDINAL}[\s-]){_PAGE}++"
+_NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|я|й|и|ая|ои|у|ю|е))?\s?-?{_FOREIGN}++(?!\w)"
+_COUNT = rf"\d{{1,5}}\s{_FOREIGN}++"
+"""Without a sign of order that is how many there are."""
+_NTH_FOREIGN = rf"(?!{_COUNT}){_NTH_FOREIGN}"
+_ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
+"""Behind "on the third page": not that of a letter."""
+_NTH_OF_TEN = rf"{_SMALL_ORDINAL}++ {_PAGE}++{_ELSEWHERE}"
+_HAN_PAGE = f"(?:{'|'.join(map(_fold, ('頁', '页', 'ページ', '쪽', '페이지')))})"
+_HAN = (
+    rf"(?:第\s?{_HAN_NUMBER}\s?(?:{_HAN_PAGE}|面|張|张)|(?<![\d全共約约]){_HAN_NUMBER}\s?{_HAN_PAGE}"
+    rf"|{_HAN_PAGE}\s?{_HAN_NUMBER})"
+)
+_REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
+
+_OPEN, _CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
+_LEAD = (
+    r"(?:(?:see|cf\.?|about|approx\.?|around|ca\.?|also|at|on|in|from|siehe|vgl\.|etwa|auf|voir|ver)\s){0,2}(?:the\s)?"
+)
+_MORE = rf"(?:\s*(?:[,;/]|{_JOINT})\s*(?:[{_ABBREVIATED_PAGE}{_ABBREVIATED}]{{1,2}}\.?\s?)?{_NUMBER})*(?:\s?ff?\.?)?"
+_SHORTENED = (
+    r"(?!(?:ch|chap|kap|cap|vol|bk|pt|act|sc|st|no|nr|age|b|d|r|ca|in|of|on|at|by|to|ad|bc|ps|fig|sect?|lib|bd"
+    r"|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?!\w)|c\.\s?\d{4})(?:[^\W\d_]{1,2}|[^\W\d_]{1,4}\.)\s?"
+)
+"""The word for a page in any language, as it is shortened in brackets; chapters, years and ages are shortened too."""
+
+
+@cache
+def _typed() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<bracketed>\s*{_OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{_CLOSE}"
+        rf"|\s*\(\s*{_SHORTENED}{_WRITTEN}{_MORE}\s*\)"
+        rf"|(?<=[\w.!?…,\"”’])\s*\[\s*\d{{1,4}}{_MORE}\s*\]"
+        rf"|(?<=[.!?…\"”’])\s*\(\s*\d{{1,4}}{_MORE}\s*\))"
+        rf"|(?P<bracket>{_OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={_CLOSE})"
+        rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
+        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}{_NO_COUNT}|{_NTH}))"
+        rf"|(?P<foreign>{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
+    )
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\W\d_])(?:{_NUMBER}|{_SPELT_ORDINAL})|\d+|{_HAN_NUMBER}")
+
+
+LONGEST_REFERENCE = 160
+"""Characters; what is held back of a stream at most, as it may still become a reference."""
+
+_HELD_WORDS = 8
+_PART = re.compile(
+    rf"[{_PAGE}-{_SMALL_ORDINAL}\d(\[{{<&\\【〔⟨（［第]|^\W*(?:[page]|[ivxlcdm]{{2,}})\W*$|{_HAN_PAGE}|[一二三四五六七八九十百千〇零两]"
+)
+"""A word that may be a part of a reference."""
+_JOINS = re.compile(
+    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|and|to|through|until|till|und"
+    r"|bis|or|oder|et|numbered|number|numero|num|nummer|no|nr|n|ca)?\W*"
+)
+"""A word that may stand in front of one, or between two."""
+
+
+def settled(text: str) -> int:
+    """How much of a text that goes on can hold no reference that is still being written; its last word may."""
+    window = max(len(text) - LONGEST_REFERENCE, 0)
+    seen = _as_seen(text[window:])
+    marked = _marked(seen.text)
+    words = [*_TOKEN.finditer(marked)]
+    whole = len(words) - (not marked[-1:].isspace()) if words else 0
+    parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), whole) if _PART.search(words[at][0])]
+    first = min(parts, default=whole)
+    while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
+        first -= 1
+    return window + seen.starts[words[first].start()] if first < len(words) else len(text)
+
+
+def without_typed_pages(text: str, before: str = "") -> str:
+    """The text without page references; `before` is what stands in front of it, or the last character of that."""
+    context = before[-1:]
+    written = context + text
+    seen, kept, at = _as_seen(written), [], len(context)
+    for first, last, replacement in _edits(seen, written):
+        start, end = seen.span(first, last, written)
+        if (start := max(start, at)) < end:
+            keys = "".join(group[0] for group in KEY_GROUP.finditer(written, start, end))
+            kept += [written[at:start], replacement, keys]
+            at = end
+    return "".join([*kept, written[at:]])
+
+
+def _edits(seen: _Seen, written: str) -> Iterator[tuple[int, int, str]]:
+    """What of the text as it is read gives way to what, in order."""
+    marked = _marked(seen.text)
+    for typed in _typed().finditer(marked):
+        is_capital = written[seen.starts[typed.start()]].isupper()
+        if typed["bracketed"]:
+            yield *typed.span(), ""
+        elif typed["bracket"]:
+            yield typed.end("bracket"), typed.end(), ""
+        elif typed["place"]:
+            yield *typed.span(), "In the book" if is_capital else "in the book"
+        elif typed["plain"]:
+            vague = "some pages" if len(_label().findall(typed[0])) > 1 else "a page"
+            yield *typed.span(), vague.capitalize() if is_capital else vague
+        else:
+            for label in _label().finditer(marked, *typed.span()):
+                yield *label.span(), "…"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from domain.citations.keys import KEY_GROUP
 from domain.library.search.words import is_dense, words_of
 
-FEWEST_WORDS = 4
+FEWEST_WORDS = 3
 """Shorter quotations are names and turns of phrase, which everybody may put in quotation marks."""
 
-FEWEST_DENSE = 8
+FEWEST_DENSE = 6
 """The same in scripts without spaces, in characters."""
 
 LONGEST = 1_200
@@ -53,10 +53,14 @@ _EDGES = " .,;:!?'\"-_*。、！？"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a checked text; `quoted`: it is a quotation and stands in the book."""
+    """A piece of a checked text.
+
+    `quoted`: it is a quotation that was found to stand in the book. `refused`: a quotation that does not ends here.
+    """
 
     text: str
     quoted: bool = False
+    refused: bool = False
 
 
 def fold(text: str) -> str:
@@ -102,17 +106,17 @@ class Quotations:
         for found in _QUOTED.finditer(whole):
             pieces.append(Piece(whole[at : found.start()]))
             inner = _inside(found)
-            if await self._is_true(inner):
+            plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", inner)))
+            if not _is_long(plain):
+                pieces.append(Piece(found[0]))
+            elif await self._is_true(plain):
                 pieces.append(Piece(found[0], quoted=True))
             else:
-                pieces += await self.check(inner, "·")
+                pieces += [*await self.check(inner, "·"), Piece("", refused=True)]
             at = found.end()
-        return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text]
+        return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text or piece.refused]
 
-    async def _is_true(self, quoted: str) -> bool:
-        plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", quoted)))
-        if not _is_long(plain):
-            return True
+    async def _is_true(self, plain: str) -> bool:
         parts = [part for line in plain.split("\n") for part in _GAP.split(line) if len(words_of(part)) > 1]
         return all([await self._stands(part) for part in parts])
 

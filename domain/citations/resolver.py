@@ -1,24 +1,26 @@
-"""From what a model streams to what a reader sees: every page reference is made, or checked, by code.
+"""From what a model streams to what a reader sees: every page reference is made by code.
 
 A model points at sentences: through its own citations (CitationMark) or by writing sentence keys. The composer looks
 each of them up among the passages the model was given, verifies the words at their place in the book, and writes the
-page. What cannot be verified is left out, so a reference in an answer is always true.
+page. A sentence that points at nothing and repeats a given sentence gets that one's page. What cannot be verified is
+left out, and so is every page the model has typed itself: a reference in an answer is always true.
 """
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
-from domain.book import Book, Citation, Passage, Sentence
+from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.page_numbers import PENDING, TypedPages
-from domain.citations.quotations import LONGEST, UNSEEN, Quotations
+from domain.citations.matching import PassageMatcher
+from domain.citations.page_numbers import settled, without_typed_pages
+from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
-from domain.spoilers.bound import without_name
 from domain.spoilers.filter import SpoilerCheck, SpoilerFilter
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
@@ -41,18 +43,39 @@ Nothing is tried twice: a model that writes a hundred brackets must not keep eve
 """
 
 
+_STOP = r"(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])+[\"”’»」』)*_\ue000]*"
+_TRAILING_STOP = re.compile(rf"{_STOP}\s*\Z")
+"""The end of a sentence, behind which keys may follow."""
+_HELD_STOP = re.compile(r"[.!?…。！？]+[)*_\ue000]*\s*\Z")
+"""The same where a reference would go before the full stop, and not behind a quotation."""
+_SENTENCE_END = re.compile(rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])|(?=\n)")
+"""The end of a sentence that another follows, or of a line."""
+_QUOTE_END = re.compile(r"[\"”’»」』]")
+_REFUSED = "\ue000"
+"""Stands behind a quotation that is not in the book while its sentence is put together."""
+
+
 class AnswerComposer:
-    """Builds one answer. Feed it the model's stream; it returns what may be shown now."""
+    """Builds one answer. Feed it the model's stream; it returns what may be shown now.
+
+    `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
+    """
 
     def __init__(
-        self, cite: Cite, quotations: Quotations, typed_pages: TypedPages, passages: Iterable[Passage] = ()
+        self,
+        cite: Cite,
+        quotations: Quotations,
+        passages: Iterable[Passage] = (),
+        opening_of: Callable[[str], Awaitable[Sentence | None]] | None = None,
     ) -> None:
         self._cite = cite
         self._quotations = quotations
-        self._typed_pages = typed_pages
+        self._opening_of = opening_of
+        self._matcher = PassageMatcher()
         self._by_source: dict[str, Passage] = {}
         self._by_key: dict[str, Sentence] = {}
         self._found: dict[tuple[int, int], Citation | None] = {}
+        self._cites_itself = False
         self.learn(passages)
         self.discard()
 
@@ -61,23 +84,13 @@ class AnswerComposer:
         for passage in passages:
             self._by_source[passage.source] = passage
             self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
-            self._typed_pages.learn((passage.page, passage.last_page))
+            self._matcher.learn(passage)
             self._quotations.learn(passage.text)
             self._quotations.learn(passage.chapter)
 
     def learn_words(self, text: str) -> None:
-        """A reader's words, which the model may repeat though they are not of the book."""
-        self._typed_pages.learn_from(text)
+        """A reader's words or a name, which the model may quote though they are not of the book."""
         self._quotations.learn(text)
-
-    def learn_result(self, content: str) -> None:
-        """What a tool said without passages, such as a list of chapters."""
-        self._typed_pages.learn_listed(content)
-        self._quotations.learn(content)
-
-    def learn_name(self, name: str) -> None:
-        """What somebody or something is called: it may be quoted, and says nothing of pages."""
-        self._quotations.learn(name)
 
     def discard(self) -> None:
         """Forget the draft: it was not the answer."""
@@ -87,6 +100,9 @@ class AnswerComposer:
         self._held = 0
         self._before = ""
         self._marks: list[CitationMark] = []
+        self._sentence = ""
+        self._is_cited = False
+        self._is_refuted = False
 
     @property
     def citations(self) -> list[Citation]:
@@ -100,6 +116,7 @@ class AnswerComposer:
                 return "".join([await self._take(piece) for piece in _pieces(text)])
             case CitationMark():
                 self._marks.append(event)
+                self._cites_itself = True
                 return ""
             case TextBlockEnd():
                 return await self._end_block()
@@ -109,7 +126,7 @@ class AnswerComposer:
         return await self._end_block() + await self._release(len(self._pending), last=True)
 
     async def _take(self, text: str) -> str:
-        self._pending = UNSEEN.sub("", self._pending + text)
+        self._pending = UNSEEN.sub("", self._pending + text.replace(_REFUSED, ""))
         if len(self._pending) - self._held < self._held // 4:
             return ""
         shown = await self._release(self._ready())
@@ -118,13 +135,14 @@ class AnswerComposer:
 
     def _ready(self) -> int:
         """How much of the pending text can no longer change its meaning."""
-        settled = self._pending
-        for tail in (PENDING, _UNFINISHED):
-            unfinished = tail.search(settled)
-            settled = settled[: unfinished.start()] if unfinished else settled
-        while (end := self._quotations.open_at(settled, self._before)) < len(settled):
-            settled = settled[:end]
-        return max(len(settled), len(self._pending) - _MOST_HELD)
+        ready, before = self._pending[: settled(self._pending)], ""
+        while ready != before:
+            before = ready
+            ready = ready[: self._quotations.open_at(ready, self._before)]
+            for tail in (_UNFINISHED, _HELD_STOP):
+                unfinished = tail.search(ready)
+                ready = ready[: unfinished.start()] if unfinished else ready
+        return max(len(ready), len(self._pending) - _MOST_HELD)
 
     async def _end_block(self) -> str:
         marks, self._marks = self._marks, []
@@ -143,22 +161,52 @@ class AnswerComposer:
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
         pieces = await self._quotations.check(ready, self._before)
+        shown = await self._replace_keys([*_without_pages(pieces, self._before)])
         self._before = ready[-1:] or self._before
-        checked = (piece.text if piece.quoted else self._typed_pages.check(piece.text) for piece in pieces)
-        shown = "".join([await self._replace_keys(text) for text in checked])
         if last:
-            shown = shown.rstrip()
+            shown = _with_reference(shown.rstrip(), await self._close_sentence())
         self.text += shown
         return shown
 
-    async def _replace_keys(self, text: str) -> str:
+    async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
+        """The text with references in place of keys, and behind sentences that repeat the book without one."""
+        text = "".join(piece.text for piece in pieces)
+        prose = "".join("·" * len(piece.text) if piece.quoted else piece.text for piece in pieces)
         out, at = [], 0
         for group in KEY_GROUP.finditer(text):
-            sentences = [self._by_key.get(key) for key in KEY_IN_GROUP.findall(group[0])]
+            out.append(await self._follow(text[at : group.start()], prose[at : group.start()]))
+            sentences = [await self._sentence_of(key) for key in KEY_IN_GROUP.findall(group[0])]
             found = [c for s in sentences if s and (c := await self._resolve(s.start, s.end))]
-            out += [text[at : group.start()], self._refer(found)]
+            out.append(self._refer(found))
             at = group.end()
-        return "".join([*out, text[at:]])
+        return "".join([*out, await self._follow(text[at:], prose[at:])])
+
+    async def _follow(self, text: str, prose: str) -> str:
+        """Follow where sentences end; in `prose`, what is quoted is dotted out, as no sentence ends there."""
+        has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence)
+        out, at = [await self._close_sentence() if has_ended else ""], 0
+        for end in _SENTENCE_END.finditer(prose):
+            self._note(text[at : end.end()])
+            out.append(_with_reference(text[at : end.end()], await self._close_sentence()))
+            at = end.end()
+        self._note(text[at:])
+        return "".join([*out, text[at:]]).replace(_REFUSED, "")
+
+    def _note(self, text: str) -> None:
+        self._sentence += text
+        self._is_refuted = self._is_refuted or _REFUSED in text
+
+    async def _close_sentence(self) -> str:
+        """The reference of a sentence that has ended and brought none, where it repeats one of the book."""
+        is_bare = not (self._is_refuted or self._is_cited or self._cites_itself)
+        repeated = self._matcher.match(self._sentence) if is_bare else ()
+        citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
+        reference = self._refer([citation] if citation else [])
+        self._sentence, self._is_refuted, self._is_cited = "", False, False
+        return reference
+
+    async def _sentence_of(self, key: str) -> Sentence | None:
+        return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
 
     async def _resolve_mark(self, mark: CitationMark) -> Citation | None:
         passage = self._by_source.get(mark.source)
@@ -176,9 +224,27 @@ class AnswerComposer:
         return self._found[start, end]
 
     def _refer(self, citations: list[Citation]) -> str:
+        """The reference to these; none behind a quotation that is not in the book."""
+        if self._is_refuted or not citations:
+            return ""
+        self._is_cited = True
         self._cited.update(dict.fromkeys(citations))
-        references = ", ".join(dict.fromkeys(citation.reference for citation in citations))
-        return f" ({references})" if references else ""
+        return f" ({', '.join(dict.fromkeys(citation.reference for citation in citations))})"
+
+
+def _without_pages(pieces: Iterable[Piece], before: str) -> Iterator[Piece]:
+    """The pieces, what is no true quotation joined and without typed pages; behind false quotations stands a mark."""
+    for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
+        text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
+        yield Piece(text if quoted else without_typed_pages(text, before), quoted)
+        before = text
+
+
+def _with_reference(sentence: str, reference: str) -> str:
+    """The reference goes before the full stop, but not into a quotation."""
+    stop = _TRAILING_STOP.search(sentence)
+    at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
+    return f"{sentence[:at]}{reference}{sentence[at:]}"
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -226,10 +292,8 @@ class Composition:
                 return await self._take(text)
             case CitationMark() | TextBlockEnd():
                 return await self._gate.feed(await self._composer.feed(event))
-            case ToolCallFinished(passages=passages, content=content, is_error=False):
+            case ToolCallFinished(passages=passages, is_error=False):
                 self._composer.learn(passages)
-                if not passages:
-                    self._composer.learn_result(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._gate.discard()
@@ -253,20 +317,34 @@ class Composition:
 
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
     """The composition of an answer to a talk: what was said and shown in it may be cited and quoted."""
-    composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), TypedPages(estimated=book.pages_estimated))
-    composer.learn_name(book.title)
+    composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=_opening_of(view))
+    composer.learn_words(book.title)
     for message in talk:
         composer.learn(message.passages)
         if message.role is MessageRole.USER:
-            composer.learn_name(message.note)
-            composer.learn_words(f"{without_name(message.note)}\n{message.content}")
-        elif message.role is MessageRole.TOOL_RESULT and not message.passages:
-            composer.learn_result(message.content)
+            composer.learn_words(f"{message.author_name}\n{message.content}")
     return Composition(composer, SpoilerFilter(tells))
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
+    """Whether these words stand in what may be seen of the book, or are the title of one of its chapters."""
+
     async def stands(quoted: str) -> bool:
-        return any(hit.exact for hit in await view.find_phrase(quoted, limit=1))
+        if any(hit.exact for hit in await view.find_phrase(quoted, limit=1)):
+            return True
+        needle = fold(quoted)
+        return any(needle in fold(numbered(entry.number, entry.title)) for entry in await view.contents())
 
     return stands
+
+
+def _opening_of(view: BookView) -> Callable[[str], Awaitable[Sentence | None]]:
+    openings: dict[str, Sentence] = {}
+
+    async def find(key: str) -> Sentence | None:
+        if not openings:
+            opening = [entry.opening for entry in await view.contents() if entry.opening]
+            openings.update((key_of(sentence), sentence) for sentence in opening)
+        return openings.get(key)
+
+    return find

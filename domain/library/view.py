@@ -74,6 +74,7 @@ class Reading:
                     last_page=layout.page_at(chapter.end - 1).label,
                     words=layout.words[sentences.stop] - layout.words[sentences.start],
                     finished=chapter.end < layout.length or layout.length == self._index.layout.length,
+                    opening=self._excerpts.passage(sentences[:1]).sentences[0] if sentences else None,
                 )
             )
         return entries

@@ -107,9 +107,14 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
     listed: Sequence[Mapping[str, Any]] = data["chapters"] if data else ()
     if not listed:
         return phrases.no_contents
-    lines = [f"* {' '.join(entry['title'].split())}" for entry in listed[:_MOST_LISTED]]
+    lines = [f"* {' '.join(entry['title'].split())}{_key(entry)}" for entry in listed[:_MOST_LISTED]]
     more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
     return "\n".join([phrases.contents.format(len(listed)), *lines, *more])
+
+
+def _key(entry: Mapping[str, Any]) -> str:
+    """The key of a chapter's opening sentence, which becomes its page."""
+    return f" [{entry['key']}]" if "key" in entry else ""
 
 
 _MOST_COUNTED = 40

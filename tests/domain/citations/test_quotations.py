@@ -23,7 +23,7 @@ def quotations() -> Quotations:
         '"ann kept the LIGHT for forty years."',
         "«In 1911 the Perpetua struck the rocks»",
         "“Ann kept the light … Nobody knew why the lamp”",
-        "“a so-called lamp”",
+        "“so-called lamp”",
         "‘Ann kept the light for forty years’",
         "'Ann kept the light for forty years,' it says",
         "»In 1911 the Perpetua struck the rocks«",
@@ -58,6 +58,7 @@ async def test_a_false_quotation_keeps_its_words_and_loses_its_marks() -> None:
         ("“It was never dark at all.\nSo", "It was never dark at all.\nSo"),
         ("“He said “Ann kept the light” to me”", "He said “Ann kept the light” to me"),
         ("“Ann kept the light … for a hundred years”", "Ann kept the light … for a hundred years"),
+        ("“Let it burn”", "Let it burn"),
         ("「灯台の明かりはその夜消えていた」", "灯台の明かりはその夜消えていた"),
     ],
 )
@@ -68,6 +69,16 @@ async def test_other_marks_are_a_promise_too(typed: str, shown: str) -> None:
 async def test_a_quotation_that_is_true_is_known_as_one() -> None:
     pieces = await quotations().check("So “Ann kept the light for forty years” and “never at all in my life”.")
     assert [piece.text for piece in pieces if piece.quoted] == ["“Ann kept the light for forty years”"]
+
+
+async def test_a_quotation_that_is_false_is_marked_where_it_ends() -> None:
+    pieces = await quotations().check("So “let it burn” it says.")
+    assert [(piece.text, piece.refused) for piece in pieces] == [
+        ("So ", False),
+        ("let it burn", False),
+        ("", True),
+        (" it says.", False),
+    ]
 
 
 async def test_a_reader_may_be_quoted() -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.book import Sentence
 from domain.citations.keys import key_of
-from domain.citations.page_numbers import TypedPages
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -18,7 +18,7 @@ KEYS = [key_of(sentence) for sentence in sentences()]
 
 
 def composer() -> AnswerComposer:
-    return AnswerComposer(cite, Quotations(stands_in_book), TypedPages(), [passage()])
+    return AnswerComposer(cite, Quotations(stands_in_book), [passage()])
 
 
 async def compose(*events: TextChunk | CitationMark | TextBlockEnd | str) -> tuple[str, AnswerComposer]:
@@ -28,9 +28,30 @@ async def compose(*events: TextChunk | CitationMark | TextBlockEnd | str) -> tup
     return "".join([*shown, await made.finish()]), made
 
 
+@pytest.mark.parametrize("step", [1, 3, 7, 400])
+async def test_a_reference_is_never_parted_from_its_number(step: int) -> None:
+    text = " ".join(f"Then Ben reads pages {n} to {n + 9} and on page {n} he stops, see p. {n}." for n in range(10, 60))
+    shown, _ = await compose(*(text[at : at + step] for at in range(0, len(text), step)))
+    assert not any(letter.isdigit() for letter in shown)
+
+
 async def test_what_is_shown_is_what_is_kept() -> None:
-    shown, made = await compose("Ann kept ", "the light.")
-    assert shown == made.text == "Ann kept the light."
+    shown, made = await compose("Ben kept ", "the boat.")
+    assert shown == made.text == "Ben kept the boat."
+
+
+async def test_a_sentence_that_repeats_the_book_needs_no_key() -> None:
+    shown, made = await compose("It was so. Ann kept the light for forty years. “I never let it go out,” she said. So!")
+    assert (
+        shown == "It was so. Ann kept the light for forty years (p. 12). “I never let it go out,” she said (p. 12). So!"
+    )
+    assert [c.quote for c in made.citations] == [sentences()[0].text, sentences()[1].text]
+
+
+async def test_where_a_provider_cites_by_itself_nothing_is_added() -> None:
+    mark = CitationMark(SOURCE, 2, 3)
+    shown, _ = await compose("So it was.", mark, TextBlockEnd(), " Ann kept the light for forty years.", TextBlockEnd())
+    assert shown == "So it was. (p. 13) Ann kept the light for forty years."
 
 
 async def test_a_providers_own_citation_becomes_a_page_at_the_end_of_its_block() -> None:
@@ -88,13 +109,13 @@ async def test_a_key_that_was_never_given_is_dropped() -> None:
     assert made.citations == []
 
 
-async def test_a_page_the_model_types_stays_only_if_it_was_given_that_page() -> None:
-    shown, _ = await compose("Ann stays (p. 12) and leaves (p. 99) and (pp. 12-13).")
-    assert shown == "Ann stays (p. 12) and leaves and."
+async def test_a_page_the_model_types_goes_even_if_it_was_given_that_page() -> None:
+    shown, _ = await compose(f"Ann stays (p. 12) and leaves (p. 99) and (pp. 12-13), on page 12 [{KEYS[0]}].")
+    assert shown == "Ann stays and leaves and, in the book (p. 12)."
 
 
 async def test_a_page_within_a_true_quotation_is_the_books_own() -> None:
-    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
+    made = AnswerComposer(cite, Quotations(stands_in_book))
     made.learn_words("He said that page 42 of the log was gone.")
     await made.feed(TextChunk("“page 42 of the log was gone” but not page 43."))
     await made.finish()
@@ -104,6 +125,37 @@ async def test_a_page_within_a_true_quotation_is_the_books_own() -> None:
 async def test_a_quotation_that_is_not_in_the_book_loses_its_marks() -> None:
     shown, _ = await compose("She said “I always let it go out” and “I never let it go out,” twice.")
     assert shown == "She said I always let it go out and “I never let it go out,” twice."
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("“Let it burn” [{0}]. True [{1}].", "Let it burn. True (p. 12)."),
+        ("She said “let it burn.” [{0}] True [{1}].", "She said let it burn. True (p. 12)."),
+        ("She said “let it burn”, they say [{0}].\nTrue [{1}].", "She said let it burn, they say.\nTrue (p. 12)."),
+        ("It is so [{0}], “let it burn” [{1}].", "It is so (p. 12), let it burn."),
+    ],
+)
+async def test_a_false_quotation_loses_its_page_too(said: str, shown: str) -> None:
+    assert (await compose(said.format(KEYS[0], KEYS[1])))[0] == shown
+
+
+async def test_a_false_quotation_in_a_block_loses_the_blocks_page() -> None:
+    shown, made = await compose("She said “let it burn”.", CitationMark(SOURCE, 0, 1), TextBlockEnd(), " So.")
+    assert shown == "She said let it burn. So."
+    assert not made.citations
+
+
+async def test_the_opening_of_a_chapter_is_cited_by_its_key() -> None:
+    opening = sentences()[3]
+
+    async def opening_of(key: str) -> Sentence | None:
+        return opening if key == key_of(opening) else None
+
+    made = AnswerComposer(cite, Quotations(stands_in_book), opening_of=opening_of)
+    await made.feed(TextChunk(f"* The Lamp [{key_of(opening)}]\n* The End [s-0000000]"))
+    await made.finish()
+    assert made.text == "* The Lamp (p. 13)\n* The End"
 
 
 async def test_discarded_text_leaves_nothing_behind() -> None:
@@ -116,7 +168,7 @@ async def test_discarded_text_leaves_nothing_behind() -> None:
 
 
 async def test_passages_learnt_on_the_way_can_be_cited() -> None:
-    made = AnswerComposer(cite, Quotations(stands_in_book), TypedPages())
+    made = AnswerComposer(cite, Quotations(stands_in_book))
     made.learn([passage()])
     await made.feed(TextChunk(f"Ann [{KEYS[0]}]."))
     await made.finish()

@@ -151,7 +151,7 @@ async def test_what_never_occurs(talk: Talk) -> None:
 async def test_the_chapters(talk: Talk) -> None:
     turn = await talk.ask("What chapters are there?")
     assert turn.tools == ["table_of_contents"]
-    assert "* II. The Lamp" in turn.text.splitlines()
+    assert "* II. The Lamp (p. 2)" in turn.text.splitlines()
 
 
 async def test_a_line_is_found(talk: Talk) -> None:

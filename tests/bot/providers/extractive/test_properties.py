@@ -12,7 +12,6 @@ from bot.providers.extractive.quotation import gather, quotations, render
 from domain.book import Citation, Passage, Sentence
 from domain.chat import PromptMessage
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.page_numbers import TypedPages
 from domain.citations.quotations import UNSEEN, Quotations
 from domain.citations.resolver import AnswerComposer
 from domain.tool_use import TextChunk, ToolInvocation
@@ -84,7 +83,7 @@ def test_what_is_quoted_is_left_alone_by_the_checks(found: list[Passage], langua
 
 
 async def composed(written: str, found: Sequence[Passage]) -> str:
-    composer = AnswerComposer(_cite, Quotations(_nowhere), TypedPages(), found)
+    composer = AnswerComposer(_cite, Quotations(_nowhere), found)
     shown = await composer.feed(TextChunk(written))
     return shown + await composer.finish()
 

@@ -1,0 +1,136 @@
+"""Sentences of an answer that repeat the book without pointing at it: which sentence of the book they repeat.
+
+Small models write sentence keys rarely or never, yet much of what they say stands in the passages they were given,
+word for word or nearly. Such a sentence is cited as if it had brought its key. A match has to be safe rather than
+likely: all that carries meaning in the answer's sentence stands in the book's sentence, in the same order, with nothing
+denied that is not denied there. Who is meant by a pronoun may be named, where the sentence before names them.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from domain.book import Passage, Sentence
+from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
+
+FEWEST_TELLING = 3
+"""Words that carry meaning; a sentence with fewer says too little to be told from others."""
+
+FEWEST_DENSE = 8
+"""The same in scripts without spaces, in characters."""
+
+SHORTEST_RUN = 4
+"""Words that stand together, in the answer as in the book."""
+
+_NEGATION_WORDS = "no not nor never nobody nothing none neither nowhere without hardly nicht kein keine nie"
+_NEGATIONS = frozenset(_NEGATION_WORDS.split())
+_SUBJECTS = frozenset(["he", "she", "it", "they"])
+"""Pronouns a book sentence begins with, where an answer names who is meant."""
+_FRAME_WORDS = """
+    say said tell told describe mention state narrator book text passage story novel author reader according also then
+    however indeed thus
+"""
+_FRAME = frozenset(map(stem_of, _FRAME_WORDS.split()))
+"""What an answer puts around the book's words, and says nothing of them."""
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of a sentence, folded, and those of them that carry meaning as they are searched."""
+
+    folded: tuple[str, ...]
+    telling: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, *, framed: bool = False) -> "_Words":
+        written = words_of(text)
+        folded = tuple(map(fold, written))
+        stems = (stem_of(word) for word, plain in zip(written, folded, strict=True) if plain not in STOP_WORDS)
+        return cls(folded, tuple(stem for stem in stems if not (framed and stem in _FRAME)))
+
+    @cached_property
+    def runs(self) -> frozenset[tuple[str, ...]]:
+        return frozenset(_runs(self.folded))
+
+    def denials(self, last: int | None = None) -> int:
+        """How often it denies something, up to the telling word at `last`."""
+        places = [at for at, word in enumerate(self.folded) if word not in STOP_WORDS]
+        end = len(self.folded) if last is None else places[last - 1] + 1
+        return sum(word in _NEGATIONS or word.endswith("n't") for word in self.folded[:end])
+
+
+def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    return (tuple(words[at : at + SHORTEST_RUN]) for at in range(len(words) - SHORTEST_RUN + 1))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    sentences: tuple[Sentence, ...]
+    words: _Words
+    before: frozenset[str]
+    """What carries meaning in the sentence before, which a pronoun at the beginning may stand for."""
+
+
+class PassageMatcher:
+    """Finds the sentence of the given passages that a sentence repeats."""
+
+    def __init__(self) -> None:
+        self._unread: list[Passage] = []
+        self._known: set[tuple[int, int]] = set()
+        self._by_run: dict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
+
+    def learn(self, passage: Passage) -> None:
+        """A passage that was given. It is read when there is a sentence to be compared with it."""
+        self._unread.append(passage)
+
+    def match(self, sentence: str) -> tuple[Sentence, ...]:
+        """The sentence, or two that follow each other, that say all of this one; empty where there is none."""
+        said = _Words.of(sentence, framed=True)
+        dense = sum(map(is_dense, said.telling))
+        if len(said.telling) < (FEWEST_DENSE if dense else FEWEST_TELLING) or sentence.rstrip("\"'”’*_) ").endswith(
+            "?"
+        ):
+            return ()
+        self._read()
+        candidates = {id(found): found for run in said.runs for found in self._by_run.get(run, ())}
+        names = frozenset(stem_of(word) for word in re.findall(r"\b[A-Z][^\W\d_]+", sentence))
+        fitting = [each for each in candidates.values() if _repeats(said, each, names)]
+        return min(fitting, key=lambda each: (len(each.sentences), len(each.words.folded))).sentences if fitting else ()
+
+    def _read(self) -> None:
+        passages, self._unread = self._unread, []
+        for passage in passages:
+            before: frozenset[str] = frozenset()
+            for at, first in enumerate(passage.sentences):
+                for sentences in (passage.sentences[at : at + 1], passage.sentences[at : at + 2]):
+                    span = (first.start, sentences[-1].end)
+                    if span not in self._known:
+                        self._known.add(span)
+                        words = _Words.of(" ".join(sentence.text for sentence in sentences))
+                        candidate = _Candidate(sentences, words, before)
+                        for run in words.runs:
+                            self._by_run[run].append(candidate)
+                before = frozenset(_Words.of(first.text).telling)
+
+
+def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool:
+    book = candidate.words
+    begins_with_pronoun = bool(book.folded) and book.folded[0] in _SUBJECTS
+    stand_ins = names & candidate.before if begins_with_pronoun else frozenset()
+    wanted = [*said.telling]
+    while wanted and wanted[0] in stand_ins:
+        del wanted[0]
+    end = _end_in_order(wanted, book.telling)
+    return len(wanted) >= FEWEST_TELLING and end > 0 and said.denials() == book.denials(end)
+
+
+def _end_in_order(wanted: Sequence[str], telling: Sequence[str]) -> int:
+    """Behind which telling word all of the wanted ones have come, in their order; 0 where they do not."""
+    end = 0
+    for word in wanted:
+        if word not in telling[end:]:
+            return 0
+        end = telling.index(word, end) + 1
+    return end

@@ -1,0 +1,62 @@
+"""A sentence that repeats the book is found in it; one that only sounds like it is not."""
+
+import pytest
+
+from domain.book import Passage, Sentence
+from domain.citations.matching import PassageMatcher
+
+SENTENCES = (
+    "Marta Quill came to the island in the spring of 1911 with a brass key in her pocket.",
+    "She had never seen the lamp at the top of the tower burning.",
+    "Hobb told the harbour master that Lucian had not put the lamp out on purpose.",
+    "Nobody believed him.",
+)
+
+
+def passage() -> Passage:
+    at, sentences = 0, []
+    for text in SENTENCES:
+        sentences.append(Sentence(at, at + len(text), text))
+        at += len(text) + 1
+    return Passage(1, 0, at - 1, "12", "12", "The Lamp", tuple(sentences))
+
+
+def found(sentence: str) -> list[int]:
+    matcher = PassageMatcher()
+    matcher.learn(passage())
+    return [SENTENCES.index(each.text) for each in matcher.match(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "at"),
+    [
+        ("Marta Quill came to the island in the spring of 1911 with a brass key in her pocket.", [0]),
+        ("Marta came to the island in the spring of 1911.", [0]),
+        ("* **Marta** came to the island, with a brass key in her pocket", [0]),
+        ("The book says that Hobb told the harbour master that Lucian had not put the lamp out.", [2]),
+        ("Marta had never seen the lamp at the top of the tower burning.", [1]),
+        ("Hobb told the harbour master Lucian had not put the lamp out on purpose. Nobody believed him.", [2, 3]),
+    ],
+)
+def test_what_the_book_says_is_found(sentence: str, at: list[int]) -> None:
+    assert found(sentence) == at
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Lucian came to the island in the spring of 1911 with a brass key in his pocket.",
+        "Marta Quill came to the island in the spring of 1912 with a brass key in her pocket.",
+        "Marta Quill came to the island in the spring of 1911 with a stolen brass key in her pocket.",
+        "She had seen the lamp at the top of the tower burning.",
+        "Hobb told the harbour master that Lucian had put the lamp out on purpose.",
+        "The harbour master told Hobb that Lucian had not put the lamp out on purpose.",
+        "Marta never came to the island in the spring of 1911.",
+        "Did Marta come to the island in the spring of 1911?",
+        "She came to the island.",
+        "Nothing of this stands in the passages.",
+        "",
+    ],
+)
+def test_what_it_does_not_say_is_not(sentence: str) -> None:
+    assert found(sentence) == []
