@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from bot.prices import cost_in_microdollars
 from bot.providers.base import WireChat
+from domain.citations.page_numbers import without_typed_pages
 from domain.errors import LLMError
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
@@ -28,6 +29,7 @@ async def warm_up(provider: ChatProvider) -> None:
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will tell
             await provider.warm_up()
+    await asyncio.to_thread(without_typed_pages, "on page 1")  # makes its patterns
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()

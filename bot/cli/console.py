@@ -254,9 +254,9 @@ class _Rendering:
         if answer.cut:
             self._console.print("[dim](the model ran out of room here; ask it to go on)[/]")
         self._show_citations(answer.citations, answer.text)
-        if self._verbose:
-            for sentence in answer.uncited:
-                self._indented(f"without a reference: {sentence}")
+        if self._verbose and answer.uncited:
+            many = len(answer.uncited)
+            self._indented("1 sentence cites nothing" if many == 1 else f"{many} sentences cite nothing")
         if self._proposed:
             self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
         self._console.print()

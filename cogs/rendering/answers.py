@@ -17,11 +17,6 @@ QUOTE_SHOWN = 600
 ARGUMENTS_SHOWN = 1_200
 """Characters of the arguments of a call that somebody is to allow."""
 
-UNCITED_SHOWN = 3
-"""Claims without a reference that are named; more are counted."""
-CLAIM_SHOWN = 120
-"""Characters of one of them."""
-
 
 def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
     """A small line that says what is being done: the calls that run, else the last one that ended, else thinking."""
@@ -56,12 +51,10 @@ def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False)
 
 
 def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:
-    lines = [
-        say("-# ⚠ Without a reference: {claim}", claim=escape(shortened(claim, CLAIM_SHOWN)))
-        for claim in claims[:UNCITED_SHOWN]
-    ]
-    more = len(claims) - UNCITED_SHOWN
-    return lines + ([say("-# ⚠ Without a reference, too: {count} more", count=more)] if more > 0 else [])
+    """How many sentences rest on nothing; they stand above and are not repeated."""
+    if len(claims) == 1:
+        return [say("-# ⚠ 1 sentence cites nothing")]
+    return [say("-# ⚠ {count} sentences cite nothing", count=len(claims))] if claims else []
 
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:

@@ -76,8 +76,8 @@ async def test_progress_is_an_order_and_no_question() -> None:
 
 async def test_verbose_names_claims_without_a_reference() -> None:
     answer = Answer("1", "Ann kept the light.", uncited=("Ann kept the light.",))
-    assert "without a reference: Ann kept the light." in await screen("Who?", events=(answer,), verbose=True)
-    assert "without a reference" not in await screen("Who?", events=(answer,))
+    assert "1 sentence cites nothing" in await screen("Who?", events=(answer,), verbose=True)
+    assert "cites nothing" not in await screen("Who?", events=(answer,))
 
 
 async def test_in_json_a_position_has_its_state_and_a_refusal_is_an_object_too(
