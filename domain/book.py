@@ -21,13 +21,19 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A chapter or titled part; `number` counts from 1 in reading order, `level` 1 is the outermost."""
+    """A chapter or titled part; `number` counts from 1 in reading order, `level` 1 is the outermost.
+
+    `printed` is the number the book prints ("5", "V", "Fünftes"), empty where it prints none; `title` is the whole
+    heading, that number included. `parent` is the title of the part, book or volume it stands in, or empty.
+    """
 
     number: int
     title: str
     start: int
     end: int
     level: int = 1
+    printed: str = ""
+    parent: str = ""
 
 
 def numbered(number: int, title: str) -> str:

@@ -1,12 +1,13 @@
 """From headings to chapters: contents pages are not chapters, parts hold chapters, chapters do not overlap."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from bot.parsers.headings import Rank, is_not_the_book, parse_label, parse_numeral
-from bot.parsers.titles import chapter_title, with_subtitle
+from bot.parsers.headings import Label, Rank, is_not_the_book, parse_label, parse_numeral
+from bot.parsers.titles import chapter_title, one_line, with_subtitle
 from domain.book import Chapter
 
 
@@ -27,6 +28,12 @@ _LINES_OF_CONTENTS = 3
 _LONGEST_CONTENTS = 20_000
 _LONGEST_LINE = 200
 _LIKE_A_CHAPTER = 4
+_FEW_PARTS = 3
+_DEEPEST = 12
+_MOST_TITLED_PARTS = 8
+_SHORTEST_STORY = 2_000
+_LONG_SECTION = 6_000
+_NO_LABEL = Label(None, "", "", "")
 _WORD = re.compile(r"\w")
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
 
@@ -39,6 +46,23 @@ class Heading:
     end: int
     title: str
     level: int
+    label: Label | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A heading with its label and the level it has among all of them."""
+
+    start: int
+    end: int
+    title: str
+    level: int
+    label: Label | None
+    is_wrapping: bool
+
+    @property
+    def rank(self) -> Rank | None:
+        return self.label.rank if self.label else None
 
 
 def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") -> tuple[Chapter, ...]:
@@ -47,8 +71,8 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     A heading with nothing under it begins a chapter only if deeper headings follow at once, as under "Book One".
     """
     titled = _joined(text, [heading for heading in headings if _WORD.search(heading.title)])
-    content = _with_content(text, _without_title_page(text, titled, book_title))
-    return _chapters(_without_subdivisions(text, content), len(text))
+    content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
+    return _chapters(_without_subdivisions(text, _placed(content)), len(text))
 
 
 def is_label(title: str) -> bool:
@@ -88,14 +112,28 @@ def _key(title: str) -> str:
 
 
 def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """ "CHAPTER ONE" and "THE EVE OF THE WAR" right under it are one heading."""
+    """ "CHAPTER ONE" and "THE EVE OF THE WAR" right under it are one heading, and so is a title that is said twice.
+
+    Titles of a deeper level are those of the chapters only where most chapters have one.
+    """
+    titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
+    bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
+    inner = Counter(headings[at].level for at in titled if headings[at + 1].level > headings[at].level)
+    joins = {at + 1 for at in titled if headings[at + 1].level == headings[at].level}
+    joins |= {at + 1 for at in titled if inner[headings[at].level] * 2 >= bare[headings[at].level]}
     result: list[Heading] = []
-    for heading in headings:
-        if result and _is_title_of(text, result[-1], heading):
+    for at, heading in enumerate(headings):
+        if result and at in joins:
             label = result.pop()
-            heading = Heading(label.start, heading.end, with_subtitle(label.title, heading.title), label.level)
+            heading = replace(label, end=heading.end, title=with_subtitle(label.title, heading.title))
+        elif result and _says_again(text, result[-1], heading):
+            heading = replace(result.pop(), end=heading.end)
         result.append(heading)
     return result
+
+
+def _says_again(text: str, above: Heading, below: Heading) -> bool:
+    return _key(above.title) == _key(below.title) and not has_words(text, above.end, below.start)
 
 
 def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
@@ -149,6 +187,37 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     return first.start == 0 and others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
 
 
+def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
+    """Where most headings are titles, "First Story" right under one of them is deeper than it, and so is the second."""
+    titled = Counter(heading.level for heading in headings if not _label(heading))
+    labelled = Counter(heading.level for heading in headings if _label(heading))
+    result: list[Heading] = []
+    lowered = 0
+    for at, heading in enumerate(headings):
+        label = _label(heading)
+        if label is None or label.value is None or heading.level != lowered:
+            lowered = 0
+        if lowered:
+            heading = replace(heading, level=lowered + 1)
+        result.append(heading)
+        following = headings[at + 1] if at + 1 < len(headings) else None
+        if (
+            label is None
+            and following
+            and following.level == heading.level
+            and (first := _label(following))
+            and first.value == 1
+            and titled[heading.level] > labelled[heading.level]
+            and not has_words(text, heading.end, following.start)
+        ):
+            lowered = heading.level
+    return result
+
+
+def _label(heading: Heading) -> Label | None:
+    return heading.label or parse_label(heading.title) or parse_numeral(heading.title)
+
+
 def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     """Headings that have text under them or deeper ones; so the lines of a table of contents fall out."""
     ends = [*(heading.start for heading in headings[1:]), len(text)]
@@ -172,30 +241,213 @@ def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int) -
     )
 
 
-def _without_subdivisions(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """The outermost level, and each deeper one as long as it divides parts that are nothing but their chapters."""
-    levels = sorted({heading.level for heading in headings if not is_not_the_book(heading.title)})
-    deepest = levels[0] if levels else 0
-    for level in levels[1:]:
-        parents = [
-            has_words(text, above.end, below.start)
-            for above, below in pairwise(headings)
-            if above.level <= deepest and below.level == level
+def _without_subdivisions(text: str, headings: Sequence[_Placed]) -> list[_Placed]:
+    """Headings without those of sections: what stands under another stays where that is a part, not where it is a
+    chapter or a story."""
+    kept = list(headings)
+    for level in sorted({heading.level for heading in headings})[1:]:
+        families = _families(kept, level)
+        left_out = _sections_of(text, kept, families, level)
+        if left_out:
+            kept = _without_descendants(kept, left_out)
+    return kept
+
+
+def _families(headings: Sequence[_Placed], level: int) -> dict[int, list[_Placed]]:
+    """The headings of a level by where the heading that holds them starts; those that none holds are left out."""
+    families: dict[int, list[_Placed]] = {}
+    open_headings: list[_Placed] = []
+    for heading in headings:
+        while open_headings and open_headings[-1].level >= heading.level:
+            open_headings.pop()
+        if heading.level == level and open_headings and not open_headings[-1].is_wrapping:
+            families.setdefault(open_headings[-1].start, []).append(heading)
+        open_headings.append(heading)
+    return families
+
+
+def _sections_of(
+    text: str, headings: Sequence[_Placed], families: Mapping[int, Sequence[_Placed]], level: int
+) -> set[int]:
+    """Where the headings start that are sections of chapters, judged with all families of their kind."""
+    parents = {heading.start: heading for heading in headings if heading.start in families}
+    kinds: dict[str, list[int]] = {}
+    for start, children in families.items():
+        kinds.setdefault(_kind(children), []).append(start)
+    lengths = _lengths(text, headings)
+    left_out: set[int] = set()
+    for kind, starts in kinds.items():
+        group = {start: families[start] for start in starts}
+        beside = [
+            heading
+            for heading in headings
+            if heading.start not in families and not heading.is_wrapping and heading.level < level
         ]
-        children = [heading for heading in headings if heading.level == level]
-        are_subtitles = len(children) <= len(parents) and not all(is_label(child.title) for child in children)
-        outer = sum(heading.level <= deepest for heading in headings)
-        if outer > 1 and (are_subtitles or parents.count(True) * 2 > len(parents)):
-            break
-        deepest = level
-    return [heading for heading in headings if heading.level <= deepest or is_not_the_book(heading.title)]
+        if not _holds_chapters(text, kind, group, parents, beside, lengths, others=len(families) - len(group)):
+            left_out |= {child.start for children in group.values() for child in children}
+    return left_out
 
 
-def _chapters(headings: Sequence[Heading], length: int) -> tuple[Chapter, ...]:
-    ends = [*(heading.start for heading in headings[1:]), length]
-    book = [(heading, end) for heading, end in zip(headings, ends, strict=False) if not is_not_the_book(heading.title)]
-    depth = {level: at for at, level in enumerate(sorted({heading.level for heading, _ in book}), start=1)}
-    return tuple(
-        Chapter(number, chapter_title(heading.title), heading.start, end, depth[heading.level])
-        for number, (heading, end) in enumerate(book[:MOST_CHAPTERS], start=1)
+def _kind(children: Sequence[_Placed]) -> str:
+    """What most of some headings are: "numbered" and no more, "labelled" as chapters are, or "titled"."""
+    numbered = sum(
+        child.rank in (Rank.NUMERAL, Rank.PART, Rank.SCENE) or child.label is not None and child.rank is None
+        for child in children
     )
+    if numbered * 2 > len(children):
+        return "numbered"
+    return "labelled" if sum(child.rank is not None for child in children) * 2 > len(children) else "titled"
+
+
+def _lengths(text: str, headings: Sequence[_Placed]) -> dict[int, int]:
+    """How many characters stand under each heading."""
+    ends = [*(heading.start for heading in headings), len(text)][1:]
+    return {heading.start: end - heading.end for heading, end in zip(headings, ends, strict=True)}
+
+
+def _holds_chapters(
+    text: str,
+    kind: str,
+    families: Mapping[int, Sequence[_Placed]],
+    parents: Mapping[int, _Placed],
+    beside: Sequence[_Placed],
+    lengths: Mapping[int, int],
+    *,
+    others: int,
+) -> bool:
+    """Whether families of a kind are parts with their chapters, rather than chapters or stories with their sections.
+
+    `beside` are the headings that hold none, `others` is how many families of other kinds there are.
+    """
+    heads = [parents[start] for start in families]
+    if sum(_is_part(head) for head in heads) * 2 > len(heads):
+        return True
+    undivided = [each for each in beside if not each.label and lengths[each.start] > _SHORTEST_STORY]
+    told = sum(has_words(text, parents[start].end, children[0].start) for start, children in families.items())
+    is_alone = len(heads) == 1 and not undivided and not others
+    if is_alone and (not beside or not told):
+        return True
+    if kind == "labelled":
+        is_chapter = sum(head.rank is Rank.CHAPTER for head in heads) * 2 > len(heads)
+        return not is_chapter and len(undivided) < len(heads)
+    children = [child for each in families.values() for child in each]
+    if kind == "numbered" and not _count_on(children):
+        return (
+            told * 2 <= len(heads)
+            and len(undivided) * 4 < len(heads)
+            and len(heads) <= _MOST_TITLED_PARTS
+            and not any(head.rank is Rank.CHAPTER for head in heads)
+            and middle(lengths[child.start] for child in children) >= _LONG_SECTION
+        )
+    are_subtitles = len(children) <= len(heads) and not all(child.label for child in children)
+    return not are_subtitles and told * 2 <= len(heads)
+
+
+def _without_descendants(headings: Sequence[_Placed], left_out: Collection[int]) -> list[_Placed]:
+    kept: list[_Placed] = []
+    dropped = 0
+    for heading in headings:
+        if dropped and (heading.level > dropped and not heading.is_wrapping):
+            continue
+        dropped = heading.level if heading.start in left_out else 0
+        if not dropped:
+            kept.append(heading)
+    return kept
+
+
+def _is_part(heading: _Placed) -> bool:
+    return heading.rank is not None and heading.rank <= Rank.ACT
+
+
+def _count_on(headings: Sequence[_Placed]) -> bool:
+    """Whether numbers go on from part to part and do not begin again in each."""
+    values = [heading.label.value for heading in headings if heading.label and heading.label.value]
+    return len(values) > _FEW_PARTS and values.count(1) <= 1
+
+
+def _placed(headings: Sequence[Heading]) -> list[_Placed]:
+    """The headings with their labels, and with levels that follow from both: volumes hold books, books chapters."""
+    labels = [*map(_label, headings)]
+    ranks = [label.rank if label else None for label in labels]
+    order = _order_of_parts(headings, ranks)
+    chapters = [
+        heading.level
+        for heading, rank in zip(headings, ranks, strict=True)
+        if rank in (Rank.CHAPTER, Rank.NUMERAL) and not is_not_the_book(heading.title)
+    ]
+    outermost = min(chapters, default=0)
+    raised = {
+        rank
+        for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART)
+        if chapters and _opens_chapters(headings, ranks, rank)
+    }
+    found = [min(heading.level, outermost) if rank in raised else heading.level
+        for heading, rank in zip(headings, ranks, strict=True)
+    ]
+    only = {level: {order[rank] for other, rank in zip(found, ranks, strict=True) if rank and other == level} for level in {*found}}
+    usual = {level: [*orders][0] if len(orders) == 1 else order[Rank.CHAPTER] for level, orders in only.items()}
+    keys = [(level, order[rank] if rank else usual[level]) for level, rank in zip(found, ranks, strict=True)]
+    keys = _beside_numbers(keys, headings, ranks)
+    position = {key: at for at, key in enumerate(sorted(set(keys))[:_DEEPEST], start=1)}
+    return [
+        _Placed(heading.start, heading.end, heading.title, position.get(key, _DEEPEST), label, is_not_the_book(heading.title))
+        for heading, key, label in zip(headings, keys, labels, strict=True)
+    ]
+
+
+def _order_of_parts(headings: Sequence[Heading], ranks: Sequence[Rank | None]) -> dict[Rank, float]:
+    """Ranks from the outside in; a book whose parts open with "Book One" is divided into books by parts."""
+    order = {rank: float(rank) for rank in Rank}
+    opens = Counter((above, below) for above, below in pairwise(ranks) if above in order and below in order)
+    for outer, inner in ((Rank.VOLUME, Rank.BOOK), (Rank.BOOK, Rank.PART), (Rank.VOLUME, Rank.PART)):
+        if opens[inner, outer] > opens[outer, inner]:
+            order[outer], order[inner] = order[inner], order[outer]
+    return order
+
+
+def _opens_chapters(headings: Sequence[Heading], ranks: Sequence[Rank | None], rank: Rank) -> bool:
+    """Whether what stands right under headings of that rank is mostly a chapter or another part."""
+    follows = [below for above, below in pairwise(ranks) if above is rank]
+    return sum(below is not None for below in follows) * 2 > len(follows)
+
+
+def _beside_numbers(
+    keys: list[tuple[int, float]], headings: Sequence[Heading], ranks: Sequence[Rank | None]
+) -> list[tuple[int, float]]:
+    """Where chapters are bare numbers that do not begin again under titles of their level, those stand beside them."""
+    values = [
+        heading.label.value if heading.label else (parse_numeral(heading.title) or _NO_LABEL).value
+        for heading, rank in zip(headings, ranks, strict=True)
+        if rank is Rank.NUMERAL
+    ]
+    firsts = sum(
+        below is Rank.NUMERAL and above is None and _first_of(heading)
+        for above, below, heading in zip(ranks, ranks[1:], headings[1:], strict=False)
+    )
+    if len(values) < _FEW_PARTS or firsts > 1:
+        return keys
+    numeral = min(key for key, rank in zip(keys, ranks, strict=True) if rank is Rank.NUMERAL)
+    return [
+        numeral if rank is None and key[0] == numeral[0] else key for key, rank in zip(keys, ranks, strict=True)
+    ]
+
+
+def _first_of(heading: Heading) -> bool:
+    label = heading.label or parse_numeral(heading.title)
+    return label is not None and label.value == 1
+
+
+def _chapters(headings: Sequence[_Placed], length: int) -> tuple[Chapter, ...]:
+    ends = [*(heading.start for heading in headings), length][1:]
+    book = [(heading, end) for heading, end in zip(headings, ends, strict=True) if not heading.is_wrapping]
+    result: list[Chapter] = []
+    open_parts: list[tuple[int, str]] = []
+    for number, (heading, end) in enumerate(book[:MOST_CHAPTERS], start=1):
+        while open_parts and open_parts[-1][0] >= heading.level:
+            open_parts.pop()
+        title = chapter_title(heading.title)
+        parent = open_parts[-1][1] if open_parts else ""
+        printed = one_line(heading.label.number) if heading.label else ""
+        result.append(Chapter(number, title, heading.start, end, len(open_parts) + 1, printed, parent))
+        open_parts.append((heading.level, title))
+    return tuple(result)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
+from bot.parsers.numerals import HAN, ROMAN, number_value
+
 
 class Rank(IntEnum):
     """How a book is divided, from the outside in."""
@@ -19,157 +21,237 @@ class Rank(IntEnum):
 
 
 _DIVISIONS = {
-    Rank.VOLUME: "volume vol tome tomo band volumen volumes том",
-    Rank.BOOK: "book livre libro buch boek bok bog livro liber książka книга",
-    Rank.PART: "part partie parte teil deel del часть",
-    Rank.ACT: "act acte acto akt atto",
+    Rank.VOLUME: "volume vol tome tomo band volumen volumes том cilt المجلد",
+    Rank.BOOK: "book livre libro buch boek bok bog livro liber książka книга الكتاب",
+    Rank.PART: "part partie parte teil deel del часть część díl rész osa الجزء القسم",
+    Rank.ACT: "act acte acto akt atto aufzug ato akten handeling bedrijf jornada действие",
     Rank.CHAPTER: (
-        "chapter chap chapitre kapitel kap capitulo capítulo capitolo hoofdstuk rozdział kapitola глава "
-        "letter canto stave adventure tale story lecture essay lesson episode sermon"
+        "chapter chap chapitre kapitel kapitlet kap capitulo capítulo cap capitolo hoofdstuk rozdział kapitola глава "
+        "fejezet luku bölüm κεφάλαιο κεφαλαιο פרק الفصل الباب अध्याय "
+        "letter lettre brief carta lettera письмо stave adventure tale story novella lecture essay lesson episode "
+        "sermon canto cantos chant gesang песнь fit fable eclogue idyll stasimon sonnet abenteuer"
     ),
-    Rank.SCENE: "scene szene scène escena scena section abschnitt",
+    Rank.SCENE: "scene szene scène escena scena cena auftritt tooneel явление сцена section abschnitt",
 }
-_COUNTED = """
-    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
-    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
-"""
-_ORDINAL = """
-    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
-    sixteenth seventeenth eighteenth nineteenth twentieth last
-    erster erste erstes zweiter zweite zweites dritter dritte drittes vierter vierte viertes fünfter fünfte fünftes
-    sechster sechste sechstes siebter siebte siebtes siebentes achter achte achtes neunter neunte neuntes zehnter zehnte
-    zehntes elftes zwölftes
-    premier première seconde deuxième troisième quatrième cinquième sixième septième huitième neuvième dixième
-    primero primera primer segundo segunda tercero tercera tercer cuarto cuarta quinto quinta sexto sexta séptimo octavo
-    noveno décimo primo prima secondo seconda terzo terza quarto quarta
-    первая первый вторая второй третья третий четвертая четвёртая пятая шестая
-"""
 _PARTS = """
     prologue epilogue preface foreword introduction afterword conclusion postscript interlude dedication prelude
     preamble finale coda envoi etymology extracts acknowledgements acknowledgments appendix glossary notes endnotes
-    intermezzo proem prolog epilog vorwort nachwort einleitung préface avant-propos épilogue prólogo epílogo prefazione
-    эпилог пролог предисловие
+    intermezzo proem prolog epilog vorwort nachwort einleitung vorspiel zueignung préface avant-propos épilogue
+    prólogo epílogo prefazione prologo epilogo введение эпилог пролог предисловие послесловие заключение induction
+    序 序章 終章 尾声 楔子 後記 المقدمة الخاتمة
 """
 
 RANK_OF = {word: rank for rank, words in _DIVISIONS.items() for word in words.split()}
 """Words that take a number: "Chapter 3", "Buch II"."""
 
-TENS = frozenset("twenty thirty forty fifty sixty seventy eighty ninety".split())  # noqa: SIM905
-COUNTED = frozenset(_COUNTED.split())
-ORDINALS = frozenset(_ORDINAL.split())
 NAMED_PARTS = frozenset(_PARTS.split())
 """Words that are headings by themselves."""
 
-RANK_OF_CJK = {"卷": Rank.BOOK, "部": Rank.PART, "篇": Rank.PART, "章": Rank.CHAPTER, "回": Rank.CHAPTER}
+RANK_OF_CJK = {
+    "卷": Rank.BOOK, "巻": Rank.BOOK, "部": Rank.PART, "篇": Rank.PART, "編": Rank.PART, "编": Rank.PART,
+    "集": Rank.PART, "幕": Rank.ACT, "折": Rank.ACT, "章": Rank.CHAPTER, "回": Rank.CHAPTER, "话": Rank.CHAPTER,
+    "話": Rank.CHAPTER, "夜": Rank.CHAPTER, "장": Rank.CHAPTER, "화": Rank.CHAPTER, "부": Rank.PART,
+    "場": Rank.SCENE, "场": Rank.SCENE, "节": Rank.SCENE, "節": Rank.SCENE,
+}  # fmt: skip
+
+CONTENTS = (
+    "table of contents|(?:brief |detailed )?contents|inhalt(?:sverzeichnis|sübersicht)?|table des (?:matières|chapitres)|"
+    "table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|الفهرس|فهرس(?: المحتويات)?|inhoud|"
+    "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
+)
+"""A pattern of what stands above a table of contents."""
 
 NOT_THE_BOOK = (
-    "table of contents|(?:brief |detailed )?contents|list of (?:illustrations|figures|tables|maps|plates)|"
-    "illustrations|"
+    f"{CONTENTS}|list of (?:illustrations|figures|tables|maps|plates)|illustrations|"
     "copyright(?: page| notice)?|cover(?: page)?|title ?page|half[- ]?title(?: page)?|imprint|colophon|uncopyright|"
-    "landmarks|(?:original )?transcriber[’']?s? notes?|the end|end|finis|fin|ende|index|"
-    "inhalt(?:sverzeichnis)?|table des matières|sommaire|índice|indice|содержание|оглавление|目录|目錄|"
-    "(?:the )?full project gutenberg licen[cs]e|also by .*|about the publisher"
+    "landmarks|(?:original )?transcriber[’']?s?[’']? notes?.*|the end|end|finis|fin|ende|конец|index|errata|"
+    "table des illustrations|verzeichnis der abbildungen|anmerkungen zur transkription|notes? (?:du|sur la) transcri.*|"
+    "(?:the )?(?:full )?project gutenberg.*licen[cs]e.*|(?:the )?full project gutenberg.*|"
+    "also by .*|(?:other )?(?:books|works) by .*|by the same author|du même auteur|(?:a )?catalogue of .*|"
+    "advertisements?|about the (?:publisher|author)|endnotes|footnotes|fußnoten|preparer[’']?s? note|produced by .*|"
+    "obras del mismo autor|von demselben verfasser|credits"
 )
 """A pattern of headings that belong to the wrapping of a book."""
 
-
-_LONGEST = 160
-_LONGEST_NUMERAL = 100
-_EMPHASIS = " \t\r\n_*"
-_TRAIL = _EMPHASIS + ".:;,—–-"
-_WORD = r"[^\W\d_]+(?:-[^\W\d_]+)*"
-_OPENING = re.compile(rf"(?:the\s+)?({_WORD})", re.IGNORECASE)
-_SECOND = re.compile(rf"\.?\s+(?:the\s+)?(\d{{1,4}}|{_WORD})", re.IGNORECASE)
-_THIRD = re.compile(rf"\s+({_WORD})")
+_LONGEST = 800
+_LONGEST_NUMERAL = 240
+_MOST_WORDS_OF_NUMBER = 4
+_MOST_UNKNOWN_WORDS = 3
+_DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
+_TRAIL = _DECORATION + ".:;,—–-"
+_BRACKETS = "[](){}<>【】〔〕«»—–-"
+_TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
+_ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
+_JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
+_BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
-_ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
-_NUMBER = re.compile(rf"\d{{1,4}}|{_ROMAN}", re.IGNORECASE)
-_NUMERAL = re.compile(rf"(?P<label>{_ROMAN}|\d{{1,3}})(?!\w)(?:(?P<mark>[.:)]\s*)(?P<title>\S.*)?)?")
-_PHRASE = re.compile(r"author[’']s (?:note|preface|introduction)|introductory note|appendix [a-z\d]+", re.IGNORECASE)
-_CJK = re.compile(
-    r"(?P<label>第\s*[〇零一二三四五六七八九十百千\d]+\s*(?P<word>[卷部篇章回节節]))(?P<mark>\s*)(?P<title>.*)"
+_NUMERAL = re.compile(
+    rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
+    re.DOTALL,
 )
-_NOT_THE_BOOK = re.compile(rf"[\s_*]*(?:{NOT_THE_BOOK})[\s.:_*]*", re.IGNORECASE)
-_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_HAN_TITLE = re.compile(rf"(?P<label>[{HAN}]{{1,5}})(?P<mark>[\s\u3000、．.]+)(?P<title>\S.*)", re.DOTALL)
+_PHRASE = re.compile(
+    r"author[’']s (?:note|preface|introduction)|introductory note|appendix [a-z\d]+|to the reader|al lector|au lecteur",
+    re.IGNORECASE,
+)
+_CJK = re.compile(
+    rf"(?P<label>[第제]\s*(?P<number>[{HAN}\d０-９]+)\s*(?P<word>[{''.join(RANK_OF_CJK)}])|"
+    rf"(?P<word2>[卷巻])之?(?P<number2>[{HAN}]+))(?P<mark>[\s\u3000:：、.．]*)(?P<title>.*)",
+    re.DOTALL,
+)
+_NOT_THE_BOOK = re.compile(rf"[\s_*\[]*(?:{NOT_THE_BOOK})[\s.:_*\]]*", re.IGNORECASE)
+_CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A heading taken apart. `rank` is None for a named part such as a prologue, which may stand at any depth."""
+    """A heading taken apart.
+
+    `rank` is None for a named part such as a prologue, which may stand at any depth. `number` is printed so ("V",
+    "first"), and `value` is what it is worth: None where there is no number, or none that is understood
+    ("Einunddreißgstes", misprinted). `is_certain` is False for the latter: only others of its kind make it a heading.
+    """
 
     rank: Rank | None
     name: str
     mark: str
     title: str
+    number: str = ""
+    value: int | None = None
+    is_certain: bool = True
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def parse_label(line: str) -> Label | None:
     """The label of a line such as "BOOK ONE: 1805", "Letter 4" or "Prologue"; None if it is no such heading."""
-    text = line.strip(_EMPHASIS)
-    if len(text) > _LONGEST or not text or text[0].islower():
+    label = parse_any_label(line)
+    return label if label and label.is_certain else None
+
+
+@lru_cache(maxsize=8_192)
+def parse_any_label(line: str) -> Label | None:
+    """As `parse_label`, and also labels whose number is not understood."""
+    text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION)
+    if not text or len(text) > _LONGEST or text[0].islower():
         return None
-    if text[0] == "第":
+    if text[0] in "第제卷巻":
         return _cjk_label(text)
-    rank, end = _labelled(text)
-    if not end:
+    found = _labelled(text)
+    if found is None:
         return None
-    name, rest = text[:end], text[end:].rstrip(_TRAIL)
+    rank, number, end, is_certain = found
+    name, rest = text[:end], text[end:].rstrip(_TRAIL + "]")
     mark = _MARK.match(rest)
     if rest and mark is None:
         return None
     title = rest[mark.end() :] if mark else ""
     joint = mark.group() if mark and title else ""
-    return None if _reads_as_prose(rank, joint, title) else Label(rank, name, joint, title)
+    if _reads_as_prose(rank, joint, title) or (title and not is_certain):
+        return None
+    return Label(rank, name, joint, title, number, number_value(number) if number else None, is_certain)
 
 
-@lru_cache(maxsize=4_096)
+@lru_cache(maxsize=8_192)
 def parse_numeral(line: str) -> Label | None:
-    """A heading that is a bare number, or a number and a title: "IV." or "3. The Lantern Room"."""
-    text = line.strip(_EMPHASIS).rstrip(_TRAIL) if len(line) <= _LONGEST_NUMERAL else ""
-    match = _NUMERAL.fullmatch(text)
-    return Label(Rank.NUMERAL, match["label"], match["mark"] or "", match["title"] or "") if match else None
+    """A heading that is a bare number, or a number and a title: "IV.", "[ 4 ]", "FOUR" or "3. The Lantern Room"."""
+    if len(line) > _LONGEST_NUMERAL:
+        return None
+    text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION).rstrip(_TRAIL)
+    text = text.rstrip(_BRACKETS + _TRAIL) if text[-1:] in _BRACKETS and "[" not in text and "(" not in text else text
+    match = _NUMERAL.fullmatch(text) or _HAN_TITLE.fullmatch(text)
+    if match and not (match["title"] or "")[:1].islower():
+        name = match["label"]
+        return Label(Rank.NUMERAL, name, match["mark"] or "", match["title"] or "", name, number_value(name))
+    words = text.split()
+    if 0 < len(words) <= 3 and text[0].isupper() and text.isascii() and (value := number_value(text)) is not None:
+        return Label(Rank.NUMERAL, text, "", "", text, value)
+    return None
 
 
 def numeral_value(name: str) -> int:
-    """1 for "1" and "I", 4 for "IV"."""
-    if name.isdigit():
-        return int(name)
-    values = [_VALUES[letter] for letter in name]
-    following = [*values[1:], 0]
-    return sum(-value if value < after else value for value, after in zip(values, following, strict=True))
+    """1 for "1" and "I", 4 for "IV"; 0 for what is no number."""
+    return number_value(name) or 0
 
 
 def is_not_the_book(title: str) -> bool:
     """Whether a heading belongs to the wrapping: contents, cover, copyright, "The End"."""
-    return bool(_NOT_THE_BOOK.fullmatch(title))
+    return len(title) <= _LONGEST_NUMERAL and bool(_NOT_THE_BOOK.fullmatch(title))
 
 
-def _labelled(text: str) -> tuple[Rank | None, int]:
-    """The rank of the label a text opens with, and where the label ends (0: there is none)."""
-    opening = _OPENING.match(text)
-    first = opening[1].lower() if opening else ""
-    if opening is None or not (first in RANK_OF or first in ORDINALS or first in NAMED_PARTS):
-        phrase = _PHRASE.match(text)
-        return None, phrase.end() if phrase else 0
-    second = _SECOND.match(text, opening.end())
-    word = second[1].lower() if second else ""
-    if first in RANK_OF:
-        return RANK_OF[first], _end_of_number(text, second, word) if second else 0
-    if first in ORDINALS and second and (word in RANK_OF or word in NAMED_PARTS):
-        return RANK_OF.get(word), second.end()
+def is_contents(title: str) -> bool:
+    """Whether a heading is that of a table of contents."""
+    return len(title) <= _LONGEST_NUMERAL and bool(_CONTENTS.fullmatch(title))
+
+
+def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
+    """The rank of the label a text opens with, its number, where the label ends, and whether the number is known."""
+    words = []
+    for match in _TOKEN.finditer(text, 0, 120):
+        words.append(match)
+        if len(words) == 7:
+            break
+    if not words:
+        return None
+    first = words[0].group().casefold()
+    begins = 1 if first in _ARTICLES and len(words) > 1 and first != "de" else 0
+    word = words[begins].group().casefold()
+    if (rank := RANK_OF.get(word)) is not None and (found := _number_after(text, words, begins)):
+        return rank, *found
+    if found_before := _number_before(text, words, begins):
+        return found_before
     if phrase := _PHRASE.match(text):
-        return None, phrase.end()
-    return None, opening.end() if first in NAMED_PARTS else 0
+        return None, "", phrase.end(), True
+    if word in NAMED_PARTS or first in NAMED_PARTS:
+        return None, "", words[begins if word in NAMED_PARTS else 0].end(), True
+    return None
 
 
-def _end_of_number(text: str, second: re.Match[str], word: str) -> int:
-    """Where "2", "II", "Two", "the Second" or "Twenty Two" ends; 0 if the word is no number."""
-    if word in TENS and (third := _THIRD.match(text, second.end())) and third[1].lower() in COUNTED | ORDINALS:
-        return third.end()
-    parts = word.split("-")
-    counts = all(part in COUNTED or part in ORDINALS for part in parts)
-    return second.end() if counts or _NUMBER.fullmatch(word) else 0
+def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
+    """The number behind a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
+    start = at + 1
+    if start < len(words) and words[start].group().casefold() in _ARTICLES and start + 1 < len(words):
+        start += 1
+    if start >= len(words) or not _JOINT.fullmatch(text, words[at].end(), words[at + 1].start()):
+        return None
+    best = None
+    for end in range(start, min(start + _MOST_WORDS_OF_NUMBER, len(words))):
+        if end > start and not _BETWEEN_WORDS.fullmatch(text, words[end - 1].end(), words[end].start()):
+            break
+        if end > start and "." in text[words[end - 1].end() : words[end].start()]:
+            break
+        printed = text[words[start].start() : words[end].end()]
+        if number_value(printed) is not None:
+            best = (printed, words[end].end(), True)
+    if best or start + _MOST_UNKNOWN_WORDS < len(words):
+        return best
+    end_of_line = words[-1].end()
+    unknown = text[words[start].start() : end_of_line]
+    is_alone = not text[end_of_line:].strip(_TRAIL) and unknown[:1] == unknown[:1].upper()
+    return (unknown, end_of_line, False) if is_alone and not _TITLE_JOINT.search(unknown) else None
+
+
+_TITLE_JOINT = re.compile(r"[.:,;!?—–]")
+
+
+def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank | None, str, int, bool] | None:
+    """The number in front of a division's word: "First Act", "1. Kapitel", "THE SECOND BOOK", "Ein und dreißigstes Kapitel"."""
+    for end in range(at + 1, min(at + 1 + _MOST_WORDS_OF_NUMBER + 1, len(words))):
+        word = words[end].group().casefold()
+        rank = RANK_OF.get(word)
+        if rank is None and word not in NAMED_PARTS:
+            continue
+        gap = text[words[end - 1].end() : words[end].start()]
+        printed = text[words[at].start() : words[end - 1].end()]
+        if not _BETWEEN_WORDS.fullmatch(gap):
+            return None
+        if number_value(printed) is not None or printed.casefold() == "last":
+            return rank, printed, words[end].end(), True
+        is_alone = not text[words[end].end() :].strip(_TRAIL)
+        plain = not _TITLE_JOINT.search(printed) and words[end].group()[:1].isupper()
+        if is_alone and end == at + 1 and rank is not None and plain and rank != Rank.SCENE:
+            return rank, printed, words[end].end(), False
+        return None
+    return None
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
@@ -181,6 +263,8 @@ def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
 
 def _cjk_label(text: str) -> Label | None:
     match = _CJK.fullmatch(text)
-    if match is None:
+    if match is None or len(match["title"]) > 60 or match["title"][-1:] in "。，；":
         return None
-    return Label(RANK_OF_CJK.get(match["word"], Rank.SCENE), match["label"], match["mark"], match["title"])
+    number = match["number"] or match["number2"]
+    rank = RANK_OF_CJK[match["word"] or match["word2"]]
+    return Label(rank, match["label"], match["mark"], match["title"], number, number_value(number))

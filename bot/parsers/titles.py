@@ -36,10 +36,15 @@ def chapter_title(heading: str) -> str:
         name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name
     elif numeral := parse_numeral(line):
-        line = f"{numeral.name}{numeral.mark}{calm(numeral.title)}" if numeral.title else f"Chapter {numeral.name}"
+        line = f"{numeral.name}{numeral.mark}{calm(numeral.title)}" if numeral.title else _bare(numeral.name)
     else:
         line = calm(line)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1].rstrip()}…"
+
+
+def _bare(numeral: str) -> str:
+    """A chapter that has nothing but a number is called one, unless its number is a word: "Three"."""
+    return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
 
 
 def with_subtitle(label: str, title: str) -> str:

@@ -62,7 +62,10 @@ def encode_book(book: BookText) -> tuple[bytes, bytes]:
     """The payloads of BOOK and TEXT."""
     told = {
         "pages": [[page.label, page.start, page.end] for page in book.pages],
-        "chapters": [[chapter.title, chapter.start, chapter.end, chapter.level] for chapter in book.chapters],
+        "chapters": [
+            [chapter.title, chapter.start, chapter.end, chapter.level, chapter.printed, chapter.parent]
+            for chapter in book.chapters
+        ],
         "format": book.format,
         "title": book.title,
         "author": book.author,
@@ -92,8 +95,8 @@ def _book(told: Any, text: str) -> BookText:
         for number, (label, start, end) in enumerate(told["pages"], start=1)
     )
     chapters = tuple(
-        Chapter(number, _string(title), _integer(start), _integer(end), _integer(level))
-        for number, (title, start, end, level) in enumerate(told["chapters"], start=1)
+        Chapter(number, _string(title), _integer(start), _integer(end), _integer(level), *map(_string, names))
+        for number, (title, start, end, level, *names) in enumerate(told["chapters"], start=1)
     )
     _check_cover(pages, len(text))
     _check_order(chapters, len(text))

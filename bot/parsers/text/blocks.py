@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 LONGEST_HEADING = 240
 MOST_HEADING_LINES = 3
-_BLANK_LINE = re.compile(r"\n[ \t\r\f\v]*\n")
-_BLANK_LINE_WITH_SPACES = re.compile(r"\n[ \t\r\f\v]+\n")
+_LONGEST_BLOCK = 700
+_MOST_LINES = 9
+_BLANK_LINE = re.compile(r"\n[ \t\r\f\v\u3000\xa0]*\n")
+_BLANK_LINE_WITH_SPACES = re.compile(r"\n[ \t\r\f\v\u3000\xa0]+\n")
 _START_OF_TEXT = 99
 
 
@@ -26,7 +28,7 @@ class Block(NamedTuple):
     @property
     def is_short(self) -> bool:
         """Whether it could be a heading: at most three lines and 240 characters."""
-        return bool(self.lines)
+        return bool(self.lines) and len(self.lines) <= MOST_HEADING_LINES and self.end - self.start <= LONGEST_HEADING
 
     @property
     def text(self) -> str:
@@ -34,7 +36,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All blocks; the lines of one too long to be a heading are left out.
+    """All blocks; the lines of one too long to be a heading of many lines are left out.
 
     Where hardly a line is blank, each line is a block.
     """
@@ -79,7 +81,7 @@ def _between_blank_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _heading_lines(block: str) -> tuple[str, ...]:
-    if len(block) > LONGEST_HEADING:
+    if len(block) > _LONGEST_BLOCK:
         return ()
     lines = block.split("\n")
-    return tuple(map(str.strip, lines)) if len(lines) <= MOST_HEADING_LINES else ()
+    return tuple(map(str.strip, lines)) if len(lines) <= _MOST_LINES else ()

@@ -1,36 +1,85 @@
-"""Headings in text without markup: labelled lines, bare numbers, or lines in capitals, with blank lines around them.
+"""Headings in text without markup: labelled lines, bare numbers, titles that stand apart, or lines in capitals.
 
-A heading is known by three things together: what it says, the white space around it, and the others of its kind.
+A heading is known by what it says, by the white space around it, by the others of its kind, and by the table of
+contents, where one is printed. The table itself is evidence alone: none of its lines is a heading.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from bot.parsers.chapters import Heading, chapters_from, has_words, is_bare_label, is_label, middle
-from bot.parsers.headings import Rank, is_not_the_book, numeral_value, parse_label, parse_numeral
+from bot.parsers.headings import (
+    NAMED_PARTS,
+    RANK_OF,
+    Label,
+    Rank,
+    is_not_the_book,
+    parse_any_label,
+    parse_numeral,
+)
+from bot.parsers.numerals import HAN
 from bot.parsers.text.blocks import Block, blocks_of, usual_gap
+from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
 
 _LONGEST_TITLE = 90
-_LONGEST_BARE_LABEL = 40
+_LONGEST_TITLE_IN_CAPITALS = 420
+_LONGEST_BARE_LABEL = 60
+_LONGEST_FIRST_WORDS = 72
 _FEWEST = 2
+_FEWEST_TITLES = 3
+_FEWEST_OF_MANY_STYLES = 6
 _SHORTEST_SECTION = 400
 _SHORTEST_NUMBERED_SECTION = 200
-_QUOTES = "\"“”'‘’«»„*[("
-_ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—"
+_QUOTES = "\"“”'‘’«»„*[(-–—"
+_ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
+_MARKS_OF_WORDS = str.maketrans(dict.fromkeys(".,:;_*=~#[](){}|-–—'’", " "))
+_HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
+_EMPHASISED = re.compile(r"_[^_]*_")
+_PART_RANKS = (Rank.VOLUME, Rank.BOOK, Rank.PART)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line that may be a heading: where it stands, its label, and the number of its block."""
+
+    heading: Heading
+    label: Label
+    block: int
 
 
 def find_headings(text: str) -> list[Heading]:
-    """The headings of a text, by the strongest signs it has: labels, then bare numbers, then lines in capitals."""
+    """The headings of a text, by the strongest signs it has: labels, then bare numbers, then titles."""
     blocks = blocks_of(text)
-    labelled = _labelled(text, blocks)
+    candidates = _candidates(text, blocks)
+    contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
+    outside = [each for each in candidates if not contents.holds(each.heading.start)]
+    labelled = _with_title_lines(_labelled(outside), blocks)
+    body = [block for block in blocks if not contents.holds(block.start)] if contents.spans else blocks
+    found = _divided(text, body, labelled, contents)
+    wrapping = [Heading(start, end, "Contents", Rank.VOLUME) for start, end in contents.spans]
+    return sorted([*found, *wrapping, *_wrapping_of(body)], key=lambda heading: heading.start)
+
+
+def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], contents: PrintedContents) -> list[Heading]:
+    """The labelled headings with what the book has besides: numbered or titled ones, or those of its contents."""
     ranked = [heading for heading in labelled if heading.level]
+    listed = _not_within(contents.headings, labelled)
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
-        return _levelled(text, labelled)
+        found = _bridged(text, blocks, labelled, listed)
+        return _levelled(text, found)
     inner = _numbered(text, blocks, labelled)
-    if not inner and len(capitals := _capitals(text, blocks)) > len(ranked):
-        inner = capitals
+    stories = _stories_above(blocks, inner)
+    if len(listed) >= _FEWEST_TITLES and (len(listed) >= len(inner) // 2 or stories):
+        inner = listed
+    elif stories:
+        inner = stories
+    if not inner:
+        titled = max((_capitals(text, blocks), _set_apart(text, blocks)), key=len)
+        inner = titled if len(titled) > len(ranked) else []
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
     return _levelled(text, sorted(found, key=lambda heading: heading.start))
@@ -53,98 +102,314 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
     return result
 
 
-def _labelled(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    found = [heading for block in blocks if (heading := _label_of(text, block))]
-    return _with_title_lines(found, blocks)
+# --- labelled lines -------------------------------------------------------------------------------------------------
 
 
-def _label_of(text: str, block: Block) -> Heading | None:
-    if not block.is_short:
-        return _label_above_prose(text, block)
-    first, *others = block.lines
-    label = parse_label(first)
-    if label is None or any(map(is_label, others)) or (others and others[0][:1].islower()):
+def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
+    found: list[Candidate] = []
+    for number, block in enumerate(blocks):
+        if not block.lines:
+            found += _lines_in_prose(text, block, number)
+        elif block.lines[0][0] not in "\"“”'‘’«»„":
+            found += _candidates_of(text, block, number)
+    return found
+
+
+def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
+    """The heading a block is, or the headings its lines are where it is a list."""
+    if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
+        return _lines_in_prose(text, block, number)
+    label = _label_of(block)
+    if label is None:
+        return _lines_in_prose(text, block, number) if len(block.lines) > 1 else []
+    title = block.text
+    if len(block.lines) > 1 and not label.title:
+        title = with_subtitle(block.lines[0], " ".join(block.lines[1:]))
+    return [Candidate(_heading(block.start, block.end, title, label), label, number)]
+
+
+def _label_of(block: Block) -> Label | None:
+    first = block.lines[0]
+    label = parse_any_label(first) if _may_be_label(first) else None
+    if label is None:
         return None
-    return Heading(block.start, block.end, _one_line(block, is_bare=not label.title), label.rank or 0)
+    if len(block.lines) > 1:
+        rest = " ".join(block.lines[1:])
+        if not label.is_certain or (not label.title and rest[:1].islower()):
+            return None
+        if block.is_short:
+            return label
+        names = _in_capitals(rest) if not label.title else bool(label.mark.strip())
+        return label if names and not _goes_on(rest) else None
+    return label
 
 
-def _one_line(block: Block, *, is_bare: bool) -> str:
-    """A label and the lines under it: its title, or the rest of it."""
-    first, *others = block.lines
-    return with_subtitle(first, " ".join(others)) if others and is_bare else block.text
+def _goes_on(text: str) -> bool:
+    """Whether a block of several lines is rather prose that begins behind a label: it has sentences in it."""
+    return text.count(". ") + text.count("! ") + text.count("? ") > 1
 
 
-def _label_above_prose(text: str, block: Block) -> Heading | None:
-    """ "CHAPTER I" with the prose in the very next line."""
-    end = text.find("\n", block.start, block.start + _LONGEST_BARE_LABEL)
-    if end < 0:
-        return None
-    line = text[block.start : end].strip()
-    following = text[end + 1 : text.find("\n", end + 1) + 1 or block.end].strip()
-    if not line or not is_bare_label(line) or is_label(following) or len(following) < _LONGEST_BARE_LABEL:
-        return None
-    label = parse_label(line)
-    return Heading(block.start, block.start + len(line), line, label.rank) if label and label.rank else None
+def _may_be_label(line: str) -> bool:
+    """A quick look: whether a word that labels anything is among the first ones."""
+    if line[0] in "第제卷巻":
+        return True
+    return not _HINTS.isdisjoint(line[:_LONGEST_FIRST_WORDS].casefold().translate(_MARKS_OF_WORDS).split())
 
 
-def _with_title_lines(headings: Sequence[Heading], blocks: Sequence[Block]) -> list[Heading]:
+def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
+    """Labelled lines with no blank lines around them: "CHAPTER I" with prose in the very next line, or in a list."""
+    end = text.find("\n", block.start, block.start + _LONGEST_TITLE + 60)
+    if end < 0 or end >= block.end:
+        return []
+    found: list[Candidate] = []
+    lines = text[block.start : block.end].split("\n")
+    at = block.start
+    for index, line in enumerate(lines):
+        start, at = at, at + len(line) + 1
+        words = line.strip()
+        if not words or len(words) > _LONGEST_TITLE + 60 or not _opens_label(words):
+            continue
+        label = parse_any_label(words)
+        if label is None or label.rank is None or not label.is_certain or (index and not _may_follow(lines[index - 1], label)):
+            continue
+        following = lines[index + 1].strip() if index + 1 < len(lines) else ""
+        if following[:1].islower() or (label.title and not _is_title(label.title)):
+            continue
+        begin = start + line.index(words[0])
+        found.append(Candidate(_heading(begin, begin + len(words), words, label), label, number))
+    return found
+
+
+def _opens_label(line: str) -> bool:
+    if line[0] in "第제卷巻":
+        return True
+    head = line[:40].casefold().translate(_MARKS_OF_WORDS).split(None, 4)[:4]
+    return not _HINTS.isdisjoint(head)
+
+
+def _may_follow(line: str, label: Label) -> bool:
+    above = line.strip()
+    return not above or above[-1] in _ENDS_OF_SENTENCES or above[-1].isdigit() or len(above) < _LONGEST_BARE_LABEL
+
+
+def _is_title(title: str) -> bool:
+    return len(title) <= _LONGEST_TITLE and not title[0].islower()
+
+
+def _heading(start: int, end: int, title: str, label: Label) -> Heading:
+    return Heading(start, end, title, label.rank or 0, label)
+
+
+def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that are headings: those whose number is not understood only where others are of their kind."""
+    certain = [each for each in candidates if each.label.is_certain]
+    kinds = {each.label.rank for each in certain if each.label.rank}
+    unknown: dict[str, int] = {}
+    for each in candidates:
+        if not each.label.is_certain:
+            unknown[_kind_word(each.label)] = unknown.get(_kind_word(each.label), 0) + 1
+    return [
+        each
+        for each in candidates
+        if each.label.is_certain
+        or (each.label.rank in kinds and each.label.rank != Rank.PART)
+        or unknown[_kind_word(each.label)] >= _FEWEST_TITLES
+    ]
+
+
+def _kind_word(label: Label) -> str:
+    """The word of a label without its number: "kapitel" of "Erstes Kapitel"."""
+    return label.name.replace(label.number, "").strip(" .").casefold()
+
+
+def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) -> list[Heading]:
     """Bare labels joined with the title that stands under them, if it is in capitals or most labels have one."""
-    following = {above.end: below for above, below in pairwise(blocks)}
-    titles = {
-        heading.start: below
-        for heading in headings
-        if is_bare_label(heading.title) and (below := following.get(heading.end)) and _may_be_title(below)
-    }
-    bare = sum(is_bare_label(heading.title) for heading in headings)
+    starts = [block.start for block in blocks]
+    ends = {block.end for block in blocks}
+    titles: dict[int, Block] = {}
+    bare = 0
+    for each in candidates:
+        heading = each.heading
+        if not is_bare_label(heading.title):
+            continue
+        bare += 1
+        at = bisect_left(starts, heading.end)
+        if heading.end in ends and at < len(blocks) and _may_be_title(blocks[at]):
+            titles[heading.start] = blocks[at]
     usual = len(titles) * 10 >= bare * 6
     return [
-        Heading(heading.start, title.end, with_subtitle(heading.title, title.text), heading.level)
-        if (title := titles.get(heading.start)) and (usual or _in_capitals(title.text))
-        else heading
-        for heading in headings
+        replace(each.heading, end=title.end, title=with_subtitle(each.heading.title, title.text))
+        if (title := titles.get(each.heading.start)) and (usual or _in_capitals(title.text))
+        else each.heading
+        for each in candidates
     ]
 
 
 def _may_be_title(block: Block) -> bool:
     text = block.text
-    if not block.is_short or len(text) > _LONGEST_TITLE or text[0] in _QUOTES or is_label(text):
+    if not text or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
         return False
     if _in_capitals(text):
-        return True
+        return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not _goes_on(text)
+    if not block.is_short or len(text) > _LONGEST_TITLE:
+        return False
     long_words = [word for word in text.split() if len(word) > 4]
     return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
 
 
 def _in_capitals(text: str) -> bool:
-    return text == text.upper() and sum(map(str.isalpha, text)) > 1
+    """Whether all is in capitals, but for what is emphasised: "DR. SEWARD'S DIARY--_continued_"."""
+    text = _EMPHASISED.sub("", text) if "_" in text else text
+    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
+
+
+# --- gaps in a series -----------------------------------------------------------------------------------------------
+
+
+def _bridged(
+    text: str, blocks: Sequence[Block], labelled: Sequence[Heading], listed: Sequence[Heading]
+) -> list[Heading]:
+    """The labelled headings, and those that a series lacks: printed in another form, or only in the contents."""
+    found = list(labelled)
+    extra = [heading for heading in listed if not _is_inside_series(heading, labelled)]
+    numbered = _numbers_missing(blocks, [*labelled])
+    for heading in [*numbered, *extra]:
+        if all(heading.start >= other.end or heading.end <= other.start for other in _near(found, heading)):
+            found.append(heading)
+            found.sort(key=lambda each: each.start)
+    return found
+
+
+def _near(headings: Sequence[Heading], heading: Heading) -> Sequence[Heading]:
+    at = bisect_left(headings, heading.start, key=lambda each: each.start)
+    return headings[max(0, at - 2) : at + 2]
+
+
+def _is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
+    """Whether a heading of the contents stands between two that count on without it, as a section's title does."""
+    at = bisect_left(labelled, heading.start, key=lambda each: each.start)
+    if not 0 < at < len(labelled):
+        return False
+    above, below = labelled[at - 1].label, labelled[at].label
+    return (
+        above is not None
+        and below is not None
+        and above.rank == below.rank
+        and above.value is not None
+        and below.value == above.value + 1
+    )
+
+
+def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
+    """Blocks that bear a number the series of chapters lacks just there: "VII. THE BLUE CARBUNCLE" after Adventure VI."""
+    series = [
+        (heading.start, heading.label.value)
+        for heading in labelled
+        if heading.label and heading.label.rank == Rank.CHAPTER and heading.label.value is not None
+    ]
+    if len(series) < _FEWEST:
+        return []
+    known = {start: index for index, block in enumerate(blocks) for start in (block.start,)}
+    least = min((blocks[known[start]].gap for start, _ in series if start in known), default=1)
+    wanted: list[tuple[int, int, int, int]] = []  # begin, end, first number, last number (0: any)
+    for (start, value), (stop, following) in pairwise(series):
+        if following > value + 1:
+            wanted.append((start, stop, value + 1, following - 1))
+    wanted.append((series[-1][0], blocks[-1].end + 1, series[-1][1] + 1, 0))
+    if series[0][1] > 1:
+        wanted.append((0, series[0][0], 1, series[0][1] - 1))
+    starts = [block.start for block in blocks]
+    found: list[Heading] = []
+    for begin, stop, first, last in wanted:
+        number = first
+        for block in blocks[bisect_left(starts, begin + 1) : bisect_left(starts, stop)]:
+            if not block.is_short or block.gap < least or len(block.text) > _LONGEST_TITLE + 30:
+                continue
+            label = parse_numeral(block.lines[0])
+            if label is None or label.value != number or (last == 0 and not label.title):
+                continue
+            found.append(_heading(block.start, block.end, block.text, replace(label, rank=Rank.CHAPTER)))
+            number += 1
+            if last and number > last:
+                break
+    return found
+
+
+# --- bare numbers ---------------------------------------------------------------------------------------------------
 
 
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
     """Bare numerals that count 1, 2, 3 and stand between whole sentences, which page numbers do not."""
     ends_of_headings = {heading.end for heading in labelled}
-    found: list[Heading] = []
+    found: list[Candidate] = []
     last = whole = 0
-    for above, block in zip([None, *blocks], blocks, strict=False):
-        label = parse_numeral(block.lines[0]) if block.is_short else None
-        if (
-            label
-            and len(block.lines) <= 1 + (not label.title)
-            and (value := numeral_value(label.name)) in (1, last + 1)
-        ):
-            last = value
-            whole += above is None or value == 1 or _may_end_before_heading(text, above, ends_of_headings)
-            title = _one_line(block, is_bare=not label.title)
-            found.append(Heading(block.start, block.end, title, Rank.NUMERAL))
-    found = _with_title_lines(found, blocks)
-    chapters = chapters_from(text, found)
+    for number, block in enumerate(blocks):
+        label = parse_numeral(block.lines[0]) if block.lines and _may_be_numeral(block.lines[0]) else None
+        if label is None or label.value is None or not (block.is_short or _is_set_above_prose(block, label)):
+            continue
+        if len(block.lines) > 1 + (not label.title) and not _is_set_above_prose(block, label):
+            continue
+        if label.value == 1 or label.value == last + 1 or (label.value == last + 2 and last > 2):
+            last = label.value
+            above = blocks[number - 1] if number else None
+            whole += above is None or label.value == 1 or _may_end_before_heading(text, above, ends_of_headings)
+            found.append(Candidate(_numeral_heading(block, label), label, number))
+    headings = _with_title_lines(found, blocks)
+    chapters = chapters_from(text, headings)
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
         return []
     usual = middle(chapter.end - chapter.start for chapter in chapters)
-    return found if usual >= _SHORTEST_NUMBERED_SECTION else []
+    return headings if usual >= _SHORTEST_NUMBERED_SECTION else []
 
 
-def _may_end_before_heading(text: str, block: Block, ends_of_headings: Container[int]) -> bool:
-    return block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
+def _may_be_numeral(line: str) -> bool:
+    text = line.strip(" \t_*[](){}—–-~=#.§\u3000")
+    return bool(text) and (text[0] in "IVXLC0123456789" or text[0] in HAN or (text[0].isupper() and len(text) < 24))
+
+
+def _is_set_above_prose(block: Block, label: Label) -> bool:
+    """A number on a line of its own, with the prose in the very next line."""
+    return not label.title and len(block.lines) > 1 and len(block.lines[1]) > _LONGEST_BARE_LABEL
+
+
+def _numeral_heading(block: Block, label: Label) -> Heading:
+    if not label.title and len(block.lines) > 1:
+        if _is_set_above_prose(block, label):
+            return _heading(block.start, block.start + len(block.lines[0]), block.lines[0], label)
+        return _heading(block.start, block.end, with_subtitle(block.lines[0], " ".join(block.lines[1:])), label)
+    return _heading(block.start, block.end, block.text, label)
+
+
+def _may_end_before_heading(text: str, block: Block | None, ends_of_headings: Container[int]) -> bool:
+    return block is None or block.end in ends_of_headings or text[block.end - 1] in _ENDS_OF_SENTENCES
+
+
+def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list[Heading]:
+    """Titles of stories that are divided I, II, III, and of those of the same style that are not."""
+    firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
+    if len(firsts) < _FEWEST:
+        return []
+    starts = [block.start for block in blocks]
+    above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
+    titles = [block for block in above if block.is_short and _reads_as_title(block.text) and not is_label(block.text)]
+    if len(titles) * 10 < len(firsts) * 7:
+        return []
+    gap = min(block.gap for block in titles)
+    shouted = all(_in_capitals(block.text) for block in titles)
+    if gap <= usual_gap(blocks) and not shouted:
+        return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
+    return [
+        Heading(block.start, block.end, block.text, Rank.CHAPTER)
+        for block in blocks
+        if block.is_short
+        and block.gap >= gap
+        and _reads_as_title(block.text)
+        and (not shouted or _in_capitals(block.text))
+        and not parse_numeral(block.text)
+    ]
+
+
+# --- titles without numbers -----------------------------------------------------------------------------------------
 
 
 def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
@@ -155,7 +420,42 @@ def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     if len(apart) < _FEWEST + 1:
         starts_the_book = bool(titles) and titles[0] is blocks[0]
         apart = [block for block in titles if block.text[-1] not in ".!?,"] if starts_the_book else []
-    found = [Heading(block.start, block.end, block.text, Rank.NUMERAL) for block in apart]
+    return _sections(text, apart)
+
+
+def _set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles with so much white space above them as hardly anything else has."""
+    usual = usual_gap(blocks)
+    below = [*(block.gap for block in blocks), _FEWEST][1:]
+    for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
+        apart = [
+            (block, is_title)
+            for block, under in zip(blocks, below, strict=True)
+            if block.gap >= gap
+            for is_title in (block.is_short and under > 0 and len(block.lines) <= 2 and _reads_as_title(block.text),)
+        ]
+        titles = [block for block, is_title in apart if is_title]
+        shouted = sum(_in_capitals(block.text) for block in titles)
+        fewest = _FEWEST_TITLES if shouted in (0, len(titles)) else _FEWEST_OF_MANY_STYLES
+        if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
+            return _sections(text, _with_first(text, blocks, titles, usual))
+    return []
+
+
+def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
+    """The first title, at the head of the book, may have less white space above it than the others."""
+    first = titles[0]
+    before = [block for block in blocks if block.start < first.start]
+    if first.start - (before[0].start if before else 0) < _SHORTEST_SECTION:
+        return titles
+    opening = [block for block in before[:8] if block.gap > usual and block.is_short and _reads_as_title(block.text)]
+    prose = next((block.start for block in before if block.end - block.start > 200), first.start)
+    heads = [block for block in opening if block.start < prose]
+    return [heads[-1], *titles] if heads and heads[-1] is not first else titles
+
+
+def _sections(text: str, titles: Sequence[Block]) -> list[Heading]:
+    found = [Heading(block.start, block.end, block.text, Rank.NUMERAL) for block in titles]
     chapters = chapters_from(text, found)
     if len(chapters) < _FEWEST or len({chapter.title for chapter in chapters}) * 10 < len(chapters) * 7:
         return []
@@ -164,6 +464,33 @@ def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
 
 
 def _is_shouted_title(text: str) -> bool:
-    if len(text) > _LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;" or not _in_capitals(text):
+    return _in_capitals(text) and _reads_as_title(text)
+
+
+def _reads_as_title(text: str) -> bool:
+    """Whether a short block may be a title: no speech, no sentence that goes on, no speaker of a play, no number."""
+    if len(text) > _LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
-    return not is_not_the_book(text) and not parse_numeral(text)
+    return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)
+
+
+def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
+    """Headings of what is no part of the story: a transcriber's notes, advertisements, the end."""
+    return [
+        Heading(block.start, block.end, block.text, Rank.VOLUME)
+        for block in blocks
+        if block.is_short and block.end - block.start <= 60 and block.gap and is_not_the_book(block.text)
+    ]
+
+
+def _not_within(headings: Sequence[Heading], others: Sequence[Heading]) -> list[Heading]:
+    """The headings that do not stand in one of the others, as the title under a label does."""
+    starts = [other.start for other in others]
+    result = []
+    for heading in headings:
+        at = bisect_left(starts, heading.start + 1) - 1
+        if at < 0 or others[at].end <= heading.start:
+            result.append(heading)
+    return result
+
+

@@ -1,0 +1,389 @@
+"""A printed table of contents: where it stands, and which lines of the book it names as headings.
+
+It is told from the book by two signs: its lines follow one another with nothing between them, and what they name comes
+again elsewhere. A table is never a chapter; the headings it names are found even where nothing else marks them.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from bot.parsers.chapters import Heading
+from bot.parsers.headings import Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
+from bot.parsers.text.blocks import Block
+
+_DENSE = 320
+"""Characters between the lines of a table that come with a title of their own under them."""
+_FEWEST = 4
+_FEWEST_UNDER_A_NAME = 3
+_LONGEST_ENTRY = 110
+_LONGEST_PROSE_LINE = 85
+_MOST_ENTRIES = 3_000
+_LONGEST_TABLE = 150_000
+_FRONT = 60_000
+_LONGEST_TITLE = 160
+_ALIKE = 0.82
+_MOST_COMPARED = 400
+_PAGE = re.compile(r"(?:[\s.·…_–—-]{2,}|\s)\s*(?:p(?:age|\.)?\s*)?(?:\d{1,4}|[ivxlc]{1,6})\s*$|[\s.·…_]{3,}$")
+_LETTER = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    """A labelled line of the text, which may be a heading or one of a table."""
+
+    heading: Heading
+    label: Label
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedContents:
+    """Where tables of contents stand, and the headings they name, in order."""
+
+    spans: tuple[tuple[int, int], ...] = ()
+    headings: tuple[Heading, ...] = ()
+    _starts: tuple[int, ...] = field(default=(), repr=False)
+
+    def holds(self, offset: int) -> bool:
+        """Whether an offset is in a table of contents."""
+        at = bisect_right(self._starts, offset) - 1
+        return at >= 0 and offset < self.spans[at][1]
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A line of a table; `keys` are the letters of what it may be called in the book."""
+
+    keys: tuple[str, ...]
+    indent: int
+    is_numbered: bool
+
+
+def letters(title: str) -> str:
+    """A title without anything but its letters and digits, in one case."""
+    return _LETTER.sub("", title).casefold()
+
+
+def find_contents(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> PrintedContents:
+    """The tables of contents of a text, by its blocks and its labelled lines."""
+    spans = _dense_runs(text, blocks, lines)
+    headings: list[Heading] = []
+    for start, end in _lists(text, blocks, spans):
+        entries = _entries(text, start, end)
+        named = _named(text, blocks, lines, entries, (start, end), spans)
+        if named:
+            spans.append((start, end))
+            headings += named
+    spans = _merged(spans)
+    merged = PrintedContents(tuple(spans), (), tuple(start for start, _ in spans))
+    kept = {heading.start: heading for heading in headings if not merged.holds(heading.start)}
+    return PrintedContents(merged.spans, tuple(kept[start] for start in sorted(kept)), merged._starts)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    result: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if result and start <= result[-1][1]:
+            result[-1] = (result[-1][0], max(end, result[-1][1]))
+        else:
+            result.append((start, end))
+    return result
+
+
+# --- runs of labelled lines -----------------------------------------------------------------------------------------
+
+
+def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> list[tuple[int, int]]:
+    """Runs of labelled lines with no text between them, which come again outside of the run."""
+    keys = _keys(lines)
+    places: dict[tuple[object, ...], list[int]] = {}
+    for at, names in enumerate(keys):
+        for name in names:
+            places.setdefault(name, []).append(at)
+    starts = [block.start for block in blocks]
+    result = []
+    first = 0
+    for at in range(1, len(lines) + 1):
+        if at < len(lines) and lines[at].heading.start - lines[at - 1].heading.end <= _DENSE:
+            continue
+        if span := _run(text, blocks, starts, lines, keys, places, first, at):
+            result.append(span)
+        first = at
+    return result
+
+
+def _keys(lines: Sequence[TableLine]) -> list[tuple[tuple[object, ...], ...]]:
+    """What a line is known by: its number in the part it stands in, and its title."""
+    above: dict[int, object] = {}
+    result = []
+    for line in lines:
+        rank = line.label.rank or 0
+        own = line.label.value if line.label.value is not None else letters(line.label.name)
+        parent = next((above[each] for each in range(rank - 1, 0, -1) if each in above), None)
+        if rank:
+            for deeper in [each for each in above if each > rank]:
+                del above[deeper]
+            above[rank] = own
+        title = letters(_without_page(line.label.title))[:24]
+        names: list[tuple[object, ...]] = [(parent, rank, own)]
+        if len(title) > 2:
+            names.append((rank, own, title))
+        result.append(tuple(names))
+    return result
+
+
+def _run(
+    text: str,
+    blocks: Sequence[Block],
+    starts: Sequence[int],
+    lines: Sequence[TableLine],
+    keys: Sequence[tuple[tuple[object, ...], ...]],
+    places: dict[tuple[object, ...], list[int]],
+    first: int,
+    stop: int,
+) -> tuple[int, int] | None:
+    """The span of the run `lines[first:stop]`, without the book's own first headings, which may follow at once."""
+    is_named, begin = _name_above(blocks, starts, lines[first].heading.start)
+    fewest = _FEWEST_UNDER_A_NAME if is_named else _FEWEST
+    if stop - first < fewest:
+        return None
+    outside = [
+        any(place < first or place >= stop for name in names for place in places[name]) for names in keys[first:stop]
+    ]
+    later_end = stop
+    while later_end - first >= fewest and not outside[later_end - first - 1]:
+        later_end -= 1
+    known = sum(outside[: later_end - first])
+    if later_end - first < fewest or known * 10 < (later_end - first) * 6:
+        return None
+    last = lines[later_end - 1].heading
+    end = lines[later_end].heading.start if later_end < stop else _end_of_line_after(text, last.end)
+    return begin, end
+
+
+def _end_of_line_after(text: str, offset: int) -> int:
+    """The end of a table's last line, and of the short title that may stand under it."""
+    following = text[offset : offset + _DENSE].lstrip()
+    skipped = len(text[offset : offset + _DENSE]) - len(following)
+    line = following.partition("\n")[0]
+    return offset + skipped + len(line) if line and _PAGE.search(line) and len(line) < _LONGEST_ENTRY else offset
+
+
+def _name_above(blocks: Sequence[Block], starts: Sequence[int], start: int) -> tuple[bool, int]:
+    """Whether "Contents" stands above a place, and where the table then begins."""
+    at = bisect_right(starts, start) - 1
+    for number in range(at, max(-1, at - 5), -1):
+        block = blocks[number]
+        first = block.lines[0] if block.lines else ""
+        if first and len(first) < 60 and is_contents(first):
+            return True, block.start
+    return False, start
+
+
+# --- lists of lines -------------------------------------------------------------------------------------------------
+
+
+def _lists(text: str, blocks: Sequence[Block], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Places that look like tables: what stands under "Contents", and lists of short lines at the front."""
+    result: list[tuple[int, int]] = []
+    end = 0
+    for number, block in enumerate(blocks):
+        if block.start < end:
+            continue
+        first = text[block.start : block.start + 60].partition("\n")[0].strip()
+        if first and len(first) < 50 and block.gap and is_contents(first):
+            end = _end_of_list(text, blocks, number)
+        elif block.start < _FRONT and _is_list(text, block) and not any(a <= block.start < b for a, b in taken):
+            end = _end_of_list(text, blocks, number) if block.end - block.start > 90 else block.end
+        else:
+            continue
+        result.append((block.start, end))
+    return result
+
+
+def _is_list(text: str, block: Block) -> bool:
+    lines = text[block.start : min(block.end, block.start + _LONGEST_TABLE)].split("\n")
+    if len(lines) < _FEWEST or max(map(len, lines)) > _LONGEST_ENTRY:
+        return False
+    return sum(len(line) for line in lines) < 60 * len(lines)
+
+
+def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
+    """Where the lines of a table end: at the first prose, or where the first thing named comes again."""
+    seen: Counter[str] = Counter()
+    start = end = blocks[number].start
+    for block in blocks[number : number + _MOST_ENTRIES]:
+        if block.start - start > _LONGEST_TABLE:
+            break
+        lines = text[block.start : min(block.end, block.start + _LONGEST_TABLE)].split("\n")
+        if not _are_entries(lines):
+            break
+        names = [letters(_name_of(line)) for line in lines]
+        if len(lines) <= 2 and len(names[0]) > 3 and seen[names[0]] and len(seen) >= _FEWEST_UNDER_A_NAME:
+            break
+        seen.update(name for name in names if name)
+        end = block.end
+    return end
+
+
+def _are_entries(lines: Sequence[str]) -> bool:
+    if max(map(len, lines)) > _LONGEST_ENTRY:
+        return False
+    long = sum(len(line.strip()) > _LONGEST_PROSE_LINE - 25 for line in lines[:-1])
+    ends = sum(line.rstrip()[-1:] in ".,;!?" and len(line.strip()) > 40 for line in lines)
+    return len(lines) < 3 or (long * 2 < len(lines) and ends * 2 <= len(lines))
+
+
+def _without_page(line: str) -> str:
+    return _PAGE.sub("", line.rstrip())
+
+
+def _name_of(line: str) -> str:
+    """A line of a table without its page and its number."""
+    title = _without_page(line.strip())
+    label = parse_any_label(title) or parse_numeral(title)
+    return label.title if label and label.title else title
+
+
+def _entries(text: str, start: int, end: int) -> list[_Entry]:
+    """The lines of a table; each may also be known by what it and the next say together."""
+    lines = [line for line in text[start:end].split("\n") if line.strip()]
+    entries: list[_Entry] = []
+    for at, line in enumerate(lines[:_MOST_ENTRIES]):
+        title = _without_page(line.strip())
+        if len(title) > _LONGEST_ENTRY or is_not_the_book(title) or title[:1].islower():
+            continue
+        label = parse_any_label(title) or parse_numeral(title)
+        following = _without_page(lines[at + 1].strip()) if at + 1 < len(lines) else ""
+        names = [letters(title), letters(f"{title} {following}")]
+        if label and label.title:
+            names += [letters(label.title), letters(f"{label.title} {following}")]
+        keys = tuple(name for name in dict.fromkeys(names) if len(name) > 2 or (label is None and name))
+        if keys and not (label and not label.title):
+            entries.append(_Entry(keys, len(line) - len(line.lstrip()), label is not None))
+    return entries
+
+
+def _named(
+    text: str,
+    blocks: Sequence[Block],
+    lines: Sequence[TableLine],
+    entries: Sequence[_Entry],
+    span: tuple[int, int],
+    taken: Sequence[tuple[int, int]],
+) -> list[Heading]:
+    """The headings in the book that a list names, if it names enough of them to be a table of contents."""
+    if len(entries) < _FEWEST_UNDER_A_NAME:
+        return []
+    index: dict[str, int] = {}
+    for number, entry in enumerate(entries):
+        for key in entry.keys:
+            index.setdefault(key, number)
+    spans = [*taken, span]
+    found = _places(blocks, lines, index, spans)
+    chain = _longest_chain(found)
+    distinct = {number for number, _ in chain}
+    if len(distinct) < _FEWEST_UNDER_A_NAME or len(distinct) * 10 < len(entries) * 5:
+        return []
+    chain = _with_misprints(blocks, entries, chain, spans)
+    labels = {line.heading.start: line for line in lines}
+    base = min(entries[number].indent for number, _ in chain)
+    numbered = sum(entries[number].is_numbered for number, _ in chain) * 2 > len(chain)
+    return [
+        _heading(block, labels.get(block.start), entries[number], base, is_numbered=numbered)
+        for number, block in chain
+    ]
+
+
+def _places(
+    blocks: Sequence[Block], lines: Sequence[TableLine], index: dict[str, int], spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, Block]]:
+    """Blocks that say what an entry says, in the order of the text."""
+    titles = {line.heading.start: line.label.title for line in lines if line.label.title}
+    longest = max(map(len, index)) * 2 + 20
+    result: list[tuple[int, Block]] = []
+    for block in blocks:
+        if not block.lines or block.end - block.start > longest or any(a <= block.start < b for a, b in spans):
+            continue
+        text = block.text
+        if len(block.lines) > 4:
+            continue
+        number = index.get(letters(text))
+        if number is None and (title := titles.get(block.start)):
+            number = index.get(letters(title))
+        if number is None and (label := parse_numeral(text)) and label.title:
+            number = index.get(letters(label.title))
+        if number is not None:
+            result.append((number, block))
+    return result
+
+
+def _longest_chain(found: Sequence[tuple[int, Block]]) -> list[tuple[int, Block]]:
+    """The longest run of entries that come in the book in the order of the table."""
+    tails: list[int] = []
+    ends: list[int] = []
+    before: list[int] = []
+    for at, (number, _) in enumerate(found):
+        place = bisect_left(tails, number)
+        before.append(ends[place - 1] if place else -1)
+        if place == len(tails):
+            tails.append(number)
+            ends.append(at)
+        elif tails[place] != number:  # of two that say the same the first is the heading
+            tails[place], ends[place] = number, at
+    chain: list[tuple[int, Block]] = []
+    at = ends[-1] if ends else -1
+    while at >= 0:
+        chain.append(found[at])
+        at = before[at]
+    return chain[::-1]
+
+
+def _with_misprints(
+    blocks: Sequence[Block], entries: Sequence[_Entry], chain: list[tuple[int, Block]], spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, Block]]:
+    """The chain, and for entries it lacks, blocks between their neighbours that say nearly the same."""
+    starts = [block.start for block in blocks]
+    result: list[tuple[int, Block]] = []
+    for at, (number, block) in enumerate(chain):
+        result.append((number, block))
+        following = chain[at + 1] if at + 1 < len(chain) else (len(entries), blocks[-1])
+        missing = range(number + 1, following[0])
+        if not missing or len(missing) > 20:
+            continue
+        between = blocks[bisect_left(starts, block.end) : bisect_left(starts, following[1].start)]
+        short = [
+            each
+            for each in between
+            if each.is_short and len(each.text) <= _LONGEST_TITLE and not any(a <= each.start < b for a, b in spans)
+        ]
+        short = sorted(short, key=lambda each: -each.gap)[:_MOST_COMPARED]
+        for entry in missing:
+            if likely := _most_alike(entries[entry].keys[0], short):
+                result.append((entry, likely))
+    return sorted(result, key=lambda each: each[1].start)
+
+
+def _most_alike(key: str, blocks: Sequence[Block]) -> Block | None:
+    best, best_ratio = None, _ALIKE
+    if len(key) < 5:
+        return None
+    for block in blocks:
+        matcher = SequenceMatcher(None, letters(block.text), key, autojunk=False)
+        if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
+            ratio = matcher.ratio()
+            if ratio > best_ratio:
+                best, best_ratio = block, ratio
+    return best
+
+
+def _heading(block: Block, line: TableLine | None, entry: _Entry, base: int, *, is_numbered: bool) -> Heading:
+    """A heading of the table at its place; what the table indents under others is deeper than they are."""
+    if line is not None and line.label.rank:
+        return Heading(block.start, block.end, block.text, line.label.rank, line.label)
+    is_deeper = entry.indent > base + 1 and entry.is_numbered and not is_numbered
+    label = parse_numeral(block.text)
+    return Heading(block.start, block.end, block.text, Rank.NUMERAL if is_deeper else Rank.CHAPTER, label)
