@@ -15,6 +15,7 @@ from cogs.services import shelf_of, use_cases_of
 from domain.book import Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
+from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 
 MOST_CHOICES = 25
@@ -59,11 +60,21 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
         return []
     position = await use_cases.positions.get(str(interaction.user.id), book)
     bound, say = position.bound(book.length), speech_of(interaction)
-    return matching(typed, ((chapter_name(each, bound, say), str(each.number)) for each in await file.chapters()))
+    found = await file.chapters()
+    counted = is_counted(found)
+    names = ((chapter_name(each, bound, say, counted=counted), f"#{each.number}") for each in found)
+    return matching(typed, names)
 
 
-def chapter_name(chapter: Chapter, bound: int, say: Speech) -> str:
-    """A chapter's number, and its title where that stands before `bound`; a number in it is not said twice."""
+def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = True) -> str:
+    """A chapter's number, and its title where that stands before `bound`; a number in it is not said twice.
+
+    Where the book prints numbers (not `counted`), those are shown and none of ours.
+    """
+    if not counted:
+        if title_is_read(chapter, bound):
+            return f"{chapter.title} ({chapter.parent})" if chapter.parent else chapter.title
+        return say("Chapter {number}", number=chapter.printed) if chapter.printed else "…"
     number = say("Chapter {number}", number=chapter.number)
     own = re.match(rf"(?:\w+\s)?{chapter.number}(?:[.:)]\s*|$)", chapter.title)
     title = chapter.title[own.end() :] if own else chapter.title

@@ -8,6 +8,7 @@ from cogs.i18n import Speech
 from cogs.rendering.inline import inert
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
+from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.library.shelf import AddedBook
 from domain.spoilers.bound import label_at
@@ -96,12 +97,13 @@ def contents_lines(
 ) -> list[str]:
     if not chapters:
         return [say("No chapters could be made out in this book.")]
+    counted = is_counted(chapters)
     reached = [each for each in chapters if title_is_read(each, bound)]
     lines = []
     for each in reached[:SHOWN_CHAPTERS]:
         page = label_at(pages_of_book, each.start + 1)
         where = say("about p. {page}", page=page) if book.pages_estimated else say("p. {page}", page=page)
-        lines.append(f"{plain(numbered(each.number, each.title))} · {where}")
+        lines.append(f"{plain(numbered(each.number, each.title, is_counted=counted))} · {where}")
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
     if ahead := len(chapters) - len(reached):

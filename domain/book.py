@@ -36,9 +36,9 @@ class Chapter:
     parent: str = ""
 
 
-def numbered(number: int, title: str) -> str:
-    """A chapter's title under its number, "3. The Keeper"; many books print the number themselves."""
-    return title if title.startswith(f"{number}. ") else f"{number}. {title}"
+def numbered(number: int, title: str, *, is_counted: bool = True) -> str:
+    """A chapter's title under its number, "3. The Keeper"; not where the book prints numbers of its own."""
+    return title if not is_counted or title.startswith(f"{number}. ") else f"{number}. {title}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,8 @@ class Book:
     pages_estimated: bool = False
     added_by: str = ""
     status: BookStatus = BookStatus.READY
+    filename: str = ""
+    """The name of the file it was added from, without folders; empty for books of before this was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ class ContentsEntry:
     """A line of the table of contents; `finished` says whether the bound has passed its end.
 
     `opening` is the first sentence of what may be seen of the chapter.
+    `is_counted` says that the chapters of the book are known by `number`: it prints no numbers, or just those.
     """
 
     number: int
@@ -206,6 +209,9 @@ class ContentsEntry:
     words: int
     finished: bool
     opening: "Sentence | None" = field(default=None, compare=False, repr=False)
+    printed: str = ""
+    parent: str = ""
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +233,7 @@ class ChapterCount:
     number: int
     title: str
     count: int
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)

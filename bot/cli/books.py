@@ -1,4 +1,4 @@
-"""marginalia books: add, list, remove, text."""
+"""marginalia books: add, list, info, remove, text."""
 
 import asyncio
 import json
@@ -19,10 +19,12 @@ from bot.app import App
 from bot.cli.running import console, errors, fail, opened, run_async
 from bot.cli.terminal import obeyed_by_none
 from bot.tools.results import counted
-from domain.book import Book, BookStatus
+from domain.book import Book, BookStatus, Chapter, Page
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
+from domain.spoilers.bound import label_at
 
+BOOK_HELP = "Title, id, path or file name"
 _LONGEST_NAME = 255
 """What file systems take; it is cut where something else is named as a file."""
 
@@ -71,8 +73,34 @@ def list_books(as_json: Annotated[bool, typer.Option("--json", help="One JSON li
 
 
 @commands.command()
+def info(
+    book: Annotated[str, typer.Argument(help=BOOK_HELP)],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
+) -> None:
+    """Show what is known of a book, and its chapters."""
+
+    async def work() -> None:
+        async with opened() as app:
+            found = await app.shelf.find(book, shelf=None)
+            file = await app.shelf.open(found)
+            chapters, pages = await file.chapters(), await file.pages()
+        if as_json:
+            print(json.dumps(_info_fields(found, chapters, pages), ensure_ascii=False))  # noqa: T201
+            return
+        by = f" by {found.author}" if found.author else ""
+        console.print(f"“{found.title}”{by}", markup=False, soft_wrap=True)
+        console.print(f"{found.format}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
+        for chapter in chapters:
+            name = obeyed_by_none(chapter.title)
+            page = f"{'about ' if found.pages_estimated else ''}p. {label_at(pages, chapter.start + 1)}"
+            console.print(f"{'  ' * chapter.level}{name} ({page})", markup=False, highlight=False, soft_wrap=True)
+
+    run_async(work)
+
+
+@commands.command()
 def remove(
-    book: Annotated[str, typer.Argument(help="Title or id")],
+    book: Annotated[str, typer.Argument(help=BOOK_HELP)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
 ) -> None:
     """Remove a book with its conversations."""
@@ -94,7 +122,7 @@ def remove(
 
 @commands.command()
 def text(
-    book: Annotated[str, typer.Argument(help="Title or id")],
+    book: Annotated[str, typer.Argument(help=BOOK_HELP)],
     page: Annotated[str, typer.Option(help="Only this page, by the number printed on it")] = "",
 ) -> None:
     """Print the text that was indexed."""
@@ -180,6 +208,29 @@ def _table(books: Sequence[Book]) -> Table:
         row = (book.id[:8], title, book.author, book.format, pages, str(book.chapter_count), f"{book.word_count:,}")
         table.add_row(*map(Text, row))
     return table
+
+
+def _info_fields(book: Book, chapters: Sequence[Chapter], pages: Sequence[Page]) -> dict[str, object]:
+    return {
+        "id": book.id,
+        "title": book.title,
+        "author": book.author,
+        "format": book.format,
+        "pages": book.page_count,
+        "pages_estimated": book.pages_estimated,
+        "chapters": [
+            {
+                "number": chapter.printed,
+                "title": chapter.title,
+                "start": chapter.start,
+                "end": chapter.end,
+                "page": label_at(pages, chapter.start + 1),
+                "depth": chapter.level,
+                "parent": chapter.parent,
+            }
+            for chapter in chapters
+        ],
+    }
 
 
 def _book_fields(book: Book) -> dict[str, object]:

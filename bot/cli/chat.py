@@ -15,7 +15,7 @@ from bot.app import SAMPLE, App
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
 from bot.cli.keyboard import in_daemon_thread, interrupts
-from bot.cli.running import console, errors, opened_for_talk, run_async
+from bot.cli.running import console, errors, fail, opened_for_talk, run_async
 from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 
@@ -34,15 +34,20 @@ def chat(
     new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
     verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show the model's tool calls")] = None,
     page: Annotated[str | None, typer.Option(help="The page you have read to; nothing beyond it is told")] = None,
+    chapter: Annotated[str | None, typer.Option(help="The chapter you have read to, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
 ) -> None:
     """Talk with a book. Lines on a piped standard input are questions; each is answered in order."""
+    if page is not None and chapter is not None:
+        fail("Give either --page or --chapter.")
 
     async def work() -> int:
         async with opened_for_talk() as app:
             found, talk = await _choose(app, book, conversation, new=new or as_json)
             if page is not None:
                 await app.positions.set_page(TERMINAL_READER.id, found, page)
+            elif chapter is not None:
+                await app.positions.set_chapter(TERMINAL_READER.id, found, chapter)
             shows_calls = app.settings.verbose_default if verbose is None else verbose
             session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
             if as_json:

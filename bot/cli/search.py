@@ -14,28 +14,37 @@ from rich.table import Table
 from bot.cli.running import console, errors, fail, opened, run_async
 from domain.book import Passage, page_reference
 from domain.library.evaluation import Report
-from domain.library.progress import end_of_page
+from domain.library.progress import end_of_chapter, end_of_page
 from domain.library.search.query import MAX_RESULTS
 from domain.ports import BookView
 
 
 def search(
-    book: Annotated[str, typer.Argument(help="Title or id")],
+    book: Annotated[str, typer.Argument(help="Title, id, path or file name")],
     query: Annotated[str | None, typer.Argument(help="What to look for")] = None,
     top_k: Annotated[int, typer.Option(min=1, help=f"How many passages, {MAX_RESULTS} at most")] = 5,
     page: Annotated[str | None, typer.Option(help="Only what a reader on this page has read")] = None,
+    chapter: Annotated[
+        str | None, typer.Option(help="Only what a reader of this chapter, as printed, has read")
+    ] = None,
     queries: Annotated[str | None, typer.Option(help="A file of queries, one a line; - is standard input")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON list; with --queries one a line")] = False,
 ) -> None:
     """Search a book for passages."""
     if (query is None) == (queries is None):
         fail("Give either a QUERY or --queries FILE.")
+    if page is not None and chapter is not None:
+        fail("Give either --page or --chapter.")
 
     async def work() -> None:
         async with opened() as app:
             found = await app.shelf.find(book, shelf=None)
             file = await app.shelf.open(found)
-            read_to = found.length if page is None else end_of_page(await file.pages(), page)
+            read_to = found.length
+            if page is not None:
+                read_to = end_of_page(await file.pages(), page)
+            elif chapter is not None:
+                read_to = end_of_chapter(await file.chapters(), chapter)
             view = file.view(read_to)
             for line in [query] if query is not None else _queries(str(queries)):
                 passages = await view.search([line or ""], top_k)

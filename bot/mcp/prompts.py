@@ -195,7 +195,8 @@ async def _pages(books: OpenBooks, reference: str) -> list[str]:
 async def _names(books: OpenBooks, reference: str) -> list[str]:
     file, view = await books.open(reference)
     text = (await file.text())[: view.read_to]
-    return await asyncio.to_thread(_names_in, text)
+    story = [text[chapter.start : chapter.end] for chapter in await file.chapters()]
+    return await asyncio.to_thread(_names_in, "\n\n".join(story) if any(story) else text)
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

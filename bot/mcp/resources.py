@@ -115,7 +115,7 @@ def _chapter_resource(book: Book, entry: ContentsEntry, text: str) -> types.Reso
     so_far = "" if entry.finished else ", as far as it has been read"
     return types.Resource(
         name=f"{book.id}/{entry.number}",
-        title=f"{book.title}: {numbered(entry.number, entry.title)}",
+        title=f"{book.title}: {numbered(entry.number, entry.title, is_counted=entry.is_counted)}",
         uri=f"book://{quote(book.id, safe='')}/chapters/{entry.number}",
         description=f"{_where(entry, book)}{so_far}",
         mime_type=_TEXT,
@@ -164,7 +164,8 @@ def _contents_text(view: BookView, contents: list[ContentsEntry]) -> str:
 
 
 def _contents_line(entry: ContentsEntry, book: Book) -> str:
-    return f"{'  ' * (entry.level - 1)}{numbered(entry.number, entry.title)} ({_where(entry, book)})"
+    title = numbered(entry.number, entry.title, is_counted=entry.is_counted)
+    return f"{'  ' * (entry.level - 1)}{title} ({_where(entry, book)})"
 
 
 def _where(entry: ContentsEntry, book: Book) -> str:

@@ -291,7 +291,7 @@ def _sections_of(
 def _kind(children: Sequence[_Placed]) -> str:
     """What most of some headings are: "numbered" and no more, "labelled" as chapters are, or "titled"."""
     numbered = sum(
-        child.rank in (Rank.NUMERAL, Rank.PART, Rank.SCENE) or child.label is not None and child.rank is None
+        child.rank in (Rank.NUMERAL, Rank.PART, Rank.SCENE) or (child.label is not None and child.rank is None)
         for child in children
     )
     if numbered * 2 > len(children):
@@ -377,20 +377,29 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
     ]
     outermost = min(chapters, default=0)
     raised = {
-        rank
-        for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART)
-        if chapters and _opens_chapters(headings, ranks, rank)
+        rank for rank in (Rank.VOLUME, Rank.BOOK, Rank.PART) if chapters and _opens_chapters(headings, ranks, rank)
     }
-    found = [min(heading.level, outermost) if rank in raised else heading.level
+    found = [
+        min(heading.level, outermost) if rank in raised else heading.level
         for heading, rank in zip(headings, ranks, strict=True)
     ]
-    only = {level: {order[rank] for other, rank in zip(found, ranks, strict=True) if rank and other == level} for level in {*found}}
-    usual = {level: [*orders][0] if len(orders) == 1 else order[Rank.CHAPTER] for level, orders in only.items()}
+    only = {
+        level: {order[rank] for other, rank in zip(found, ranks, strict=True) if rank and other == level}
+        for level in {*found}
+    }
+    usual = {level: next(iter(orders)) if len(orders) == 1 else order[Rank.CHAPTER] for level, orders in only.items()}
     keys = [(level, order[rank] if rank else usual[level]) for level, rank in zip(found, ranks, strict=True)]
     keys = _beside_numbers(keys, headings, ranks)
     position = {key: at for at, key in enumerate(sorted(set(keys))[:_DEEPEST], start=1)}
     return [
-        _Placed(heading.start, heading.end, heading.title, position.get(key, _DEEPEST), label, is_not_the_book(heading.title))
+        _Placed(
+            heading.start,
+            heading.end,
+            heading.title,
+            position.get(key, _DEEPEST),
+            label,
+            is_not_the_book(heading.title),
+        )
         for heading, key, label in zip(headings, keys, labels, strict=True)
     ]
 
@@ -427,9 +436,7 @@ def _beside_numbers(
     if len(values) < _FEW_PARTS or firsts > 1:
         return keys
     numeral = min(key for key, rank in zip(keys, ranks, strict=True) if rank is Rank.NUMERAL)
-    return [
-        numeral if rank is None and key[0] == numeral[0] else key for key, rank in zip(keys, ranks, strict=True)
-    ]
+    return [numeral if rank is None and key[0] == numeral[0] else key for key, rank in zip(keys, ranks, strict=True)]
 
 
 def _first_of(heading: Heading) -> bool:

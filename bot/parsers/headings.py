@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 
-from bot.parsers.numerals import HAN, ROMAN, number_value
+from domain.library.numerals import HAN, ROMAN, number_value
 
 
 class Rank(IntEnum):
@@ -55,8 +55,8 @@ RANK_OF_CJK = {
 }  # fmt: skip
 
 CONTENTS = (
-    "table of contents|(?:brief |detailed )?contents|inhalt(?:sverzeichnis|sübersicht)?|table des (?:matières|chapitres)|"
-    "table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|الفهرس|فهرس(?: المحتويات)?|inhoud|"
+    "table of contents|(?:brief |detailed )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
+    "table des (?:matières|chapitres)|table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|الفهرس|فهرس(?: المحتويات)?|inhoud|"
     "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
 )
 """A pattern of what stands above a table of contents."""
@@ -234,7 +234,7 @@ _TITLE_JOINT = re.compile(r"[.:,;!?—–]")
 
 
 def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank | None, str, int, bool] | None:
-    """The number in front of a division's word: "First Act", "1. Kapitel", "THE SECOND BOOK", "Ein und dreißigstes Kapitel"."""
+    """The number in front of a division's word: "First Act", "1. Kapitel", "Ein und dreißigstes Kapitel"."""
     for end in range(at + 1, min(at + 1 + _MOST_WORDS_OF_NUMBER + 1, len(words))):
         word = words[end].group().casefold()
         rank = RANK_OF.get(word)

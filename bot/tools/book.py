@@ -45,7 +45,9 @@ def listed(entries: Sequence[ContentsEntry], first: int) -> dict[str, object]:
 def _line(entry: ContentsEntry) -> dict[str, object]:
     state = {} if entry.finished else {"state": "being read"}
     title = entry.title if len(entry.title) <= _LONGEST_TITLE else entry.title[:_LONGEST_TITLE].rstrip() + "…"
-    return {"number": entry.number, "title": title, "page": entry.page, "words": entry.words, **_key(entry), **state}
+    part = {"part": entry.parent} if entry.parent else {}
+    number = {"number": entry.number} if entry.is_counted else {"number": entry.printed} if entry.printed else {}
+    return {**number, "title": title, **part, "page": entry.page, "words": entry.words, **_key(entry), **state}
 
 
 def _key(entry: ContentsEntry) -> dict[str, object]:
@@ -134,7 +136,7 @@ TABLE_OF_CONTENTS = define(
             "type": "integer",
             "minimum": 1,
             "maximum": MOST_CHAPTERS,
-            "description": "The number of the first chapter to list (default 1).",
+            "description": "The place in the list to begin at (default 1).",
         }
     },
 )

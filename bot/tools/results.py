@@ -87,7 +87,7 @@ def per_chapter(counts: Sequence[ChapterCount]) -> str:
 
 
 def _chapter(each: ChapterCount) -> str:
-    return numbered(each.number, each.title) if each.number else "before the first chapter"
+    return numbered(each.number, each.title, is_counted=each.is_counted) if each.number else "before the first chapter"
 
 
 def labelled(passage: Passage, *, estimated: bool = False) -> str:

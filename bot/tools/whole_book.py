@@ -15,9 +15,10 @@ from bot.tools.results import (
     passage_of,
     per_chapter,
     text_argument,
-    whole_argument,
 )
 from domain.book import Mentions, Passage, Sentence
+from domain.errors import BookError, BookErrorCode
+from domain.library.addressing import find_chapter, with_descendants
 from domain.library.portraits import forms_of, introductions, other_names
 from domain.library.salience import most_salient, weights_of
 from domain.library.search.sentences import split_sentences
@@ -44,10 +45,9 @@ STORY_SO_FAR = define(
     "questions about the whole (what has happened, who is who, themes, how somebody changes); search for details then.",
     {
         "chapter": {
-            "type": "integer",
-            "minimum": 0,
-            "maximum": MOST_CHAPTERS,
-            "description": "One chapter by its number in table_of_contents; left out, all that has been read.",
+            "type": "string",
+            "description": "One chapter as the book prints it, such as 5, “Book Two chapter 5” or its title, or a "
+            "whole part, such as “Book Two”; left out, all that has been read.",
         }
     },
 )
@@ -69,16 +69,35 @@ class WholeBookTools:
         self._digests = aids.digests or partial(extracts, view)
 
     async def story_so_far(self, args: dict[str, Any]) -> ToolResult:
-        chapter = None
-        if args.get("chapter") not in (None, ""):
-            chapter = whole_argument(args, "chapter", 0, 0, MOST_CHAPTERS)
-        digests = await self._digests(chapter)
+        chapter = args.get("chapter")
+        if chapter in (None, ""):
+            digests = await self._digests(None)
+        else:
+            digests = [each for number in await self._numbers(chapter) for each in await self._digests(number)]
         if not digests:
             return self._result("Nothing has been read yet.", [], "nothing read yet")
         note = _story_note(digests, round(self._budget.left * STORY_SHARE))
         self._budget.spend(len(note.split()))
         passages = self._budget.take(await self._telling(digests))
         return self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
+
+    async def _numbers(self, chapter: object) -> list[int]:
+        """The places of a chapter, and of those in it where it is a part.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such chapter in what has been read, or in more than one part.
+        """
+        if isinstance(chapter, bool) or not isinstance(chapter, int | str):
+            raise ValueError("chapter must be the number or title of one chapter")  # noqa: TRY004 - told to the model
+        name = str(chapter).strip()
+        if name == "0":
+            return [0]
+        entries = await self._view.contents()
+        found = find_chapter(entries, name)
+        if found is None:
+            sentence = f"There is no chapter {name[:60]} in the part that has been read."
+            raise BookError(BookErrorCode.NOT_FOUND, sentence)
+        return [each.number for each in with_descendants(entries, found)]
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
         name = text_argument(args, "name")
@@ -156,7 +175,9 @@ def _story_note(digests: Sequence[Digest], words: int) -> str:
 def _heading(digest: Digest) -> str:
     piece = digest.piece
     part = f", part {piece.number}" if piece.number > 1 or not piece.last else ""
-    return f"Chapter {piece.chapter} ({piece.title}){part}" if piece.chapter else f"Beginning{part}"
+    if not piece.chapter:
+        return f"Beginning{part}"
+    return f"Chapter {piece.chapter} ({piece.title}){part}" if piece.is_counted else f"{piece.title}{part}"
 
 
 def _shortened(summary: str, words: int) -> str:

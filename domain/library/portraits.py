@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from domain.book import ChapterCount, Mentions, Sentence
+from domain.library.addressing import is_counted
 from domain.library.search.excerpts import Excerpts
 from domain.library.search.index import BookIndex, find_forms
 from domain.library.search.layout import BookLayout
@@ -135,7 +136,8 @@ def _places_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
 def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
     """Counts in reading order."""
     counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
+    counted = is_counted(layout.chapters)
     return tuple(
-        ChapterCount(chapter.number, chapter.title, count) if chapter else ChapterCount(0, "", count)
+        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
         for chapter, count in counts.items()
     )

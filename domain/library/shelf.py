@@ -81,7 +81,9 @@ class Bookshelf:
             return AddedBook(
                 known, is_new=False, warnings=("Its index was missing or out of date and has been made anew.",)
             )
-        book = _book(text, words, sha256, shelf, title, author, added_by, self._clock)
+        book = replace(
+            _book(text, words, sha256, shelf, title, author, added_by, self._clock), filename=_last_component(filename)
+        )
         return await self._put(book, text.warnings)
 
     async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
@@ -110,7 +112,9 @@ class Bookshelf:
         return book
 
     async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF) -> Book:
-        """A book by its id, the beginning of its id, or its title (case and outer words left out if it is clear).
+        """A book by its id, its title, the name or path of the file it was added from, or a beginning of its id.
+
+        Case may differ, and a part of the title will do if it is clear.
 
         Raises:
             BookError: NOT_FOUND; the sentence names the books there are, or those that were meant.
@@ -120,6 +124,7 @@ class Bookshelf:
         for matches in (
             [b for b in books if b.id == reference],
             [b for b in books if b.title.casefold() == wanted],
+            [b for b in books if b.filename and b.filename.casefold() == _last_component(reference).casefold()],
             [b for b in books if len(wanted) >= 6 and b.id.startswith(wanted)],
             [b for b in books if wanted and wanted in b.title.casefold()],
         ):
@@ -174,6 +179,11 @@ class Bookshelf:
         except BookError:
             return False
         return True
+
+
+def _last_component(filename: str) -> str:
+    """A file's own name, without the folders of whatever system it comes from; at most 255 characters."""
+    return filename.replace("\\", "/").rstrip("/").rpartition("/")[2].replace("\0", "")[:255]
 
 
 def _digest(data: bytes) -> str:

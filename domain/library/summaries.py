@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
-from domain.book import DerivedText, Sentence
+from domain.book import ContentsEntry, DerivedText, Sentence
 from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
 from domain.library.salience import salient_sentences
@@ -45,11 +45,17 @@ class ChapterPart:
     sentences: tuple[Sentence, ...] = field(repr=False)
     words: int
     last: bool
+    is_counted: bool = True
+    """Whether the chapter is known by its place in the book, which prints no numbers."""
 
     @property
     def key(self) -> str:
-        """Names the piece among those of its book: "3", and "3.2" for a second piece."""
-        return str(self.chapter) if self.number == 1 else f"{self.chapter}.{self.number}"
+        """Names the piece among those of its book: "3", and "3.2" for a second piece.
+
+        Where the book prints numbers the offset is in it too: versions that knew none counted other chapters.
+        """
+        chapter = str(self.chapter) if self.is_counted else f"{self.chapter}@{self.sentences[0].start}"
+        return chapter if self.number == 1 else f"{chapter}.{self.number}"
 
     @property
     def end(self) -> int:
@@ -66,19 +72,29 @@ async def chapter_parts(view: BookView, chapter: int | None = None) -> list[Chap
     Raises:
         BookError: NOT_FOUND, the chapter has not been reached.
     """
-    titles = {entry.number: entry.title for entry in await view.contents()}
+    entries = {entry.number: entry for entry in await view.contents()}
     if chapter is not None:
-        return await _pieces(view, chapter, titles)
-    pieces = [piece for number in titles for piece in await _pieces(view, number, titles)]
-    front = await _pieces(view, 0, titles) if view.read_to else []
-    return pieces if titles and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
+        return await _pieces(view, chapter, entries)
+    pieces = [piece for number in entries for piece in await _pieces(view, number, entries)]
+    if len(entries) > 1:  # what stands before the first of several chapters is title page and contents: no story
+        return pieces
+    front = await _pieces(view, 0, entries) if view.read_to else []
+    return pieces if entries and sum(piece.words for piece in front) < FRONT_WORDS else front + pieces
 
 
-async def _pieces(view: BookView, chapter: int, titles: Mapping[int, str]) -> list[ChapterPart]:
+async def _pieces(view: BookView, chapter: int, entries: Mapping[int, ContentsEntry]) -> list[ChapterPart]:
     passage = await view.read_chapter(chapter)
     cuts = await asyncio.to_thread(lambda: list(_cut(passage.sentences)))
     return [
-        ChapterPart(chapter, titles.get(chapter, ""), number, cut, words, number == len(cuts))
+        ChapterPart(
+            chapter,
+            entries[chapter].title if chapter in entries else "",
+            number,
+            cut,
+            words,
+            number == len(cuts),
+            is_counted=all(entry.is_counted for entry in entries.values()),
+        )
         for number, (cut, words) in enumerate(cuts, start=1)
     ]
 

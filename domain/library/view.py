@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode
+from domain.library.addressing import is_counted
 from domain.library.portraits import count_mentions, sentences_with
 from domain.library.progress import find_page
 from domain.library.search.excerpts import Excerpts
@@ -63,6 +64,7 @@ class Reading:
     def contents(self) -> list[ContentsEntry]:
         layout = self._layout
         entries = []
+        counted = is_counted(layout.chapters)
         for chapter in layout.chapters:
             sentences = layout.sentences_between(chapter.start, chapter.end)
             entries.append(
@@ -75,6 +77,9 @@ class Reading:
                     words=layout.words[sentences.stop] - layout.words[sentences.start],
                     finished=chapter.end < layout.length or layout.length == self._index.layout.length,
                     opening=self._excerpts.passage(sentences[:1]).sentences[0] if sentences else None,
+                    printed=chapter.printed,
+                    parent=chapter.parent,
+                    is_counted=counted,
                 )
             )
         return entries

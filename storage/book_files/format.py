@@ -24,12 +24,15 @@ from domain.library.search.languages import Analyzer
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
 
-FORMAT_VERSION = 6
+FORMAT_VERSION = 7
 """Raised whenever what is in a file changes."""
 
-READABLE_VERSIONS = frozenset((5, FORMAT_VERSION))
+READABLE_VERSIONS = frozenset((5, 6, FORMAT_VERSION))
 """Files of other versions have to be added again. Those of version 5 are read as books in English, as they were
 indexed."""
+
+WITH_PRINTED_NUMBERS = 7
+"""The version since which chapters have the number the book prints, and the part they stand in."""
 
 CHUNK = 8_192
 """Characters of text a row holds: few enough to read a passage quickly, many enough to read a book quickly."""
@@ -49,7 +52,8 @@ SCHEMA = f"""
     );
     CREATE TABLE chapters (
         position INTEGER PRIMARY KEY, number INTEGER NOT NULL, title BLOB NOT NULL,
-        start INTEGER NOT NULL, "end" INTEGER NOT NULL, level INTEGER NOT NULL
+        start INTEGER NOT NULL, "end" INTEGER NOT NULL, level INTEGER NOT NULL,
+        printed BLOB NOT NULL, parent BLOB NOT NULL
     );
     CREATE TABLE places (name TEXT PRIMARY KEY, numbers BLOB NOT NULL);
     CREATE TABLE words (

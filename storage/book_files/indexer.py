@@ -122,7 +122,10 @@ def encode_task(path: Path, book: BookText) -> Iterator[bytes]:
     task = {
         "path": str(path.absolute()),
         "pages": [[page.number, page.label, page.start, page.end] for page in book.pages],
-        "chapters": [[item.number, item.title, item.start, item.end, item.level] for item in book.chapters],
+        "chapters": [
+            [item.number, item.title, item.start, item.end, item.level, item.printed, item.parent]
+            for item in book.chapters
+        ],
         "format": book.format,
         "language": book.language,
         "pages_estimated": book.pages_estimated,

@@ -26,6 +26,7 @@ from storage.book_files.format import (
     FORMAT_VERSION,
     LAYOUT_COLUMNS,
     READABLE_VERSIONS,
+    WITH_PRINTED_NUMBERS,
     WordRow,
     decode_numbers,
     decode_stems,
@@ -178,17 +179,26 @@ def _language(db: sqlite3.Connection) -> str:
 def _read_layout(db: sqlite3.Connection) -> BookLayout:
     columns = {name: decode_numbers(numbers) for name, numbers in db.execute("SELECT name, numbers FROM places")}
     pages = db.execute('SELECT number, label, start, "end" FROM pages ORDER BY number')
-    chapters = db.execute('SELECT number, title, start, "end", level FROM chapters ORDER BY position')
     starts, ends, words, runs = (columns[name] for name in LAYOUT_COLUMNS)
     return BookLayout(
         length=_about(db, "length"),
         pages=tuple(Page(number, decode_text(label), start, end) for number, label, start, end in pages),
-        chapters=tuple(Chapter(number, decode_text(title), *rest) for number, title, *rest in chapters),
+        chapters=_read_chapters(db),
         starts=starts,
         ends=ends,
         words=words,
         runs=runs,
         windows=Windows(words, runs),
+    )
+
+
+def _read_chapters(db: sqlite3.Connection) -> tuple[Chapter, ...]:
+    """The chapters; files of before version 7 know no printed numbers and no parts."""
+    names = "printed, parent" if _version(db) >= WITH_PRINTED_NUMBERS else "X'', X''"
+    rows = db.execute(f'SELECT number, title, start, "end", level, {names} FROM chapters ORDER BY position')  # noqa: S608
+    return tuple(
+        Chapter(number, decode_text(title), start, end, level, decode_text(printed), decode_text(parent))
+        for number, title, start, end, level, printed, parent in rows
     )
 
 

@@ -105,8 +105,19 @@ def _insert_text(db: sqlite3.Connection, book: BookText, language: str) -> None:
         ((page.number, encode_text(page.label), page.start, page.end) for page in book.pages),
     )
     db.executemany(
-        "INSERT INTO chapters (number, title, start, end, level) VALUES (?, ?, ?, ?, ?)",
-        ((item.number, encode_text(item.title), item.start, item.end, item.level) for item in book.chapters),
+        "INSERT INTO chapters (number, title, start, end, level, printed, parent) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                item.number,
+                encode_text(item.title),
+                item.start,
+                item.end,
+                item.level,
+                encode_text(item.printed),
+                encode_text(item.parent),
+            )
+            for item in book.chapters
+        ),
     )
 
 
@@ -115,8 +126,8 @@ def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
     db.executemany("INSERT INTO places VALUES (?, ?)", columns)
 
 
-DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError)
-"""What comes of reading bytes that are not those that were written."""
+DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
+"""What comes of reading bytes that are not those that were written: of a damaged length SQLite makes a MemoryError."""
 
 
 def is_laid_out(layout: BookLayout) -> bool:

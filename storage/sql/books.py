@@ -12,6 +12,7 @@ from storage.sql.rows import entities, entity, listed, time_from_text, time_to_t
 _COLUMNS = (
     "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
     "created_at", "pages_estimated", "added_by", "status",
+    "filename",
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM books"  # noqa: S608
@@ -65,6 +66,7 @@ def _row(book: Book) -> tuple[str | int, ...]:
     return (
         book.id, book.shelf, book.sha256, book.title, book.author, book.format, book.page_count, book.chapter_count,
         book.word_count, book.length, time_to_text(book.created_at), book.pages_estimated, book.added_by, book.status,
+        book.filename,
     )  # fmt: skip
 
 

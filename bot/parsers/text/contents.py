@@ -78,9 +78,10 @@ def find_contents(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]
             spans.append((start, end))
             headings += named
     spans = _merged(spans)
-    merged = PrintedContents(tuple(spans), (), tuple(start for start, _ in spans))
-    kept = {heading.start: heading for heading in headings if not merged.holds(heading.start)}
-    return PrintedContents(merged.spans, tuple(kept[start] for start in sorted(kept)), merged._starts)
+    starts = tuple(start for start, _ in spans)
+    table = PrintedContents(tuple(spans), (), starts)
+    kept = {heading.start: heading for heading in headings if not table.holds(heading.start)}
+    return PrintedContents(tuple(spans), tuple(kept[start] for start in sorted(kept)), starts)
 
 
 def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -293,8 +294,7 @@ def _named(
     base = min(entries[number].indent for number, _ in chain)
     numbered = sum(entries[number].is_numbered for number, _ in chain) * 2 > len(chain)
     return [
-        _heading(block, labels.get(block.start), entries[number], base, is_numbered=numbered)
-        for number, block in chain
+        _heading(block, labels.get(block.start), entries[number], base, is_numbered=numbered) for number, block in chain
     ]
 
 

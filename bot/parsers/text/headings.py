@@ -20,10 +20,10 @@ from bot.parsers.headings import (
     parse_any_label,
     parse_numeral,
 )
-from bot.parsers.numerals import HAN
 from bot.parsers.text.blocks import Block, blocks_of, usual_gap
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
+from domain.library.numerals import HAN
 
 _LONGEST_TITLE = 90
 _LONGEST_TITLE_IN_CAPITALS = 420
@@ -170,7 +170,12 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
         if not words or len(words) > _LONGEST_TITLE + 60 or not _opens_label(words):
             continue
         label = parse_any_label(words)
-        if label is None or label.rank is None or not label.is_certain or (index and not _may_follow(lines[index - 1], label)):
+        if (
+            label is None
+            or label.rank is None
+            or not label.is_certain
+            or (index and not _may_follow(lines[index - 1], label))
+        ):
             continue
         following = lines[index + 1].strip() if index + 1 < len(lines) else ""
         if following[:1].islower() or (label.title and not _is_title(label.title)):
@@ -301,7 +306,7 @@ def _is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
 
 
 def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
-    """Blocks that bear a number the series of chapters lacks just there: "VII. THE BLUE CARBUNCLE" after Adventure VI."""
+    """Blocks with a number that the series lacks just there: "VII. THE BLUE CARBUNCLE" after Adventure VI."""
     series = [
         (heading.start, heading.label.value)
         for heading in labelled
@@ -492,5 +497,3 @@ def _not_within(headings: Sequence[Heading], others: Sequence[Heading]) -> list[
         if at < 0 or others[at].end <= heading.start:
             result.append(heading)
     return result
-
-

@@ -111,7 +111,7 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
     match intent:
         case Pages():
             return phrases.no_page
-        case Overview(int(), _):
+        case Overview(int() | str(), _):
             return phrases.no_chapter
         case _:
             return phrases.failed

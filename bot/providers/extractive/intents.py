@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bot.providers.extractive.question import Question, analyse
+from domain.library.numerals import number_value
 
 
 def _one_of(*alternatives: str) -> str:
@@ -84,7 +85,17 @@ OVERVIEW = _anywhere(
     r"resum(?:en|ir|e (?:el|la|lo))\b|resúme\w*|de qu[ée] (?:se )?trata\b",
     r"qué (?:ha pasado|pasó|ha ocurrido|ha sucedido) hasta (?:ahora|aquí)\b",
 )
-CHAPTER = _anywhere(r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)")
+_PART_NUMBER = r"(?:book|part|volume|act|teil|buch|band|partie|livre|parte|libro) (?:\d+|[ivxlc]+\b|[^\W\d_]+)"
+_CHAPTER_NUMBER = (
+    r"(?:chapter|letter|scene|kapitel|brief|szene|chapitre|lettre|capítulo) "
+    r"(?:\d+|[ivxlc]+\b|(?:twenty|thirty|forty|fifty)[ -]\w+|\w+)"
+)
+CHAPTER = _anywhere(
+    rf"(?P<address>{_PART_NUMBER},? {_CHAPTER_NUMBER}|"
+    rf"{_CHAPTER_NUMBER},? (?:of|in|von|de|du|del) (?:the )?{_PART_NUMBER})",
+    r"(?:chapter|kapitel|chapitre|capítulo) (?P<chapter>\d+|[ivxlc]+\b)",
+    rf"(?P<words>{_CHAPTER_NUMBER})",
+)
 LATEST = _anywhere("latest|(?:last|this) chapter|(?:letzte[ns]?|diesem) kapitel|dernier chapitre|último capítulo")
 ONWARD = _whole(
     "(?:and )?then|what then|(?:what['’]s |what is |and )?next|go on|continue|read on|(?:tell me )?more",
@@ -204,9 +215,9 @@ class Pages:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """A summary: of one chapter by its number, of the latest ones, or of all."""
+    """A summary: of one chapter by its number or its address, of the latest ones, or of all."""
 
-    chapter: int | None
+    chapter: int | str | None
     latest: bool = False
 
 
@@ -271,9 +282,19 @@ def _structure(text: str) -> ContentsList | Overview | None:
     if CONTENTS.search(text):
         return ContentsList()
     if OVERVIEW.search(text):
-        chapter = CHAPTER.search(text)
-        return Overview(_number(chapter["chapter"]) if chapter else None, bool(LATEST.search(text)))
+        return Overview(_chapter(text), bool(LATEST.search(text)))
     return None
+
+
+def _chapter(text: str) -> int | str | None:
+    """The chapter a question names: its number, or its address where the part is named too."""
+    found = CHAPTER.search(text)
+    if found is None:
+        return None
+    if numeral := found["chapter"]:
+        return _number(numeral)
+    address = found["address"] or found["words"]
+    return address if any(number_value(word) is not None for word in address.split()[1:]) else None
 
 
 def _number(numeral: str) -> int:

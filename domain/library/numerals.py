@@ -65,7 +65,13 @@ _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000
 
 HAN = "〇零一二三四五六七八九十百千廿壱弐参"
 """The characters of Chinese and Japanese numbers."""
-_HAN_DIGITS = {**{digit: value for value, digit in enumerate("〇一二三四五六七八九")}, "零": 0, "壱": 1, "弐": 2, "参": 3}
+_HAN_DIGITS = {
+    **{digit: value for value, digit in enumerate("〇一二三四五六七八九")},
+    "零": 0,
+    "壱": 1,
+    "弐": 2,
+    "参": 3,
+}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 

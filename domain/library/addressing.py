@@ -1,0 +1,212 @@
+"""Which chapter somebody means: by the number the book prints, the part it stands in, or its title."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from domain.errors import BookError, BookErrorCode
+from domain.library.numerals import number_value
+from domain.library.search.words import fold, words_of
+
+_CHAPTERS = """
+    chapter chapters chap ch kapitel kap chapitre capítulo capitulo cap capitolo hoofdstuk глава letter brief lettre
+    carta lettera письмо story tale adventure stave canto chant gesang scene szene scène escena scena auftritt явление
+"""
+_PARTS = """
+    volume vol tome tomo band том book livre libro buch boek книга part partie parte teil deel часть act acte acto akt
+    atto aufzug действие epilogue prologue epilog эпилог
+"""
+_FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
+_CHAPTER_WORDS = frozenset(_CHAPTERS.split())
+_PART_WORDS = frozenset(_PARTS.split())
+_POSITION = re.compile(r"#(\d{1,5})")
+_CJK_NUMBER = re.compile(r"第\s*([〇零一二三四五六七八九十百千\d]+)\s*[卷部篇章回节節話话]")
+_LEADING_NUMBER = re.compile(r"\s*(?:(?P<word>[^\W\d_]+)\.?\s+)?(?P<number>\d{1,4}|[ivxlcdm]+)(?:\b|$)", re.IGNORECASE)
+_MOST_WORDS = 12
+
+WHICH_PART = (
+    "In this book the numbers of chapters begin again in each part. Say the part too, for example: part 2 chapter 5."
+)
+
+
+class Addressed(Protocol):
+    """A chapter, or a line of the contents."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def level(self) -> int: ...
+    @property
+    def printed(self) -> str: ...
+
+
+Named = TypeVar("Named", bound=Addressed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A part of an address: "part 2", or a number alone."""
+
+    word: str
+    value: int
+
+
+def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
+    """The chapter somebody means, None if there is none.
+
+    It is named by its whole title, by its number ("5", "V", "chapter five"), by part and number ("book 2 chapter 5"),
+    by "#12" for the twelfth from the beginning, or by words of its title. A number is the one the book prints; only
+    where a book prints none are chapters counted.
+
+    Raises:
+        BookError: NOT_FOUND, the number is printed in more than one part, and the sentence asks for the part.
+    """
+    if position := _POSITION.fullmatch(name.strip()):
+        return next((each for each in chapters if each.number == int(position[1])), None)
+    wanted = _folded(name)
+    by_title = next((each for each in chapters if _folded(each.title) == wanted), None)
+    if by_title is not None and not name.strip().isdecimal():
+        return by_title
+    steps = _steps(name)
+    if steps and (found := _by_number(chapters, steps, name)) is not None:
+        return found
+    by_part = (each for each in chapters if wanted and not steps and f" {wanted} " in f" {_folded(each.title)} ")
+    return by_title or next(by_part, None)
+
+
+def with_descendants(chapters: Sequence[Named], chapter: Named) -> list[Named]:
+    """A chapter, and those that stand in it where it is a part."""
+    following = [each for each in chapters if each.number > chapter.number]
+    inner = next((at for at, each in enumerate(following) if each.level <= chapter.level), len(following))
+    return [chapter, *following[:inner]]
+
+
+def is_printed(chapters: Sequence[Addressed]) -> bool:
+    """Whether the book prints numbers of its chapters."""
+    return any(each.printed for each in chapters)
+
+
+def is_counted(chapters: Sequence[Addressed]) -> bool:
+    """Whether chapters are known by their places: the book prints no numbers, or just those."""
+    return not is_printed(chapters) or all(number_value(each.printed) == each.number for each in chapters)
+
+
+def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> Named | None:
+    if not is_printed(chapters):
+        return _by_title_or_place(chapters, steps[-1], name)
+    target = next((step for step in reversed(steps) if step.word not in _PART_WORDS), steps[-1])
+    outer = [step for step in steps if step is not target]
+    lines = list(_with_parts(chapters))
+    fitting = [
+        (each, parts, is_part)
+        for each, parts, is_part in lines
+        if number_value(each.printed) == target.value
+        and all(any(_fits(part, step) for part in parts) for step in outer)
+    ]
+    fitting = _of_kind(fitting, target.word)
+    if not fitting:
+        return None
+    if len(fitting) > 1:
+        raise BookError(BookErrorCode.NOT_FOUND, WHICH_PART)
+    return fitting[0][0]
+
+
+def _of_kind(
+    fitting: list[tuple[Named, tuple[Named, ...], bool]], word: str
+) -> list[tuple[Named, tuple[Named, ...], bool]]:
+    """Those of the kind that was named; where none was, chapters before parts, and "Chapter 2" before "Letter 2"."""
+    if word in _PART_WORDS:
+        return [line for line in fitting if _is_called(line[0], word)]
+    chapters = [line for line in fitting if not line[2]] or fitting
+    if word and (called := [line for line in chapters if _is_called(line[0], word)]):
+        return called
+    main = [line for line in chapters if not _words(line[0]) & (_CHAPTER_WORDS | _PART_WORDS - {"epilogue"})]
+    main = main or [line for line in chapters if any(_is_called(line[0], each) for each in ("chapter", "kapitel"))]
+    return main if 0 < len(main) < len(chapters) and not word else chapters
+
+
+def _with_parts(chapters: Sequence[Named]) -> Iterator[tuple[Named, tuple[Named, ...], bool]]:
+    """Each chapter with the parts it stands in, and whether it is a part itself."""
+    above: list[Named] = []
+    for at, each in enumerate(chapters):
+        while above and above[-1].level >= each.level:
+            above.pop()
+        is_part = at + 1 < len(chapters) and chapters[at + 1].level > each.level
+        yield each, tuple(above), is_part
+        above.append(each)
+
+
+def _fits(part: Addressed, step: _Step) -> bool:
+    return number_value(part.printed) == step.value and (not step.word or _is_called(part, step.word))
+
+
+def _is_called(each: Addressed, word: str) -> bool:
+    return word in _words(each) or (word == "vol" and "volume" in _words(each))
+
+
+def _words(each: Addressed) -> set[str]:
+    return {word.casefold() for word in words_of(each.title)[:4]}
+
+
+def _by_title_or_place(chapters: Sequence[Named], step: _Step, name: str) -> Named | None:
+    """In a book without printed numbers, or read by an earlier version: the number in a title, else the place."""
+    counted = next((each for each in chapters if each.number == step.value), None)
+    if name.strip().isdecimal():
+        return counted
+    return next((each for each in chapters if _number_in_title(each) == step.value), None) or counted
+
+
+def _number_in_title(each: Addressed) -> int | None:
+    match = _LEADING_NUMBER.match(each.title)
+    if match is None or (match["word"] and match["word"].casefold() not in _CHAPTER_WORDS):
+        return None
+    return number_value(match["number"])
+
+
+def _steps(name: str) -> list[_Step]:
+    """The steps of an address such as "book 2, chapter 5"; none where anything else is said."""
+    if match := _CJK_NUMBER.fullmatch(name.strip()):
+        value = number_value(match[1])
+        return [_Step("", value)] if value is not None else []
+    words = [word.casefold() for word in re.findall(r"[^\W_]+", name)][: _MOST_WORDS + 1]
+    if not words or len(words) > _MOST_WORDS or re.search(r"[^\w\s.,:;#/\-]", name):
+        return []
+    named = [word for word in words if word not in _FILLERS or number_value(word) is not None]
+    steps: list[_Step] = []
+    at = 0
+    while at < len(named):
+        step, at = _step(named, at)
+        if step is None:
+            return []
+        steps.append(step)
+    return steps
+
+
+def _step(words: Sequence[str], at: int) -> tuple[_Step | None, int]:
+    """The step that begins at a word: "part 2", "second part", or "2"; None where none does."""
+    word = words[at] if _is_division(words[at]) else ""
+    value, end = _number_at(words, at + bool(word))
+    if value is None:
+        return None, at
+    if not _is_division(words[0]) and end < len(words) and _is_division(words[end]):
+        return _Step(words[end], value), end + 1
+    return _Step(word, value), end
+
+
+def _is_division(word: str) -> bool:
+    return word in _CHAPTER_WORDS or word in _PART_WORDS
+
+
+def _number_at(words: Sequence[str], at: int) -> tuple[int | None, int]:
+    """The number of the longest run of words from a place on, and where it ends: "twenty", "one"."""
+    for end in (at + 2, at + 1):
+        if end <= len(words) and (value := number_value(" ".join(words[at:end]))) is not None:
+            return value, end
+    return None, at
+
+
+def _folded(title: str) -> str:
+    return " ".join(fold(word) for word in words_of(title))

@@ -1,0 +1,87 @@
+"""Chapters are found as the book prints them, in the part that is named."""
+
+import pytest
+
+from domain.book import Chapter
+from domain.errors import BookError
+from domain.library.addressing import find_chapter, is_counted, with_descendants
+from domain.library.progress import end_of_chapter
+
+
+def book(*lines: tuple[str, str, int]) -> tuple[Chapter, ...]:
+    """Chapters by title, printed number and level, ten characters each."""
+    return tuple(
+        Chapter(number, title, 10 * number, 10 * number + 10, level, printed)
+        for number, (title, printed, level) in enumerate(lines, start=1)
+    )
+
+
+PLAIN = book(
+    ("Prologue", "", 1), ("Chapter I. Dusk", "I", 1), ("Chapter II. Dawn", "II", 1), ("Chapter V. Noon", "V", 1)
+)
+PARTED = book(
+    ("Book One: 1805", "One", 1),
+    ("Chapter I", "I", 2),
+    ("Chapter II", "II", 2),
+    ("Book Two: 1806", "Two", 1),
+    ("Chapter I", "I", 2),
+    ("Chapter II", "II", 2),
+    ("Chapter III", "III", 2),
+)
+LETTERS = book(("Letter 1", "1", 1), ("Letter 2", "2", 1), ("Chapter 1", "1", 1), ("Chapter 2", "2", 1))
+GERMAN = book(("Erstes Kapitel", "Erstes", 1), ("Zweites Kapitel", "Zweites", 1))
+
+
+@pytest.mark.parametrize("name", ["5", "V", "chapter 5", "Chapter V", "chapter five", "kapitel 5", "noon", "#4"])
+def test_a_number_is_the_one_that_is_printed(name: str) -> None:
+    assert find_chapter(PLAIN, name) is PLAIN[3]
+
+
+def test_what_is_not_printed_is_not_there() -> None:
+    assert find_chapter(PLAIN, "4") is None
+    assert find_chapter(PLAIN, "prologue") is PLAIN[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("book 2 chapter 2", 6),
+        ("Book Two, Chapter II", 6),
+        ("chapter 2 of book one", 3),
+        ("second book, first chapter", 5),
+        ("chapter 3", 7),
+        ("book 2", 4),
+        ("Book Two", 4),
+    ],
+)
+def test_the_part_is_named_where_numbers_begin_again(name: str, number: int) -> None:
+    found = find_chapter(PARTED, name)
+    assert found is not None
+    assert found.number == number
+
+
+@pytest.mark.parametrize("name", ["2", "chapter 2", "II"])
+def test_the_part_is_asked_for_where_it_is_not_named(name: str) -> None:
+    with pytest.raises(BookError, match="Say the part too"):
+        find_chapter(PARTED, name)
+
+
+def test_a_part_ends_with_its_last_chapter() -> None:
+    assert end_of_chapter(PARTED, "book one") == PARTED[2].end
+    assert [each.number for each in with_descendants(PARTED, PARTED[3])] == [4, 5, 6, 7]
+
+
+def test_letters_and_chapters_of_one_number_are_told_apart() -> None:
+    assert find_chapter(LETTERS, "2") is LETTERS[3]
+    assert find_chapter(LETTERS, "letter 2") is LETTERS[1]
+
+
+@pytest.mark.parametrize("name", ["2", "zweites kapitel", "Kapitel 2", "chapter two"])
+def test_numbers_in_words_are_numbers(name: str) -> None:
+    assert find_chapter(GERMAN, name) is GERMAN[1]
+
+
+def test_chapters_known_by_their_places() -> None:
+    assert is_counted(GERMAN)
+    assert not is_counted(PLAIN)
+    assert is_counted(book(("The Golden Bird", "", 1), ("Hans in Luck", "", 1)))
