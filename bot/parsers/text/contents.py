@@ -304,17 +304,20 @@ def _places(
     """Blocks that say what an entry says, in the order of the text."""
     titles = {line.heading.start: line.label.title for line in lines if line.label.title}
     longest = max(map(len, index)) * 2 + 20
+    firsts = {key[0] for key in index}
     result: list[tuple[int, Block]] = []
     for block in blocks:
         if not block.lines or block.end - block.start > longest or any(a <= block.start < b for a, b in spans):
             continue
+        first = block.lines[0].lstrip("_*= \t")[:1].casefold()
+        if len(block.lines) > 4 or not (first in firsts or first.isdigit() or block.start in titles):
+            if first not in "ivxlc":
+                continue
         text = block.text
-        if len(block.lines) > 4:
-            continue
         number = index.get(letters(text))
         if number is None and (title := titles.get(block.start)):
             number = index.get(letters(title))
-        if number is None and (label := parse_numeral(text)) and label.title:
+        if number is None and (first in "ivxlc" or first.isdigit()) and (label := parse_numeral(text)) and label.title:
             number = index.get(letters(label.title))
         if number is not None:
             result.append((number, block))

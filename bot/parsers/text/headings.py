@@ -36,7 +36,8 @@ _SHORTEST_SECTION = 400
 _SHORTEST_NUMBERED_SECTION = 200
 _QUOTES = "\"“”'‘’«»„*[(-–—"
 _ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
-_MARKS_OF_WORDS = str.maketrans(dict.fromkeys(".,:;_*=~#[](){}|-–—'’", " "))
+_WORDS = re.compile(r"[^\W\d_]+")
+_LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
 _EMPHASISED = re.compile(r"_[^_]*_")
 _PART_RANKS = (Rank.VOLUME, Rank.BOOK, Rank.PART)
@@ -151,9 +152,10 @@ def _goes_on(text: str) -> bool:
 
 def _may_be_label(line: str) -> bool:
     """A quick look: whether a word that labels anything is among the first ones."""
-    if line[0] in "第제卷巻":
-        return True
-    return not _HINTS.isdisjoint(line[:_LONGEST_FIRST_WORDS].casefold().translate(_MARKS_OF_WORDS).split())
+    first = line[0]
+    if first.islower():
+        return False
+    return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_FIRST_WORDS].casefold()))
 
 
 def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
@@ -186,10 +188,10 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
 
 
 def _opens_label(line: str) -> bool:
-    if line[0] in "第제卷巻":
-        return True
-    head = line[:40].casefold().translate(_MARKS_OF_WORDS).split(None, 4)[:4]
-    return not _HINTS.isdisjoint(head)
+    first = line[0]
+    if first.islower():
+        return False
+    return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_OPENING].casefold()))
 
 
 def _may_follow(line: str, label: Label) -> bool:
