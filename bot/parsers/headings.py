@@ -56,7 +56,8 @@ RANK_OF_CJK = {
 
 CONTENTS = (
     "table of contents|(?:brief |detailed )?contents|inhalt(?:sverzeichnis|sübersicht)?|"
-    "table des (?:matières|chapitres)|table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|الفهرس|فهرس(?: المحتويات)?|inhoud|"
+    "table des (?:matières|chapitres)|table|sommaire|índice|indice|sumário|содержание|оглавление|目录|目錄|目次|차례|"
+    "الفهرس|فهرس(?: المحتويات)?|inhoud|"
     "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
 )
 """A pattern of what stands above a table of contents."""

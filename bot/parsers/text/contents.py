@@ -310,14 +310,14 @@ def _places(
         if not block.lines or block.end - block.start > longest or any(a <= block.start < b for a, b in spans):
             continue
         first = block.lines[0].lstrip("_*= \t")[:1].casefold()
-        if len(block.lines) > 4 or not (first in firsts or first.isdigit() or block.start in titles):
-            if first not in "ivxlc":
-                continue
+        may_be_number = first.isdigit() or first in "ivxlc"
+        if len(block.lines) > 4 or not (may_be_number or first in firsts or block.start in titles):
+            continue
         text = block.text
         number = index.get(letters(text))
         if number is None and (title := titles.get(block.start)):
             number = index.get(letters(title))
-        if number is None and (first in "ivxlc" or first.isdigit()) and (label := parse_numeral(text)) and label.title:
+        if number is None and may_be_number and (label := parse_numeral(text)) and label.title:
             number = index.get(letters(label.title))
         if number is not None:
             result.append((number, block))
