@@ -1,0 +1,1 @@
+"""One file or package per format: bytes to text, pages and chapters."""

@@ -1,0 +1,1 @@
+"""One package per model provider: domain messages to the wire and back."""

@@ -1,0 +1,1 @@
+"""How far readers are, and what lies beyond."""

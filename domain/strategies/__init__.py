@@ -1,0 +1,1 @@
+"""How a model gets to see the book, and single questions to it."""

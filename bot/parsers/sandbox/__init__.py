@@ -1,0 +1,1 @@
+"""The worker process that reads files from strangers and can do nothing else."""

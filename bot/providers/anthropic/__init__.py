@@ -1,0 +1,1 @@
+"""Claude over Anthropic's Messages API."""

@@ -1,0 +1,1 @@
+"""Models behind a chat completions API."""

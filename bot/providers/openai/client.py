@@ -1,22 +1,16 @@
 """Any model behind a chat completions API: OpenAI's own, Ollama, vLLM, llama.cpp, OpenRouter."""
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import httpx2
-import openai
-
 from bot.providers.base import (
     CONNECT_TIMEOUT,
-    STATUS_CODES,
     LateClient,
     Service,
     WireChat,
-    never_connected,
     refuse_long_waits,
     retry_after,
 )
@@ -134,7 +128,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self._turnstile()
         from openai import APIStatusError, AsyncStream
 
-        from bot.providers.openai.client import refuses_tools
+        from bot.providers.openai.errors import refuses_tools
 
         try:
             # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
@@ -155,7 +149,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     def _failure(self, error: Exception) -> LLMError:
         from openai import APIStatusError
 
-        from bot.providers.openai.client import error_code
+        from bot.providers.openai.errors import error_code
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         return self._service.error(error_code(error), wait)
@@ -179,55 +173,3 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
         max_retries=max_retries,
         http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),
     )
-
-
-_CODES: Final = {
-    "invalid_api_key": LLMErrorCode.API_KEY_MISSING,
-    "model_not_found": LLMErrorCode.UNKNOWN_MODEL,
-    "insufficient_quota": LLMErrorCode.OUT_OF_CREDIT,
-    "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
-    "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
-}
-
-_TOO_LONG: Final = re.compile(r"maximum context length|context (size|length|window)|prompt is too long", re.IGNORECASE)
-
-_NO_TOOLS: Final = re.compile(
-    r"not support (tools|tool use|function)"  # Ollama
-    r"|support tool use"  # OpenRouter
-    r"|--enable-auto-tool-choice"  # vLLM
-    r"|find_uncited param: tools|tools param requires",  # llama.cpp
-    re.IGNORECASE,
-)
-
-
-def error_code(error: Exception) -> LLMErrorCode:
-    """An error reported in mid-stream has no status, only what its body says."""
-    if never_connected(error):
-        return LLMErrorCode.CONNECTION_LOST
-    match error:
-        case openai.APITimeoutError() | httpx2.TimeoutException():
-            return LLMErrorCode.TIMEOUT
-        case openai.APIConnectionError() | httpx2.TransportError():
-            return LLMErrorCode.CONNECTION_LOST
-        case openai.APIError():
-            return _reported_code(error)
-        case _:
-            return LLMErrorCode.API_CALL_FAILED
-
-
-def refuses_tools(error: Exception) -> bool:
-    """Whether the server says that this model, as it is served, cannot use tools."""
-    return isinstance(error, openai.APIStatusError) and bool(_NO_TOOLS.search(error.message))
-
-
-def _reported_code(error: openai.APIError) -> LLMErrorCode:
-    reported = error.code or ""
-    if reported in _CODES:
-        return _CODES[reported]
-    status = error.status_code if isinstance(error, openai.APIStatusError) else 0
-    if status in (0, 400) and _TOO_LONG.search(error.message):
-        return LLMErrorCode.CONTEXT_EXCEEDED
-    if "overloaded" in f"{reported} {error.type} {error.message}".lower():
-        return LLMErrorCode.OVERLOADED
-    written = int(reported) if reported.isdecimal() else 0
-    return STATUS_CODES.get(status or written, LLMErrorCode.API_CALL_FAILED)

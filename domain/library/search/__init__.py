@@ -1,0 +1,1 @@
+"""How a book is indexed and searched."""

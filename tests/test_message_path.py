@@ -1,0 +1,85 @@
+"""How many of our files a message passes through, counted over a real turn: a newcomer has to read them all.
+
+python -m pytest tests/test_message_path.py -s     prints the files, in the order in which they are reached
+"""
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from bot.providers.anthropic.client import AnthropicChat
+from cogs.conversation.cog import ConversationCog
+from tests.cogs.conversation.scene import scene
+from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
+from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.pointing import pointed_at
+from tests.doubles.honest_model import honest_reply
+from tests.doubles.script import Json, Reply
+
+ROOT = Path(__file__).parents[1]
+OURS = ("bot", "cogs", "domain", "storage")
+MOST_FILES = 55
+QUESTION = "Who put the lamp out?"
+
+
+ON_ITS_WAY: ContextVar[bool] = ContextVar("ON_ITS_WAY", default=False)
+"""Set in the task that handles the message, and so in every task that one begins."""
+
+
+class PathOfCalls:
+    """Notes the files of ours whose functions are called on the way of the question, in its tasks and in threads."""
+
+    def __init__(self) -> None:
+        self.following = False
+        self.files: dict[str, None] = {}
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> None:
+        code = frame.f_code
+        if code is ConversationCog.on_message.__code__ and frame.f_locals["message"].content == QUESTION:
+            self.following = True
+            ON_ITS_WAY.set(True)
+        on_its_way = ON_ITS_WAY.get() or threading.current_thread() is not threading.main_thread()
+        if self.following and on_its_way and event == "call" and code.co_name != "<module>":
+            file = Path(code.co_filename)
+            if file.is_relative_to(ROOT) and file.relative_to(ROOT).parts[0] in OURS:
+                self.files[str(file.relative_to(ROOT))] = None
+
+
+@contextmanager
+def watched() -> Iterator[PathOfCalls]:
+    path, before = PathOfCalls(), sys.getprofile()
+    threading.setprofile(path)
+    sys.setprofile(path)
+    try:
+        yield path
+    finally:
+        sys.setprofile(before)
+        threading.setprofile(None)
+
+
+async def test_a_message_reaches_the_model_through_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(body: Json) -> Reply:
+        path.following = False
+        return honest_reply(prompt_of(body))
+
+    with watched() as path:
+        async with DiscordDouble() as discord, AnthropicDouble(asked) as api:
+            with pointed_at(discord):
+                async with scene(discord, tmp_path) as room:
+                    await room.prepare()
+                    chat = AnthropicChat(api_key=api.api_key, base_url=api.base_url)
+                    await chat.warm_up()
+                    monkeypatch.setattr(room.model, "stream", chat.stream)
+                    await room.ann.say(room.thread, QUESTION)
+                    await room.until(lambda: api.requests)
+                    await room.until_delivered()
+                    await chat.aclose()
+    sys.stdout.write("\n".join(("", *path.files, "")))
+    assert 10 < len(path.files) <= MOST_FILES
