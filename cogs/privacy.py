@@ -14,7 +14,7 @@ from cogs.i18n import Speech, speech_of
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import ServingBot
 from cogs.views import action_button, assert_fresh, confirmation, on_press, row
-from domain.privacy import Erasure
+from domain.usage import Erasure
 from domain.use_cases import UseCases
 
 

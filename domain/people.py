@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.ports import PrivacyRepository, ReaderRepository, UsageRepository
-from domain.privacy import Erasure
-from domain.usage import UsageTotal
+from domain.usage import Erasure, UsageTotal
 
 
 class ManagePeople:

@@ -1,4 +1,4 @@
-"""What requests to a model used, and what that cost."""
+"""What is counted of people's use, and what becomes of what is kept about them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -36,3 +36,29 @@ class UsageTotal:
     def tokens(self) -> int:
         """All tokens, read and written: what a daily limit counts."""
         return self.usage.input_tokens + self.usage.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was erased, and what is left to remove where it was shown.
+
+    `thread_ids` are the threads of conversations that are gone. `replies` are answers that are gone from conversations
+    that go on, each as (id of the thread, id of the message).
+    """
+
+    messages: int = 0
+    conversations: int = 0
+    thread_ids: tuple[str, ...] = ()
+    replies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """What has been erased because its time was over: counts."""
+
+    conversations: int = 0
+    tool_results: int = 0
+    book_files: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.conversations or self.tool_results or self.book_files)

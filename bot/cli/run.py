@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bot.app import open_app, open_toolbox
-from bot.cli.keyboard import signal_handler
 from bot.cli.running import console, run_async
+from bot.cli.terminal import signal_handler
 from bot.health import HealthFile
 from bot.logs import set_up_logs
 from bot.private import forget_secrets, make_private

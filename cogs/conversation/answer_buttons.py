@@ -21,9 +21,8 @@ from cogs.i18n import Speech, speech_for, speech_of
 from cogs.interactions import acknowledge, change, defer_if_slow, reply, take_away
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
-from cogs.rendering.calls import ShownCall, calls_of
-from cogs.rendering.card_state import Press, read_press
 from cogs.rendering.export import TRACE_NAME, trace_markdown
+from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, shelf_of
 from cogs.views import on_press, page_asked, page_of, page_turner
 from domain.chat import MessageRole

@@ -7,8 +7,7 @@ from typing import Any, cast
 import discord
 from discord.ui import Button, Item, View
 
-from cogs.rendering.card_state import PATTERN
-from cogs.rendering.tool_calls import ButtonData, ButtonStyle
+from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from cogs.rendering.words import Say
 from cogs.views import row as view_row
 from domain.event import PositionProposed

@@ -21,7 +21,7 @@ from cogs.errors import sentence_for, tell_kept
 from cogs.i18n import speech_for, speech_in
 from cogs.interactions import acknowledge, take_away
 from cogs.permissions import FOR_ANSWERS, missing
-from cogs.rendering.card_state import PATTERN as CARD_BUTTON
+from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import NotifyPrivately, ServingBot
 from cogs.views import on_custom_id, on_press

@@ -24,8 +24,7 @@ from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.i18n import Speech, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
-from cogs.rendering.calls import ShownCall
-from cogs.rendering.card_state import Press
+from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.threads import thread_of
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError

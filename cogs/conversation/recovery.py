@@ -12,7 +12,7 @@ from cogs.conversation.buttons import turn_shown_by, turn_traced_by
 from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
 from cogs.delivery.turn_messages import messages_of
 from cogs.rendering.answers import answer_note
-from cogs.rendering.calls import calls_of
+from cogs.rendering.tool_calls import calls_of
 from cogs.retry import retry_transient
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.uncited import find_uncited

@@ -6,11 +6,9 @@ from cogs.delivery.message_group import MessageGroup, Posted
 from cogs.delivery.payload import Delivery, MessagePayload
 from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.answers import with_note
-from cogs.rendering.calls import CallState, ShownCall
-from cogs.rendering.card_state import CardState, Press, first_state
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
-from cogs.rendering.tool_calls import render_card
+from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from cogs.rendering.words import Say, in_english
 from domain.event import ToolCallFinished, ToolCallStarted
 

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from cogs.rendering.calls import CallState, ShownCall, describe, shortened
 from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units
+from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
 from cogs.rendering.words import Say, in_english
 from domain.book import Citation
 from domain.event import Answer, ApprovalAsked, TurnFailed

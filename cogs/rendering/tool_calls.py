@@ -5,15 +5,252 @@ the full trace.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum, StrEnum
+from typing import Any
 
-from cogs.rendering.calls import CallState, ShownCall, headline
-from cogs.rendering.card_state import PAGE_SIZE, CardState, page_count, page_id, toggle_id, trace_id
-from cogs.rendering.inline import fenceless, inert
+from cogs.i18n.speech import later
+from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.splitting import units
 from cogs.rendering.words import Say, in_english
+from domain.chat import ChatMessage
+from domain.event import ToolCallFinished, ToolCallStarted
+
+ARGUMENTS_SHOWN = 60
+"""Characters of a call's arguments on its one line."""
+DESCRIPTION_SHOWN = 120
+SUMMARY_SHOWN = 100
+
+OUTCOMES = frozenset(
+    (
+        later("failed"),
+        later("done"),
+        later("no"),
+        later("passage"),
+        later("passages"),
+        later("place"),
+        later("places"),
+        later("mention"),
+        later("mentions"),
+        later("chapter"),
+        later("chapters"),
+        later("page"),
+        later("pages"),
+        later("proposed"),
+        later("part"),
+        later("parts"),
+        later("not mentioned"),
+        later("nothing read yet"),
+        later("without a summary yet"),
+    )
+)
+"""Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
+
+_OUTCOME = re.compile(rf"(?<!\S)(?:{'|'.join(sorted(OUTCOMES, key=len, reverse=True))})(?=,?(?:\s|$))")
+
+
+class CallState(StrEnum):
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCall:
+    """One call of a turn; `number` counts from 1. `content` is the whole result as text."""
+
+    number: int
+    tool_name: str
+    arguments: Mapping[str, Any]
+    state: CallState = CallState.RUNNING
+    summary: str = ""
+    content: str = field(default="", repr=False)
+    milliseconds: int = 0
+
+    @classmethod
+    def started(cls, event: ToolCallStarted) -> "ShownCall":
+        return cls(event.number, event.tool_name, event.arguments)
+
+    def finished(self, event: ToolCallFinished) -> "ShownCall":
+        return replace(
+            self,
+            state=CallState.FAILED if event.is_error else CallState.DONE,
+            summary=event.summary,
+            content=event.content,
+            milliseconds=event.milliseconds,
+        )
+
+
+def calls_of(messages: Sequence[ChatMessage], turn_id: str) -> list[ShownCall]:
+    """The calls of a turn as they were kept, in order; one without a result was interrupted and counts as failed."""
+    mine = [message for message in messages if message.turn_id == turn_id]
+    results = {message.tool_use_id: message for message in mine if message.tool_use_id}
+    invocations = [invocation for message in mine for invocation in message.tool_invocations]
+    calls = []
+    for number, invocation in enumerate(invocations, start=1):
+        call = ShownCall(number, invocation.tool_name, invocation.shown_arguments, CallState.FAILED)
+        calls.append(_with_result(call, results.get(invocation.tool_use_id)))
+    return calls
+
+
+def _with_result(call: ShownCall, result: ChatMessage | None) -> ShownCall:
+    if result is None:
+        return call
+    return replace(
+        call,
+        state=CallState.FAILED if result.is_error else CallState.DONE,
+        summary=result.summary,
+        content=result.content,
+        milliseconds=result.duration_ms,
+    )
+
+
+def describe(call: ShownCall) -> str:
+    """The call on one line, as in `search_book "white rabbit"`; plain text, to be escaped by whoever shows it."""
+    return shortened(f"{call.tool_name} {arguments_line(call.arguments)}", DESCRIPTION_SHOWN)
+
+
+def arguments_line(arguments: Mapping[str, Any]) -> str:
+    """The first argument's value, then the others by name, as far as ARGUMENTS_SHOWN characters go."""
+    told = [
+        _value(value) if number == 0 else f"{name}={_value(value)}"
+        for number, (name, value) in enumerate(arguments.items())
+        if value not in (None, "", [], {})
+    ]
+    return shortened(" ".join(told), ARGUMENTS_SHOWN)
+
+
+def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
+    """A call's one line of Markdown: mark, number, what was called, what came of it, how long it took."""
+    line = f"{mark} {call.number} {escape(describe(call))}"
+    if call.state is CallState.RUNNING:
+        return f"{line} …"
+    outcome = _outcome(call.summary or call.state.value, say)
+    return f"{line} · {escape(shortened(outcome, SUMMARY_SHOWN))} · {duration(call.milliseconds)}"
+
+
+def _outcome(summary: str, say: Say) -> str:
+    return _OUTCOME.sub(lambda known: say(known[0]), summary)
+
+
+def duration(milliseconds: int) -> str:
+    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def shortened(text: str, most: int) -> str:
+    """The text on one line, at most `most` characters of it."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def _value(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+PAGE_SIZE = 10
+"""Calls on a page: one embed each, and Discord shows ten of them in a message."""
+
+PATTERN = r"tc:(?P<turn>[\w-]{1,64}):(?P<page>\d{1,6}):(?P<mask>[0-9a-f]{1,3}):(?P<action>\d{1,7}|p\d{1,6}|f)"
+"""The custom_id of every button on a card: at most 90 characters, of which Discord takes 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class CardState:
+    """`page` counts from 0; `mask` has a bit for each call of the page, the lowest for its first."""
+
+    page: int = 0
+    mask: int = 0
+
+    def is_open(self, number: int) -> bool:
+        return self._holds(number) and bool(self.mask & _bit(number))
+
+    def toggled(self, number: int) -> "CardState":
+        return replace(self, mask=self.mask ^ _bit(number)) if self._holds(number) else self
+
+    def with_open(self, numbers: Iterable[int]) -> "CardState":
+        mask = self.mask
+        for number in filter(self._holds, numbers):
+            mask |= _bit(number)
+        return replace(self, mask=mask)
+
+    def _holds(self, number: int) -> bool:
+        return (number - 1) // PAGE_SIZE == self.page
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A press of one of a card's buttons: a call to open or fold, a page to turn to, or the full trace."""
+
+    turn_id: str
+    state: CardState
+    number: int | None = None
+    page: int | None = None
+
+    @property
+    def wants_trace(self) -> bool:
+        return self.number is None and self.page is None
+
+    def opens(self, calls: Sequence[ShownCall]) -> bool:
+        """Whether it shows what was found, and not only folds what is open."""
+        return self.wants_trace or bool(self.after(calls).mask & ~self.state.mask) or self.page is not None
+
+    def after(self, calls: Sequence[ShownCall]) -> CardState:
+        """The state it asks for."""
+        if self.number is not None:
+            return self.state.toggled(self.number)
+        return self.state if self.page is None else state_of_page(calls, self.page)
+
+
+def page_count(calls: Sequence[ShownCall]) -> int:
+    return max(1, -(-len(calls) // PAGE_SIZE))
+
+
+def state_of_page(calls: Sequence[ShownCall], page: int) -> CardState:
+    """The page as it first appears, or the nearest there is: failed calls open by themselves."""
+    state = CardState(min(max(0, page), page_count(calls) - 1))
+    return state.with_open(call.number for call in calls if call.state is CallState.FAILED)
+
+
+def first_state(calls: Sequence[ShownCall]) -> CardState:
+    """The page of the latest calls."""
+    return state_of_page(calls, page_count(calls))
+
+
+def toggle_id(turn_id: str, state: CardState, number: int) -> str:
+    return _custom_id(turn_id, state, str(number))
+
+
+def page_id(turn_id: str, state: CardState, page: int) -> str:
+    return _custom_id(turn_id, state, f"p{page}")
+
+
+def trace_id(turn_id: str, state: CardState) -> str:
+    return _custom_id(turn_id, state, "f")
+
+
+def read_press(custom_id: str) -> Press | None:
+    """What a button stands for; None for a name that is no card's."""
+    match = re.fullmatch(PATTERN, custom_id)
+    if match is None:
+        return None
+    state = CardState(int(match["page"]), int(match["mask"], 16))
+    action = match["action"]
+    if action == "f":
+        return Press(match["turn"], state)
+    if action.startswith("p"):
+        return Press(match["turn"], state, page=int(action[1:]))
+    return Press(match["turn"], state, number=int(action))
+
+
+def _custom_id(turn_id: str, state: CardState, action: str) -> str:
+    return f"tc:{turn_id}:{state.page}:{state.mask:x}:{action}"
+
+
+def _bit(number: int) -> int:
+    return 1 << (number - 1) % PAGE_SIZE
+
 
 DESCRIPTION_LIMIT = 4096
 MESSAGE_TOTAL = 6000

@@ -7,7 +7,7 @@ from datetime import timedelta
 from domain.errors import MarginaliaError
 from domain.library.shelf import Bookshelf
 from domain.ports import Clock, RetentionRepository
-from domain.privacy import Sweep
+from domain.usage import Sweep
 
 logger = logging.getLogger(__name__)
 

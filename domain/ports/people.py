@@ -4,8 +4,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from domain.book import ReadingPosition
-from domain.privacy import Erasure
-from domain.usage import UsageRecord, UsageTotal
+from domain.usage import Erasure, UsageRecord, UsageTotal
 
 
 class ReaderRepository(Protocol):

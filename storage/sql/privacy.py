@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.conversation import UNTITLED
-from domain.privacy import Erasure
+from domain.usage import Erasure
 from storage.sql.database import Database, Transaction
 from storage.sql.people import SQLReaders
 from storage.sql.rows import strings_from_text, time_to_text

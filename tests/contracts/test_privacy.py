@@ -9,9 +9,8 @@ from domain.book import PositionState, ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
-from domain.privacy import Erasure
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord
+from domain.usage import Erasure, UsageRecord
 from storage import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 

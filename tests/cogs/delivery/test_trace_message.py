@@ -6,7 +6,7 @@ import pytest
 
 from cogs.delivery.turn_messages import TraceMessage
 from cogs.delivery.writer import ChannelWriter
-from cogs.rendering.card_state import CardState, Press
+from cogs.rendering.tool_calls import CardState, Press
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 

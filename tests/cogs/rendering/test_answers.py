@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.rendering.answers import answer_note, failure_note, source_pages, status_line, with_note
-from cogs.rendering.calls import CallState, ShownCall
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
+from cogs.rendering.tool_calls import CallState, ShownCall
 from domain.book import Citation
 from domain.event import Answer, TurnFailed
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from cogs.rendering.calls import CallState, ShownCall
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, fenced, trace_json, trace_markdown
+from cogs.rendering.tool_calls import CallState, ShownCall
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation

@@ -10,19 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.i18n.speech import speech_for
-from cogs.rendering.calls import CallState, ShownCall, calls_of, headline
-from cogs.rendering.card_state import (
+from cogs.rendering.tool_calls import (
     PAGE_SIZE,
+    ButtonStyle,
+    CallState,
     CardState,
+    Colour,
+    ShownCall,
+    calls_of,
     first_state,
+    headline,
     page_count,
     page_id,
     read_press,
+    render_card,
     state_of_page,
     toggle_id,
     trace_id,
 )
-from cogs.rendering.tool_calls import ButtonStyle, Colour, render_card
 from domain.chat import ChatMessage, MessageRole
 from domain.event import ToolCallFinished, ToolCallStarted
 from domain.tool_use import ToolInvocation

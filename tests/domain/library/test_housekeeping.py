@@ -17,8 +17,8 @@ from domain.conversation import Conversation
 from domain.errors import StorageError, StorageErrorCode
 from domain.event import Answer
 from domain.library.housekeeping import Housekeeping
-from domain.privacy import Sweep
 from domain.turn.chat_with_book import Reader
+from domain.usage import Sweep
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, say
 

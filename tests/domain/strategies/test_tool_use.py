@@ -17,8 +17,7 @@ from domain.event import (
     UsageReported,
 )
 from domain.ports import Dispatcher
-from domain.strategies.tool_use import ToolUseRetrievalStrategy
-from domain.strategies.transcript import NUDGE
+from domain.strategies.tool_use import NUDGE, ToolUseRetrievalStrategy
 from domain.tool_use import (
     ChatResponse,
     RawReply,

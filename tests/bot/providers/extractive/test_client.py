@@ -4,7 +4,7 @@ from bot.providers.extractive import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.wording import PHRASES
 from domain.chat import PromptKind, PromptMessage
-from domain.strategies.transcript import NUDGE
+from domain.strategies.tool_use import NUDGE
 from domain.tool_use import ToolDefinition, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, result, streamed_text, system, user
 
