@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import discord
@@ -16,7 +16,7 @@ from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import change, defer_if_slow, reply
-from cogs.permissions import may_remove_book
+from cogs.permissions import manages_guild, may_remove_book
 from cogs.retry import DISCORD_ERRORS
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
@@ -173,7 +173,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     async def remove(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._removable(interaction, book), speech_of(interaction)
-        talks = await self._use_cases.conversations.list_by_book(found.id)
+        talks = await self._conversations_to_go(interaction, found)
         goes = say.counted(
             len(talks),
             "With it goes {number} conversation, its messages, and how far each reader has read.",
@@ -187,7 +187,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         assert_fresh(interaction)
         await interaction.response.defer()
         found, say = await self._removable(interaction, book_id), speech_of(interaction)
-        talks = await self._use_cases.conversations.list_by_book(found.id)
+        talks = await self._conversations_to_go(interaction, found)
         for talk in talks:
             self._use_cases.chat.withdraw(talk.id)
             await self._use_cases.chat.settle(talk.id)
@@ -208,7 +208,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     async def _removable(self, interaction: discord.Interaction[Any], reference: str) -> Book:
         book, say = await self._use_cases.shelf.find(reference, shelf=shelf_of(interaction)), speech_of(interaction)
-        if not may_remove_book(book, interaction.user, interaction.permissions):
+        if not may_remove_book(interaction, book):
             who = f"<@{book.added_by}>" if book.added_by.isdecimal() else say("whoever added it")
             raise Refusal(
                 say(
@@ -217,6 +217,23 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
                 )
             )
         return book
+
+    async def _conversations_to_go(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
+        """The conversations that go with a book.
+
+        Raises:
+            Refusal: others have some, and the person does not manage the server; how many is not told.
+        """
+        talks = await self._use_cases.conversations.list_by_book(book.id)
+        others = any(talk.owner_id != str(interaction.user.id) for talk in talks)
+        if others and not manages_guild(interaction):
+            raise Refusal(
+                speech_of(interaction)(
+                    "Others have conversations about this book, so only somebody with the permission “Manage Server” "
+                    "can remove it."
+                )
+            )
+        return talks
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         _, number = page_asked(argument)

@@ -17,7 +17,7 @@ from cogs.interactions import defer_if_slow, reply
 from cogs.opening import QUESTION_LENGTH, Opening
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH
-from cogs.views import action_button, action_menu, on_choice, on_press, row
+from cogs.views import action_button, action_menu, assert_fresh, on_choice, on_press, row
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -30,6 +30,7 @@ class Chat(commands.Cog):
         self._use_cases = use_cases
         self._opening = opening
         bot.handle(on_press("chat-new", self._start_anew), on_choice("chat-resume", self._take_up))
+        bot.handle(on_press("chat-move", self._move))
 
     @app_commands.command(description="Talk with a book, in a thread of its own")
     @app_commands.guild_only()
@@ -98,6 +99,12 @@ class Chat(commands.Cog):
     async def _take_up(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         await interaction.response.defer()
         await self._opening.resume(interaction, await resolve_conversation(interaction, conversation_id))
+
+    async def _move(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        assert_fresh(interaction)
+        await interaction.response.defer()
+        conversation = await resolve_conversation(interaction, conversation_id)
+        await self._opening.resume(interaction, conversation, confirmed=True)
 
 
 def _option(conversation: Conversation, say: Speech) -> discord.SelectOption:

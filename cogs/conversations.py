@@ -130,7 +130,7 @@ class Conversations(
 
     async def _changeable(self, interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
         conversation, say = await resolve_conversation(interaction, reference), speech_of(interaction)
-        if not may_change(conversation, interaction.user, interaction.permissions):
+        if not may_change(interaction, conversation):
             raise Refusal(_not_yours(conversation, say))
         return conversation
 

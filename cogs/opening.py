@@ -12,10 +12,12 @@ from cogs.cards import book_title, clipped, conversation_card, plain, position_l
 from cogs.errors import tell_kept
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge
+from cogs.permissions import sees_fewer
 from cogs.rendering.inline import inert
 from cogs.retry import DISCORD_ERRORS, retry_transient
 from cogs.services import Conversing
 from cogs.threads import home_of, lead_to, open_private_thread, open_public_thread, thread_name, thread_of, wake
+from cogs.views import confirmation
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
@@ -76,9 +78,16 @@ class Opening:
             await self._answer(interaction, thread, bound, message)
 
     async def resume(
-        self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None = None
+        self,
+        interaction: discord.Interaction[Any],
+        conversation: Conversation,
+        message: str | None = None,
+        *,
+        confirmed: bool = False,
     ) -> None:
         """Lead the reader back to the thread of a conversation, or into a new one if that is gone.
+
+        A new one where more people can see it is opened only once they have `confirmed` it.
 
         Raises:
             Refusal: the thread is locked; or a new one is needed, and none can be opened here.
@@ -88,6 +97,9 @@ class Opening:
         thread = await thread_of(interaction.guild, conversation)
         if thread is not None:
             await wake(thread, interaction.user, speech_of(interaction))
+        elif not confirmed and _is_seen_by_more(interaction, conversation):
+            await _ask_to_move(interaction, conversation)
+            return
         else:
             thread, conversation = await self._reopen(interaction, conversation)
         asked = await self._keep(interaction, conversation, message)
@@ -205,6 +217,25 @@ class Opening:
         except DISCORD_ERRORS as error:
             logger.warning("a reply could not be given, its thread is opened without it: %s", error)
             return None
+
+
+def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether a new thread here would show a conversation to people who could not see it before."""
+    assert interaction.guild is not None, "commands are for guilds only"
+    here = home_of(interaction, private=conversation.private)
+    before = interaction.guild.get_channel(int(conversation.channel_id or 0))
+    return not conversation.private and before != here and sees_fewer(before, here)
+
+
+async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
+    say = speech_of(interaction)
+    question = say(
+        "More people can see this channel than the one “{title}” was in. Go on with it here, where they can see what "
+        "you ask from now on, and what I remember of it?",
+        title=plain(conversation.title),
+    )
+    view = confirmation("chat-move", conversation.id, say("Go on here"), say)
+    await interaction.edit_original_response(content=question, view=view)
 
 
 async def _post(thread: discord.Thread, embed: discord.Embed, *, nonce: str) -> None:

@@ -1,6 +1,7 @@
 """Who may do what: readers with books and conversations, and the bot with Discord."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import discord
 
@@ -27,6 +28,10 @@ FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
 FOR_A_PUBLIC_THREAD = ("view_channel", "create_public_threads", "send_messages_in_threads", "embed_links")
 FOR_A_PRIVATE_THREAD = ("view_channel", "create_private_threads", "send_messages_in_threads", "embed_links")
 
+FOR_A_PUBLIC_THREAD_OF_ONES_OWN = ("view_channel", "create_public_threads", "send_messages_in_threads")
+FOR_A_PRIVATE_THREAD_OF_ONES_OWN = ("view_channel", "create_private_threads", "send_messages_in_threads")
+"""What a person needs to do by themselves what the bot does for them."""
+
 
 def missing(granted: discord.Permissions, needed: Iterable[str] = PERMISSION_NAMES) -> list[str]:
     """Which of these permissions are not granted."""
@@ -38,13 +43,46 @@ def permission_names(names: Iterable[str], say: Speech) -> str:
     return ", ".join(f"“{say(PERMISSION_NAMES.get(name, name.replace('_', ' ').title()))}”" for name in names)
 
 
-def may_remove_book(book: Book, user: discord.abc.User, granted: discord.Permissions) -> bool:
+def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
+    """What a member may do in a conversation's own channel, wherever they ask for it.
+
+    Where the channel is gone, nothing is left of its rights but those of who manages the server.
+    """
+    if not isinstance(user, discord.Member):
+        return discord.Permissions.none()
+    channel = guild.get_channel(int(conversation.channel_id or 0))
+    if channel is not None:
+        return channel.permissions_for(user)
+    return user.guild_permissions & discord.Permissions(manage_guild=True, administrator=True)
+
+
+def sees_fewer(old: discord.abc.GuildChannel | None, new: discord.abc.GuildChannel) -> bool:
+    """Whether somebody may see the new channel who may not see the old one; of one that is gone nobody knows."""
+    if old is None:
+        return True
+    people = [who for who in new.overwrites if isinstance(who, discord.Member)]
+    everybody: list[discord.Role | discord.Member] = [*new.guild.roles, *people]
+    return any(_sees(new, who) and not _sees(old, who) for who in everybody)
+
+
+def _sees(channel: discord.abc.GuildChannel, who: discord.Role | discord.Member) -> bool:
+    return channel.permissions_for(who).view_channel
+
+
+def manages_guild(interaction: discord.Interaction[Any]) -> bool:
+    return interaction.permissions.manage_guild or interaction.permissions.administrator
+
+
+def may_remove_book(interaction: discord.Interaction[Any], book: Book) -> bool:
     """Who added it, or who manages the guild."""
-    return book.added_by == str(user.id) or granted.manage_guild or granted.administrator
+    return book.added_by == str(interaction.user.id) or manages_guild(interaction)
 
 
-def may_change(conversation: Conversation, user: discord.abc.User, granted: discord.Permissions) -> bool:
-    """Whose it is, or who manages threads or the guild."""
-    return (
-        conversation.owner_id == str(user.id) or granted.manage_threads or granted.manage_guild or granted.administrator
-    )
+def may_change(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whose it is, or who manages its own channel's threads or the guild."""
+    if conversation.owner_id == str(interaction.user.id):
+        return True
+    if interaction.guild is None:
+        return False
+    granted = granted_in(interaction.guild, conversation, interaction.user)
+    return granted.manage_threads or granted.manage_guild or granted.administrator

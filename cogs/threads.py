@@ -9,7 +9,14 @@ import discord
 
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
-from cogs.permissions import FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, missing
+from cogs.permissions import (
+    FOR_A_PRIVATE_THREAD,
+    FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
+    FOR_A_PUBLIC_THREAD,
+    FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
+    missing,
+    permission_names,
+)
 from cogs.retry import DISCORD_ERRORS, retry_transient
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
@@ -35,7 +42,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     """The channel in which a thread can be opened from here.
 
     Raises:
-        Refusal: there is none, or the bot lacks a permission for it.
+        Refusal: there is none, or the bot or the person lacks a permission for it.
     """
     say = speech_of(interaction)
     place = interaction.channel
@@ -45,6 +52,15 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(channel.permissions_for(channel.guild.me), needed):
         raise Refusal(bot_lacks(lacking, say))
+    own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if private else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
+    granted = channel.permissions_for(interaction.user) if isinstance(interaction.user, discord.Member) else None
+    if granted is not None and (lacking := missing(granted, own)):
+        raise Refusal(
+            say(
+                "I open threads only where you may do so yourself. For this you need: {permissions}.",
+                permissions=permission_names(lacking, say),
+            )
+        )
     return channel
 
 

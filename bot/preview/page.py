@@ -114,7 +114,9 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         assert bot.user is not None
         await bot.user.edit(username=NAME)
         guild = env.create_guild(GUILD)
-        readers = [guild.add_member(env.create_user(name.lower(), global_name=name, avatar=name)) for name in READERS]
+        role = guild.create_role("Readers", permissions=discord.Permissions(create_private_threads=True))
+        users = [env.create_user(name.lower(), global_name=name, avatar=name) for name in READERS]
+        readers = [guild.add_member(user, roles=[role]) for user in users]
         thread = await _conversation(app, guild, readers[0], questions)
         env.settle_timeout = PATIENCE_S
         pictures = avatars(bot.user, INK.value, zip(readers, READERS.keys(), READERS.values(), strict=True))

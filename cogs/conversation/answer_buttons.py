@@ -144,7 +144,7 @@ def _refuse_others(
         Refusal: it is not theirs to press.
     """
     asked = str(interaction.user.id) in askers
-    if not asked and not may_change(conversation, interaction.user, interaction.permissions):
+    if not asked and not may_change(interaction, conversation):
         raise Refusal(
             say(
                 "Only those who asked, whoever opened this conversation, or somebody with the permission "

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import discord
 import pytest
 from simcord.env import Env
 
@@ -49,7 +50,8 @@ async def stage(
 ) -> AsyncIterator[Stage]:
     guild = simcord_env.create_guild("Bookworms")
     channel = guild.create_text_channel("reading-room")
-    ann, ben = (guild.add_member(simcord_env.create_user(name)) for name in ("ann", "ben"))
+    own_threads = guild.create_role("readers", permissions=discord.Permissions(create_private_threads=True))
+    ann, ben = (guild.add_member(simcord_env.create_user(name), roles=[own_threads]) for name in ("ann", "ben"))
     files = SQLiteBookFiles(tmp_path / "books")
     yield Stage(simcord_env, app, model, guild, channel, ann, ben, files)
     await files.close()

@@ -1,0 +1,104 @@
+"""What somebody may do with a conversation is decided in its own channel, not where they ask for it."""
+
+import discord
+import pytest
+from simcord.actors import MemberActor
+from simcord.builders import ChannelHandle
+
+from tests.cogs.stage import Stage, labels, text_of
+
+
+def _overwritten(stage: Stage, name: str, **rules: discord.PermissionOverwrite) -> ChannelHandle:
+    """A channel in which everybody, or who is named, has other permissions."""
+    targets = {"everyone": stage.guild.default_role, "me": stage.guild.me}
+    everybody = {targets[who]: rule for who, rule in rules.items()}
+    return stage.guild.create_text_channel(name, overwrites=everybody)  # type: ignore[arg-type]
+
+
+def _moderator_of(stage: Stage, channel_name: str) -> tuple[MemberActor, ChannelHandle]:
+    """Somebody who manages threads in one channel alone."""
+    role = stage.guild.create_role("moderators")
+    own = stage.guild.create_text_channel(
+        channel_name, overwrites={role: discord.PermissionOverwrite(manage_threads=True)}
+    )
+    return stage.guild.add_member(stage.env.create_user("mod"), roles=[role]), own
+
+
+@pytest.mark.parametrize("command", ["delete", "rename"])
+async def test_who_manages_threads_in_one_channel_does_not_in_another(stage: Stage, command: str) -> None:
+    moderator, own = _moderator_of(stage, "mods")
+    thread = await stage.chat(await stage.book(), title="Of Ann")
+    conversation = await stage.conversation(thread)
+    options = {"title": "Mine now"} if command == "rename" else {}
+    refused = await moderator.slash(own, f"conversations {command}", conversation=conversation.id, **options)
+    assert "whose conversation this is" in text_of(refused)
+    assert (await stage.conversation(thread)).title == "Of Ann"
+
+
+async def test_who_manages_threads_in_its_channel_may_delete_it_from_anywhere(stage: Stage) -> None:
+    moderator, own = _moderator_of(stage, "mods")
+    book = await stage.book()
+    await stage.ann.slash(own, "chat", book=book.id, title="Of Ann")
+    [thread] = own.threads
+    conversation = await stage.conversation(thread)
+    asked = await moderator.slash(stage.channel, "conversations delete", conversation=conversation.id)
+    assert labels(asked) == ["Delete it", "Keep it"]
+
+
+async def test_a_thread_is_opened_only_where_the_person_may_open_one(stage: Stage) -> None:
+    quiet = _overwritten(stage, "quiet", everyone=discord.PermissionOverwrite(create_public_threads=False))
+    book = await stage.book()
+    me = stage.bot.get_channel(quiet.id)
+    assert isinstance(me, discord.TextChannel)
+    await me.set_permissions(me.guild.me, create_public_threads=True)
+    await stage.env.settle()
+    refused = await stage.ann.slash(quiet, "chat", book=book.id)
+    assert "only where you may do so yourself" in text_of(refused)
+    assert "“Create Public Threads”" in text_of(refused)
+    assert list(quiet.threads) == []
+
+
+class TestMoving:
+    """A conversation whose thread is gone is taken up where more people can see it only after a question."""
+
+    async def _begun_among_few(self, stage: Stage) -> tuple[MemberActor, str]:
+        friends = stage.guild.create_role("friends")
+        few = stage.guild.create_text_channel(
+            "few",
+            overwrites={
+                stage.guild.default_role: discord.PermissionOverwrite(view_channel=False),
+                friends: discord.PermissionOverwrite(view_channel=True),
+                stage.guild.me: discord.PermissionOverwrite(view_channel=True),  # type: ignore[dict-item]
+            },
+        )
+        friend = stage.guild.add_member(stage.env.create_user("friend"), roles=[friends])
+        book = await stage.book()
+        await friend.slash(few, "chat", book=book.id, title="Among few")
+        [thread] = few.threads
+        conversation = await stage.conversation(thread)
+        shown = stage.bot.get_channel(thread.id)
+        assert isinstance(shown, discord.Thread)
+        await shown.delete()
+        await stage.env.settle()
+        return friend, conversation.id
+
+    async def test_it_is_asked_first_and_then_done(self, stage: Stage) -> None:
+        friend, conversation = await self._begun_among_few(stage)
+        book = (await stage.app.storage.books.list())[0]
+        asked = await friend.slash(stage.channel, "chat", book=book.id, conversation=conversation)
+        assert "More people can see this channel" in text_of(asked)
+        assert list(stage.channel.threads) == []
+        assert asked.response
+        await friend.click(asked.response, label="Go on here")
+        assert [thread.name for thread in stage.channel.threads] == ["Among few"]
+
+    async def test_it_is_not_asked_where_the_same_people_see_it(self, stage: Stage) -> None:
+        book = await stage.book()
+        thread = await stage.chat(book, title="Among all")
+        conversation = await stage.conversation(thread)
+        shown = stage.bot.get_channel(thread.id)
+        assert isinstance(shown, discord.Thread)
+        await shown.delete()
+        await stage.env.settle()
+        await stage.ann.slash(stage.channel, "chat", book=book.id, conversation=conversation.id)
+        assert "Among all" in [thread.name for thread in stage.channel.threads]
