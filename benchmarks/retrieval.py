@@ -14,6 +14,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from time import perf_counter
@@ -24,7 +25,9 @@ from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
 from domain.library.evaluation import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
 from domain.library.search import layout, query, ranking, words
+from domain.library.search.languages import Analyzer
 from domain.library.search.layout import BookLayout
+from domain.library.search.query import query_terms
 from domain.library.search.sentences import MAX_SENTENCE
 
 MEASURES = ("answer@500w", "answer@1000w", "answer@2000w", "recall@1000w", "recall@5", "mrr", "median_ms")
@@ -67,9 +70,14 @@ def _grown(near: Callable[[int, int], float]) -> list[Change]:
     return [(query, "_grow", grown)]
 
 
+def _all_terms(analyzer: Analyzer, text: str) -> list[tuple[str, ...]]:
+    return query_terms(replace(analyzer, stop_words=frozenset()), text)
+
+
 VARIANTS: dict[str, list[Change]] = {
     "as it is": [],
-    "stop words searched": [(query, "STOP_WORDS", frozenset())],
+    "stop words searched": [(query, "query_terms", _all_terms)],
+    "runs of words not seen": [(query, "verbatim_gains", lambda index, layout, text: {})],
     "no endings taken off": [(words, "_without_ending", lambda word: word)],
     "no irregular forms": [(words, "IRREGULAR_FORMS", {})],
     "rare words as in BM25": [(ranking, "_RARITY", 1.0)],

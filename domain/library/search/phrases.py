@@ -1,24 +1,25 @@
-"""Phrases: where words stand that somebody remembers, exactly or by half.
+"""Phrases: where words stand in an order somebody gives, exactly or nearly, and what that adds to a search.
 
-Each remembered word votes, by how rare it is, for the stretches of text where the phrase would have to begin if that
-word were right. Where many votes come together the text is laid beside the phrase, word by word (`likeness.py`). So a
-few wrong, missing or misspelt words do not matter.
+`find_phrase` finds a line that is only half remembered: each word votes, by how rare it is, for the stretches of text
+where the phrase would have to begin if that word were right. Where many votes come together the text is aligned with
+the phrase, word by word. So a few wrong, missing or misspelt words do not matter.
 """
 
+import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from heapq import nlargest
-from itertools import islice
+from itertools import chain, islice, repeat
 from math import log
 
 from domain.book import PhraseHit
 from domain.library.search.excerpts import Excerpts
 from domain.library.search.index import BookIndex, find_forms
 from domain.library.search.layout import BookLayout
-from domain.library.search.words import word_spans, words_of
+from domain.library.search.words import fold, word_spans, words_of
 
 _FORGETTING = 2
 """How much more it matters that the phrase is there than that nothing else is: people leave out more than they add."""
@@ -107,7 +108,7 @@ def _alike(words: Sequence[str], others: Sequence[str]) -> int:
 
 
 MAX_WORDS = 80
-"""Words of a phrase that are looked at, the first ones."""
+"""Words of a phrase, or of a query, that are looked at, the first ones."""
 
 LEAST_SIMILARITY = 0.55
 """Below it a place has some words in common with the phrase, but nobody would say that it is the phrase."""
@@ -163,6 +164,124 @@ def phrase_places(index: BookIndex, layout: BookLayout, words: Sequence[str]) ->
         first = place - rarest
         if all(_stands(places[phrase[number]], first + number) for number in others):
             yield first
+
+
+QUOTED = 3.0
+"""What a sentence gains that has words which a query puts in quotation marks; else the best has 1 and what runs add."""
+
+_LEAST_RUN = 3
+"""Words of a query that follow each other in the book too, to count as a run."""
+
+_TELLING_RUN = 5
+"""Words of a run that is what is looked for, if it stands at one place only."""
+
+_RUN_POWER = 4
+"""Exponent on the share of the query that a run is: most of a query says where to look, a turn of phrase hardly."""
+
+_MOST_PLACES = 3_000
+"""Places of the rarest word of a run, and of a quotation: what is more frequent tells nothing about where to look."""
+
+_MOST_QUOTATIONS = 8
+"""Quotations of a query that are looked for, the first ones."""
+
+_QUOTATION = re.compile(
+    r"“([^“”]{1,300})”|\"([^\"]{1,300})\"|„([^“”]{1,300})[“”]|«([^«»]{1,300})»|»([^«»]{1,300})«|‹([^‹›]{1,300})›"
+    r"|「([^「」]{1,300})」|『([^『』]{1,300})』|(?<!\w)‘([^‘]{1,300}?)’(?!\w)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Words of a query, from the one at `start` on, that stand in the book from the ordinal `place` on."""
+
+    place: int
+    start: int
+    length: int
+
+
+def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
+    """What sentences gain, by their numbers, because words of the query stand in them as they do in the query.
+
+    A run of words gains the more, the more of the query it is, up to 1; a long one that stands nowhere else gains 1
+    more. A quotation gains QUOTED.
+    """
+    gains: dict[int, float] = defaultdict(float)
+    words = words_of(query)[:MAX_WORDS]
+    if len(words) >= _LEAST_RUN:
+        for run, gain in _valued_runs(index, layout, words):
+            for sentence in _sentences_of(layout, run.place, run.length):
+                gains[sentence] = max(gains[sentence], gain)
+    for quoted in _quotations(query):
+        places = list(islice(phrase_places(index, layout, quoted), _MOST_PLACES + 1))
+        for place in places if len(places) <= _MOST_PLACES else ():
+            for sentence in _sentences_of(layout, place, len(quoted)):
+                gains[sentence] += QUOTED
+    return gains
+
+
+def _quotations(query: str) -> list[tuple[str, ...]]:
+    """The words of each quotation in a query, but not those of one that is repeated."""
+    texts = (quotation[quotation.lastindex or 0] for quotation in _QUOTATION.finditer(query))
+    quoted = dict.fromkeys(tuple(words_of(text)[:MAX_WORDS]) for text in texts)
+    return [words for words in quoted if words][:_MOST_QUOTATIONS]
+
+
+def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
+    phrase, places = _places_of(index, layout, words, exact=True)
+    count = {word: sum(map(len, forms)) for word, forms in places.items()}
+    is_content = [
+        fold(word) not in index.analyzer.stop_words and bool(count[spelt])
+        for word, spelt in zip(words, phrase, strict=True)
+    ]
+    weights = [
+        log(1 + layout.word_count / (count[word] + 1)) if content else 0.0
+        for word, content in zip(phrase, is_content, strict=True)
+    ]
+    runs = list(_runs(phrase, places, is_content))
+    often = Counter((run.start, run.length) for run in runs)
+    for run in runs:
+        own = slice(run.start, run.start + run.length)
+        gain = (sum(weights[own]) / sum(weights)) ** _RUN_POWER
+        alone = run.length >= _TELLING_RUN and often[run.start, run.length] == 1
+        yield run, gain + alone
+
+
+def _runs(phrase: Sequence[str], places: _Places, is_content: Sequence[bool]) -> Iterator[_Run]:
+    """The longest runs around words that are no stop words and not too frequent."""
+    reached: dict[int, int] = {}
+    for number, word in enumerate(phrase):
+        if not is_content[number] or sum(map(len, places[word])) > _MOST_PLACES:
+            continue
+        beside: set[int] = set()
+        for neighbour in (number - 1, number + 1):
+            if 0 <= neighbour < len(phrase):
+                own, others = chain.from_iterable(places[word]), places[phrase[neighbour]]
+                beside.update(_beside(list(own), others, neighbour - number))
+        for place in sorted(beside):
+            offset = place - number
+            if reached.get(offset, 0) > number:
+                continue
+            start, end = number, number + 1
+            while start and _stands(places[phrase[start - 1]], offset + start - 1):
+                start -= 1
+            while end < len(phrase) and _stands(places[phrase[end]], offset + end):
+                end += 1
+            reached[offset] = end
+            if end - start >= _LEAST_RUN:
+                yield _Run(offset + start, start, end - start)
+
+
+def _beside(places: Sequence[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
+    """Those of the places from which one of the forms stands at this distance."""
+    wanted = [place + distance for place in places]
+    for others in forms:
+        found = zip(wanted, map(bisect_left, repeat(others), wanted), strict=True)
+        yield from (want - distance for want, at in found if at < len(others) and others[at] == want)
+
+
+def _sentences_of(layout: BookLayout, place: int, length: int) -> range:
+    """The sentences that words stand in, by the ordinal of the first and their number."""
+    return range(bisect_right(layout.words, place) - 1, bisect_right(layout.words, place + length - 1))
 
 
 def _places_of(index: BookIndex, layout: BookLayout, words: Sequence[str], *, exact: bool) -> tuple[list[str], _Places]:

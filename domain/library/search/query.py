@@ -10,6 +10,7 @@ from itertools import chain
 from domain.library.search.index import BookIndex, WordForm, find_forms, forms_of_stem
 from domain.library.search.languages import Analyzer
 from domain.library.search.layout import BookLayout
+from domain.library.search.phrases import verbatim_gains
 from domain.library.search.ranking import score_sentences
 from domain.library.search.words import fold, is_dense, words_of
 
@@ -160,6 +161,8 @@ def search(index: BookIndex, layout: BookLayout, queries: Sequence[str], top_k: 
     for query in list(dict.fromkeys(queries))[:MAX_QUERIES]:
         if terms := find_terms(index, layout, query):
             found = score_sentences(layout, terms)
+            for sentence, gain in verbatim_gains(index, layout, query[:MAX_QUERY_CHARACTERS]).items():
+                found[sentence] = found.get(sentence, 0.0) + gain
             scores = found | {sentence: score + found.get(sentence, 0.0) for sentence, score in scores.items()}
     return _passages(layout, scores, count)
 

@@ -1,0 +1,81 @@
+"""Words that stand in the book as they do in the query win over the same words scattered."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from domain.library.search.phrases import QUOTED, verbatim_gains
+from tests.domain.library.indexed import WordIndex, reading_of
+
+SCATTERED = "The lamp was bright, and the keeper of the harbour kept the old lamp; the old keeper had a bright lamp."
+FILLING = "Nothing else happened on that day, and all of them went home early."
+
+
+def a_book(*lines: str) -> str:
+    return "\n\n".join(part for line in lines for part in [*[FILLING] * 30, line])
+
+
+def first_for(query: str, *lines: str) -> str:
+    return reading_of(a_book(*lines)).search([query], 1)[0].text
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'Who had "the old bright lamp"?',
+        "Who had “the old bright lamp” of the keeper?",
+        "Wer hatte „the old bright lamp“?",
+        "«the old bright lamp» keeper harbour",
+        "‘The old bright lamp’ keeper harbour",
+        "“THE OLD—BRIGHT LAMP” keeper harbour",
+    ],
+)
+def test_words_in_quotation_marks_win(query: str) -> None:
+    line = "Nobody ever mentioned the old bright lamp."
+    assert line in first_for(query, *[SCATTERED] * 3, line, *[SCATTERED] * 3)
+
+
+def test_one_word_in_quotation_marks_is_meant_as_it_is_written() -> None:
+    line = "He had kept it."
+    assert line in first_for('"kept" keeper lamps', "The keeper keeps his lamp, and the keeper keeps a lamp.", line)
+
+
+def test_of_two_quotations_a_passage_with_both_wins() -> None:
+    one, both = "The white rabbit ran.", "The white rabbit met the mad hatter."
+    assert both in first_for('"white rabbit" and "mad hatter"', one, "The mad hatter sat.", both, one)
+
+
+@pytest.mark.parametrize("query", ["the old bright lamp", "where was the old bright lamp?", "old bright lamp"])
+def test_a_run_of_words_wins_over_scattered_ones(query: str) -> None:
+    line = "Nobody ever mentioned the old bright lamp."
+    assert line in first_for(query, *[SCATTERED] * 3, line, *[SCATTERED] * 3)
+
+
+def test_a_long_run_wins_whatever_else_is_asked() -> None:
+    line = "It stood on the far side of the hill."
+    query = "keeper lamp harbour bright: who stood on the far side of the hill"
+    assert line in first_for(query, *[SCATTERED] * 3, line, *[SCATTERED] * 3)
+
+
+def test_a_quotation_that_is_not_there_changes_nothing() -> None:
+    reading = reading_of(a_book(SCATTERED))
+    assert reading.search(['"keeper zeppelin" lamp'], 5) == reading.search(["keeper zeppelin lamp"], 5)
+
+
+def test_nothing_unread_is_quoted() -> None:
+    text = a_book(SCATTERED, "Nobody ever mentioned the old bright lamp.")
+    index = WordIndex(text)
+    bound = text.index("Nobody") + 20
+    assert not verbatim_gains(index, index.layout.clip(bound, index.read), '"the old bright lamp"')
+    assert max(verbatim_gains(index, index.layout, '"the old bright lamp"').values()) >= QUOTED
+
+
+@given(st.lists(st.sampled_from(["the", "lamp", "keeper", "of", "old"]), min_size=3, max_size=9))
+def test_a_run_is_found_wherever_it_stands(words: list[str]) -> None:
+    index = WordIndex(a_book(f"Then {' '.join(words)} again."))
+    gained = verbatim_gains(index, index.layout, " ".join(words))
+    has_content = any(word not in index.analyzer.stop_words for word in words)
+    assert bool(gained) == has_content
+    if has_content:
+        best = max(gained, key=gained.__getitem__)
+        assert " ".join(words) in index.read(index.layout.starts[best], index.layout.ends[best])
