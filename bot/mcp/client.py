@@ -30,6 +30,8 @@ MOST_HANGS = 2
 
 STARTING = "it is still starting"
 _MOST_PAGES = 100
+_FORGOTTEN = "it has forgotten the session"
+_SETTLING_LOOKS = 20
 _CLOSING_S = 0.25
 """How long it may take until the end of a stream is seen, after the call that met it has failed."""
 
@@ -42,15 +44,26 @@ class ServerUnavailableError(Exception):
 
 @dataclass(slots=True)
 class _Connection:
-    """A client that is connected. `lost` is set when the line is known to be broken, with `problem` the reason."""
+    """A client that is connected. `lost` is set when the line is known to be broken, with `problem` the reason.
+
+    `calls` counts those under way: where the server has forgotten the session, each is to hear that for itself.
+    """
 
     client: Client
+    calls: int = 0
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     problem: str = ""
 
     def give_up(self, problem: str) -> None:
         self.problem = self.problem or problem
         self.lost.set()
+
+    async def settled(self) -> None:
+        """Return once no call is under way, or after a moment."""
+        for _ in range(_SETTLING_LOOKS):
+            if not self.calls:
+                return
+            await asyncio.sleep(_CLOSING_S / 5)
 
 
 class ServerLink:
@@ -111,6 +124,7 @@ class ServerLink:
         connection = await self._connected()
         session_lost: list[int] = []
         SESSION_LOST.set(session_lost)
+        connection.calls += 1
         try:
             result = await self._in_time(connection.client, tool, arguments)
         except TimeoutError:
@@ -121,11 +135,13 @@ class ServerLink:
         except MCPError as error:
             self._hangs = 0
             if session_lost:
-                connection.give_up("it has forgotten the session")
+                connection.give_up(_FORGOTTEN)
                 raise _SessionForgottenError from error
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
             raise
+        finally:
+            connection.calls -= 1
         self._hangs = 0
         return result
 
@@ -186,6 +202,8 @@ class ServerLink:
                     if self._changed.is_set() and not connection.lost.is_set():
                         await self._relist(connection.client)
             self._up.clear()
+            if connection.problem == _FORGOTTEN:
+                await connection.settled()
             self.problem = connection.problem or ("the line broke" if self.address.url else "the program ended")
 
     @asynccontextmanager

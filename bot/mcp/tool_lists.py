@@ -8,6 +8,8 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from mcp import types
+from mcp_types.methods import validate_server_result
+from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import ValidationError
 
 MOST_TOOLS = 100
@@ -33,12 +35,14 @@ def read_list(entries: Iterable[Any], left_out: dict[str, str]) -> list[Any]:
         name = entry.get("name") if isinstance(entry, dict) else None
         try:
             tool = types.Tool.model_validate(_mended(entry), by_name=False)
+            listed = tool.model_dump(by_alias=True, mode="json", exclude_none=True)
+            validate_server_result("tools/list", LATEST_HANDSHAKE_VERSION, {"tools": [listed]})
         except ValidationError as error:
             fault = error.errors()[0]
             place = ".".join(map(str, fault["loc"])) or "the entry"
             left_out[name if isinstance(name, str) and name else f"number {number}"] = f"{place}: {fault['msg']}"
         else:
-            good.append(tool.model_dump(by_alias=True, mode="json", exclude_none=True))
+            good.append(listed)
     return good
 
 

@@ -11,13 +11,15 @@ from tests.doubles.mcp_server import answer
 class McpHttpDouble:
     """Keeps sessions. `methods` are those it was asked for.
 
-    `restart` forgets all sessions; one that is `forgetful` knows none in a call; one that is `down` refuses everything.
+    `restart` forgets all sessions; one that is `forgetful` knows none in a call; one that is `down` refuses everything,
+    and with `needed` whatever does not come with these headers.
     """
 
     def __init__(self) -> None:
         self.sessions: set[str] = set()
         self.down = False
         self.forgetful = False
+        self.needed: dict[str, str] = {}
         self.methods: list[str] = []
         self.base_url = ""
         self._runner: web.AppRunner | None = None
@@ -40,6 +42,8 @@ class McpHttpDouble:
         self.sessions.clear()
 
     async def _post(self, request: web.Request) -> web.Response:
+        if any(request.headers.get(name) != value for name, value in self.needed.items()):
+            return web.Response(status=401)
         if self.down:
             return web.Response(status=503)
         message = await request.json()

@@ -3,12 +3,16 @@
 It speaks the handshake of 2025-06-18. Its tools: `echo` gives back its text, `add` adds, `fail` reports an error,
 `blank` returns nothing, `picture` returns no text, `sleep` takes its time, `die` ends the process in the middle of
 the call, `env` tells an environment variable, `count` has a result without text, and `attach` one with attachments.
+`work` tells of its progress, `refuse` is an error of the protocol with a code of the caller's choice, `learn` adds the
+tool `learned` and says so, and `look` is the only one that says it changes nothing. The variable `ODD_TOOLS` has
+a JSON list of more tools, of any kind. `calls` tells how often tools have been called.
 """
 
 import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
@@ -27,22 +31,45 @@ TOOLS: list[Json] = [
     {"name": "env", "description": "Tell a variable.", "inputSchema": _TEXT},
     {"name": "count", "description": "Return numbers alone.", "inputSchema": {"type": "object"}},
     {"name": "attach", "description": "Return a note and a link.", "inputSchema": {"type": "object"}},
+    {"name": "work", "description": "Work step by step.", "inputSchema": {"type": "object"}},
+    {"name": "refuse", "description": "Refuse with a code.", "inputSchema": {"type": "object"}},
+    {"name": "learn", "description": "Learn another tool.", "inputSchema": {"type": "object"}},
+    {"name": "calls", "description": "Tell how many calls there were.", "inputSchema": {"type": "object"}},
+    {
+        "name": "look",
+        "description": "Only look.",
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True},
+    },
     {"name": "name.with/odd characters", "description": "Oddly named.", "inputSchema": {"type": "object"}},
 ]
 
 
-def answer(message: Json) -> Json | None:
-    """The reply to a message; None to a notification."""
+_LEARNED: list[Json] = []
+_CALLED: list[str] = []
+Notify = Callable[[str, Json], None]
+
+
+class Refused(Exception):
+    """An error of the protocol, with this code."""
+
+
+def answer(message: Json, notify: Notify = lambda method, params: None) -> Json | None:
+    """The reply to a message; None to a notification. `notify` sends what is to be heard before it."""
     if "id" not in message:
         return None
     reply: Json = {"jsonrpc": "2.0", "id": message["id"]}
+    params = message.get("params", {})
     match message["method"]:
         case "initialize":
-            return {**reply, "result": _hello(message["params"]["protocolVersion"])}
+            return {**reply, "result": _hello(params["protocolVersion"])}
         case "tools/list":
-            return {**reply, "result": _page(int(message.get("params", {}).get("cursor", 0)))}
+            return {**reply, "result": _page(int(params.get("cursor", 0)))}
         case "tools/call":
-            return {**reply, "result": _call(message["params"]["name"], message["params"].get("arguments", {}))}
+            try:
+                return {**reply, "result": _call(params["name"], params.get("arguments", {}), params, notify)}
+            except Refused as refused:
+                return {**reply, "error": {"code": refused.args[0], "message": "no, the server says"}}
     return {**reply, "error": {"code": -32601, "message": "Method not found"}}
 
 
@@ -53,12 +80,28 @@ def _hello(version: str) -> Json:
 
 def _page(start: int) -> Json:
     """Five tools at a time."""
-    more = {"nextCursor": str(start + 5)} if start + 5 < len(TOOLS) else {}
-    return {"tools": TOOLS[start : start + 5], **more}
+    tools = [*TOOLS, *json.loads(os.environ.get("ODD_TOOLS", "[]")), *_LEARNED]
+    more = {"nextCursor": str(start + 5)} if start + 5 < len(tools) else {}
+    return {"tools": tools[start : start + 5], **more}
 
 
-def _call(tool: str, arguments: Json) -> Json:
+def _call(tool: str, arguments: Json, params: Json, notify: Notify) -> Json:  # noqa: C901 - one line a tool
+    _CALLED.append(tool)
     match tool:
+        case "work":
+            for step in range(arguments["steps"]):
+                time.sleep(arguments["seconds"])
+                token = params["_meta"]["progressToken"]
+                notify("notifications/progress", {"progressToken": token, "progress": step})
+            return _text("worked")
+        case "refuse":
+            raise Refused(arguments["code"])
+        case "learn":
+            _LEARNED.append({"name": "learned", "description": "Learned.", "inputSchema": {"type": "object"}})
+            notify("notifications/tools/list_changed", {})
+            return _text("learned it")
+        case "calls":
+            return _text(str(len(_CALLED)))
         case "echo":
             return _text(arguments["text"])
         case "add":
@@ -91,11 +134,18 @@ def _text(text: str) -> Json:
 
 def serve_stdio() -> None:
     """Serve until standard input ends."""
+
+    def send(message: Json) -> None:
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+    def notify(method: str, params: Json) -> None:
+        send({"jsonrpc": "2.0", "method": method, "params": params})
+
     sys.stderr.write("this double talks on standard error, too\n")
     for line in sys.stdin:
-        if (reply := answer(json.loads(line))) is not None:
-            sys.stdout.write(json.dumps(reply) + "\n")
-            sys.stdout.flush()
+        if (reply := answer(json.loads(line), notify)) is not None:
+            send(reply)
 
 
 if __name__ == "__main__":

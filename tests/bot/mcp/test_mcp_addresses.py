@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.mcp.addresses import ServerAddress, parse_servers
+from bot.mcp.addresses import ClientCredentials, ServerAddress, parse_servers
 from domain.errors import SettingsError
 
 
@@ -31,7 +31,34 @@ from domain.errors import SettingsError
     ],
 )
 def test_entries_are_read(text: str, addresses: tuple[ServerAddress, ...]) -> None:
-    assert parse_servers(text) == addresses
+    assert parse_servers(text, {}) == addresses
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("f[a,b]=run", ServerAddress("f", command=("run",), tools=("a", "b"))),
+        ("n[a]=http://h/mcp", ServerAddress("n", url="http://h/mcp", tools=("a",))),
+        ("n=http://h/${KEY}", ServerAddress("n", url="http://h/k")),
+        ("f=TOKEN=${KEY} run ${KEY}", ServerAddress("f", command=("run", "${KEY}"), environment=(("TOKEN", "k"),))),
+        (
+            "n=http://h header='Authorization: Bearer ${KEY}' header=X:1",
+            ServerAddress("n", url="http://h", headers=(("Authorization", "Bearer k"), ("X", "1"))),
+        ),
+        ("n=http://h transport=sse", ServerAddress("n", url="http://h", legacy_sse=True)),
+        (
+            "n=http://h client_id=me client_secret=${KEY} issuer=https://auth scope='a b'",
+            ServerAddress("n", url="http://h", oauth=ClientCredentials("me", "k", "https://auth", "a b")),
+        ),
+    ],
+)
+def test_an_entry_may_say_more(text: str, address: ServerAddress) -> None:
+    assert parse_servers(text, {"KEY": "k"}) == (address,)
+
+
+def test_secrets_are_not_shown_with_an_address() -> None:
+    text = "a=http://h header=X:${KEY} client_id=i client_secret=${KEY} issuer=https://x; b=T=${KEY} run"
+    assert "s3cret" not in repr(parse_servers(text, {"KEY": "s3cret"}))
 
 
 @pytest.mark.parametrize(
@@ -45,8 +72,15 @@ def test_entries_are_read(text: str, addresses: tuple[ServerAddress, ...]) -> No
         ("a=KEY=1", "gives 'a' neither a URL nor a command"),
         ("a=run; a=http://h/mcp", "names 'a' twice"),
         ("a=run 'oops", "Check its quotation marks"),
+        ("a[]=run", "names no tools of 'a'"),
+        ("a[b=run", "Write name=URL"),
+        ("a=http://h more", "has 'more' after the URL of 'a'"),
+        ("a=http://h header=nothing", "has a header of 'a' that is none"),
+        ("a=http://h transport=pigeon", "gives 'a' the transport 'pigeon'"),
+        ("a=http://h client_id=me", "gives 'a' no client_secret and no issuer"),
+        ("a=http://h header='X: ${NOT_THERE}'", "names the variable NOT_THERE, which is not set"),
     ],
 )
 def test_an_entry_that_makes_no_sense_is_named(text: str, sentence: str) -> None:
     with pytest.raises(SettingsError, match=sentence):
-        parse_servers(text)
+        parse_servers(text, {})

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 
 from bot.mcp import client
 from bot.mcp import tools as tools_module
-from bot.mcp.addresses import ServerAddress
+from bot.mcp.addresses import ServerAddress, parse_servers
+from bot.mcp.tool_lists import MOST_TOOLS
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from domain.event import Approval
 from domain.tool_use import ToolDefinition, ToolResult
@@ -294,3 +296,147 @@ class TestHttp:
         for _ in range(2):
             assert error_of(await call(tools, "web_echo", text="x"))
         await tools.close()
+
+    async def test_a_header_goes_along_with_every_request(self, server: McpHttpDouble) -> None:
+        server.needed = {"X-Key": "s3cret"}
+        (address,) = parse_servers(f"web={server.base_url} header='X-Key: ${{KEY}}'", {"KEY": "s3cret"})
+        assert "s3cret" not in repr(address)
+        async with open_mcp_tools([address], timeout=5) as tools:
+            assert (await call(tools, "web_echo", text="x")).content == "x"
+
+    async def test_without_the_header_it_is_missing_and_says_so(self, server: McpHttpDouble) -> None:
+        server.needed = {"X-Key": "s3cret"}
+        async with open_mcp_tools([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+            assert list(tools.missing()) == ["web"]
+
+    @pytest.mark.parametrize("code", [-32600, -32000, -32001])
+    async def test_an_error_that_the_server_reports_is_no_lost_session(
+        self, http: McpTools, server: McpHttpDouble, code: int
+    ) -> None:
+        assert error_of(await call(http, "web_refuse", code=code)) == "no, the server says"
+        assert server.methods.count("initialize") == 1
+        assert server.methods.count("tools/call") == 1
+
+    async def test_another_session_that_is_lost_meanwhile_carries_nothing_out_twice(
+        self, http: McpTools, server: McpHttpDouble
+    ) -> None:
+        before = server.methods.count("tools/call")
+        server.restart()
+        results = await asyncio.gather(*(call(http, "web_echo", text=str(n)) for n in range(5)))
+        assert [result.content for result in results] == [str(n) for n in range(5)]
+        carried_out = server.methods.count("tools/call") - before
+        assert carried_out <= 10, "each at most once refused with 404, and once carried out"
+
+
+class TestErrorsOfServers:
+    @pytest.mark.parametrize("code", [-32600, -32000, -32603])
+    async def test_what_a_server_reports_is_its_sentence_and_restarts_nothing(
+        self, mortal: ServerAddress, pid_of_mortal: Callable[[], int], code: int
+    ) -> None:
+        async with open_mcp_tools([mortal], timeout=10) as tools:
+            first = pid_of_mortal()
+            assert error_of(await call(tools, "mortal_refuse", code=code)) == "no, the server says"
+            assert (await call(tools, "mortal_calls")).content == "2"
+            assert pid_of_mortal() == first
+
+    async def test_progress_gives_a_call_its_time_again(self) -> None:
+        async with open_mcp_tools([program()], timeout=1.0) as tools:
+            assert (await call(tools, "double_work", steps=6, seconds=0.4)).content == "worked"
+
+    async def test_a_server_that_hangs_twice_is_started_anew(
+        self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
+    ) -> None:
+        async with open_mcp_tools([mortal], timeout=0.3) as tools:
+            first = pid_of_mortal()
+            for _ in range(2):
+                assert "timed out" in error_of(await call(tools, "mortal_sleep", seconds=600))
+            await until(lambda: pid_of_mortal() != first and not tools.missing())
+            assert (await call(tools, "mortal_echo", text="back")).content == "back"
+
+
+class TestLists:
+    async def test_a_tool_that_is_learned_joins(self, stdio: McpTools) -> None:
+        assert (await call(stdio, "double_learn")).content == "learned it"
+        await until(lambda: "learned" in stdio.status()[0].tools)
+        assert (await call(stdio, "double_learned")).content == "called learned"
+
+    async def test_only_the_chosen_tools_are_used(self) -> None:
+        address = replace(program(), tools=("echo", "no_such"))
+        async with open_mcp_tools([address], timeout=10) as tools:
+            (status,) = tools.status()
+        assert status.tools == ("echo",)
+        assert status.left_out == {"no_such": "the server has no such tool"}
+
+    async def test_what_cannot_be_used_is_left_out_by_name_and_the_others_stay(self) -> None:
+        odd = [
+            {"name": "no_schema"},
+            {"name": "list", "inputSchema": []},
+            {"name": "text", "inputSchema": {"type": "string"}},
+            {"name": "broken", "inputSchema": {"type": "object", "properties": {"a": {"type": 7}}}},
+            {"name": "either", "inputSchema": {"type": "object", "oneOf": [{}]}},
+            {"name": "spaced", "inputSchema": {"type": "object", "properties": {"a b": {}}}},
+            {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://x/y"}}}},
+            {"name": "huge", "inputSchema": {"type": "object", "properties": {"a": {"description": "x" * 20_000}}}},
+            {"name": "echo", "inputSchema": {"type": "object"}},
+            {"inputSchema": {"type": "object"}},
+            "nonsense",
+            {"name": "no_type", "inputSchema": {"properties": {}}, "outputSchema": 7, "annotations": "x"},
+            {"name": "wordy", "description": "x" * 9_000, "inputSchema": {"type": "object"}},
+        ]
+        async with open_mcp_tools([program(ODD_TOOLS=json.dumps(odd))], timeout=10) as tools:
+            (status,) = tools.status()
+            registry = ToolRegistry()
+            tools.register_in(registry)
+            wordy = next(each for each in registry.get_definitions() if each.name == "double_wordy")
+        assert set(status.tools) == {each["name"] for each in TOOLS} | {"no_type", "wordy"}
+        assert {"no_schema", "list", "text", "broken", "either", "spaced", "far", "huge", "echo"} < set(status.left_out)
+        assert len(wordy.description) == 8_000
+
+    async def test_there_is_room_for_a_hundred_tools_in_all(self) -> None:
+        many = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(95)]
+        servers = [program("one", ODD_TOOLS=json.dumps(many)), program("two")]
+        async with open_mcp_tools(servers, timeout=10) as tools:
+            registry = ToolRegistry()
+            tools.register_in(registry)
+            one, two = tools.status()
+        assert len(registry) == len(one.tools) + len(two.tools) == MOST_TOOLS
+        assert set(one.left_out.values()) == {"there is room for 100 tools in all"}
+        assert set(two.left_out) == {each["name"] for each in TOOLS}
+
+
+class TestApproval:
+    async def test_a_tool_that_only_reads_asks_nobody(self, stdio: McpTools) -> None:
+        registry = ToolRegistry()
+        stdio.register_in(registry)
+        assert as_result(await registry.build_dispatcher()("double_look", {})).content == "called look"
+
+    async def test_without_anybody_to_ask_nothing_is_carried_out(self, stdio: McpTools) -> None:
+        registry = ToolRegistry()
+        stdio.register_in(registry)
+        result = as_result(await registry.build_dispatcher()("double_echo", {"text": "x"}))
+        assert "nobody here who could allow it" in error_of(result)
+        assert (await call(stdio, "double_calls")).content == "1", "this very call"
+
+    @pytest.mark.parametrize("approval", [Approval.REFUSED, Approval.UNANSWERED])
+    async def test_what_is_not_allowed_is_not_carried_out(self, stdio: McpTools, approval: Approval) -> None:
+        asked: list[tuple[str, dict[str, Any]]] = []
+
+        async def ask(tool: str, arguments: dict[str, Any]) -> Approval:
+            asked.append((tool, arguments))
+            return approval
+
+        registry = ToolRegistry()
+        stdio.register_in(registry, ToolContext(approve=ask))
+        assert "was done" in error_of(as_result(await registry.build_dispatcher()("double_echo", {"text": "x"})))
+        assert asked == [("double_echo", {"text": "x"})]
+        assert (await call(stdio, "double_calls")).content == "1", "this very call"
+
+
+class TestStart:
+    async def test_a_server_that_never_answers_holds_nobody_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tools_module, "START_S", 0.1)
+        mute = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
+        async with open_mcp_tools([mute, program()], timeout=10) as tools:
+            assert tools.missing()["mute"] == "it is still starting"
+            await until(lambda: list(tools.missing()) == ["mute"])
+            assert (await call(tools, "double_echo", text="joined")).content == "joined"
