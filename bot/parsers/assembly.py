@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.parsers.chapters import Heading, chapters_from
+from bot.parsers.chapters import Heading, chapters_from, with_numbers_of_contents
 from bot.parsers.limits import ReadingLimits
 from bot.parsers.text.gutenberg import Wrapping, unwrap
 from bot.parsers.text.headings import find_headings
@@ -70,6 +70,8 @@ def _pause_near(text: str, wish: int, end: int) -> int:
 
 
 _FEWEST_CHAPTERS = 2
+_FAR_MORE = 1.5
+_VERY_LONG_CHAPTER = 60_000
 _LONGEST_MARKED_PAGE = 10_000
 FRONT_LABEL = "front"
 
@@ -165,12 +167,19 @@ def _cut_marks(marks: Sequence[PageMark], start: int, end: int) -> Iterable[Page
 
 
 def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
+    """The chapters of the most trusted outline, unless another one divides the book far more finely."""
     best: tuple[Chapter, ...] = ()
     for headings in draft.outlines:
-        best = max(best, chapters_from(draft.text, headings, title), key=len)
-        if len(best) >= _FEWEST_CHAPTERS:
-            return best
-    return max(best, chapters_from(draft.text, find_headings(draft.text), title), key=len)
+        found = chapters_from(draft.text, headings, title)
+        if len(best) < _FEWEST_CHAPTERS or len(found) > _FAR_MORE * len(best):
+            best = max(best, found, key=len)
+    if len(best) >= _FEWEST_CHAPTERS and len(draft.text) < len(best) * _VERY_LONG_CHAPTER:
+        return with_numbers_of_contents(draft.text, best)
+    found = chapters_from(draft.text, find_headings(draft.text), title)
+    is_regular = sum(1 for chapter in found if chapter.printed) * 10 >= len(found) * 7
+    if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
+        best = max(best, found, key=len)
+    return with_numbers_of_contents(draft.text, best)
 
 
 def _title_page(text: str, chapters: Sequence[Chapter]) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from bot.parsers.headings import Label, Rank, is_not_the_book, parse_label, parse_numeral
 from bot.parsers.titles import chapter_title, one_line, with_subtitle
 from domain.book import Chapter
+from domain.library.numerals import number_value
 
 
 def middle(values: Iterable[float]) -> float:
@@ -29,6 +30,7 @@ _LONGEST_CONTENTS = 20_000
 _LONGEST_LINE = 200
 _LIKE_A_CHAPTER = 4
 _FEW_PARTS = 3
+_FEW_STORIES = 2
 _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
@@ -158,11 +160,14 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
     """Headings before the book's first chapter that only say what it is called and who wrote it, left out."""
     if headings and _is_book_title(text, headings, _key(book_title)):
         headings = headings[1:]
-    first_label = next((at for at, heading in enumerate(headings) if is_label(heading.title)), 0)
+    first_label = next((at for at, heading in enumerate(headings) if _label(heading)), 0)
+    titled = Counter(heading.level for heading in headings[first_label:] if not _label(heading))
     front = [
         heading
         for heading, below in pairwise(headings[: first_label + 1])
-        if is_not_the_book(heading.title) or not _is_front_matter(heading, below)
+        if is_not_the_book(heading.title)
+        or not _is_front_matter(heading, below)
+        or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
     ]
     return [*front, *headings[first_label:]]
 
@@ -176,7 +181,7 @@ def _is_front_matter(heading: Heading, below: Heading) -> bool:
 def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:
     """Whether the first heading is the book's title: by name, as the only one of its level, or with little under it."""
     first, *others = headings
-    if not others or is_label(first.title) or first.start > _FRONT_MATTER_CHARACTERS:
+    if not others or _label(first) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
     key = _key(first.title)
     if (book_key and (key in book_key or book_key in key)) or all(heading.level > first.level for heading in others):
@@ -184,6 +189,8 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
     usual = middle(
         below.start - above.end for above, below in pairwise([*others, Heading(len(text), len(text), "", 0)])
     )
+    if others[0].level > first.level:
+        return False
     return first.start == 0 and others[0].start - first.end < min(_TITLE_PAGE_CHARACTERS, usual / _LIKE_A_CHAPTER)
 
 
@@ -458,3 +465,31 @@ def _chapters(headings: Sequence[_Placed], length: int) -> tuple[Chapter, ...]:
         result.append(Chapter(number, title, heading.start, end, len(open_parts) + 1, printed, parent))
         open_parts.append((heading.level, title))
     return tuple(result)
+
+
+_FRONT = 60_000
+_MOST_NUMBERED = 1_000
+_BEFORE = 12
+_NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?\s*$")
+
+
+def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """Chapters whose headings have no numbers, with those that the printed table of contents gives them."""
+    bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
+    if len(bare) < _FEW_PARTS or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
+        return chapters
+    front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
+    numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
+    values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
+    if len(values) * 10 < len(bare) * 7 or any(above > below for above, below in pairwise(values) if below != 1):
+        return chapters
+    return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
+
+
+def _number_in(front: str, title: str) -> str:
+    """The number right before a title in a table, as printed; empty where there is none."""
+    name, at = " ".join(title.split()).casefold(), -1
+    while (at := front.find(name, at + 1)) >= 0:
+        if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):
+            return match[1].upper()
+    return ""

@@ -121,6 +121,12 @@ class Label:
     value: int | None = None
     is_certain: bool = True
 
+    @property
+    def word(self) -> str:
+        """The label without its number: "kapitel" of "Erstes Kapitel"."""
+        name = self.name.removesuffix(self.number) if self.number else self.name
+        return (name.removeprefix(self.number) if name == self.name else name).strip(" .").casefold()
+
 
 @lru_cache(maxsize=8_192)
 def parse_label(line: str) -> Label | None:
@@ -227,7 +233,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]
-    is_alone = not text[end_of_line:].strip(_TRAIL) and unknown[:1] == unknown[:1].upper()
+    is_alone = not text[end_of_line:].strip(_TRAIL) and (unknown[:1] == unknown[:1].upper() or len(words) == start + 1)
     return (unknown, end_of_line, False) if is_alone and not _TITLE_JOINT.search(unknown) else None
 
 

@@ -139,7 +139,7 @@ class _Walk:
         return True
 
     def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
-        said = (attributes.get("title"), attributes.get("aria-label"), _little_text(node), attributes.get("id"))
+        said = (attributes.get("title"), attributes.get("aria-label"), little_text(node), attributes.get("id"))
         texts = (text for text in said if text and len(text) <= _LONGEST_LABEL)
         label = next((match[1] for text in texts if (match := _PAGE_LABEL.fullmatch(text))), None)
         if label is None:
@@ -149,7 +149,7 @@ class _Walk:
 
     def _enter_link(self, node: "LexborNode", kinds: list[str]) -> bool:
         """A note's number is set apart from the word before it."""
-        number = _little_text(node)
+        number = little_text(node)
         if number is None or not _NOTE_NUMBER.fullmatch(number):
             return True
         parent = node.parent
@@ -227,11 +227,11 @@ def _kinds(attributes: Mapping[str, str | None]) -> list[str]:
 
 def _reads_as_page_mark(node: "LexborNode") -> bool:
     """Whether all there is in an element is the number of the page."""
-    text = _little_text(node)
+    text = little_text(node)
     return text is not None and len(text) <= _LONGEST_PAGE_MARK
 
 
-def _little_text(node: "LexborNode") -> str | None:
+def little_text(node: "LexborNode") -> str | None:
     """The text in an element, or None if there is more than in a label: elements may hold each other by thousands."""
     text, waiting = "", [node.child]
     for _ in range(_MOST_NODES_OF_LABEL):

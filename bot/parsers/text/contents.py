@@ -101,9 +101,8 @@ def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) 
     """Runs of labelled lines with no text between them, which come again outside of the run."""
     keys = _keys(lines)
     places: dict[tuple[object, ...], list[int]] = {}
-    for at, names in enumerate(keys):
-        for name in names:
-            places.setdefault(name, []).append(at)
+    for at, name in enumerate(keys):
+        places.setdefault(name, []).append(at)
     starts = [block.start for block in blocks]
     result = []
     first = 0
@@ -116,10 +115,11 @@ def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) 
     return result
 
 
-def _keys(lines: Sequence[TableLine]) -> list[tuple[tuple[object, ...], ...]]:
-    """What a line is known by: its number in the part it stands in, and its title."""
+def _keys(lines: Sequence[TableLine]) -> list[tuple[object, ...]]:
+    """What a line is known by: its title, where that comes again, or else its number in the part it stands in."""
     above: dict[int, object] = {}
-    result = []
+    numbers: list[tuple[object, ...]] = []
+    titles: list[tuple[object, ...]] = []
     for line in lines:
         rank = line.label.rank or 0
         own = line.label.value if line.label.value is not None else letters(line.label.name)
@@ -129,11 +129,10 @@ def _keys(lines: Sequence[TableLine]) -> list[tuple[tuple[object, ...], ...]]:
                 del above[deeper]
             above[rank] = own
         title = letters(_without_page(line.label.title))[:24]
-        names: list[tuple[object, ...]] = [(parent, rank, own)]
-        if len(title) > 2:
-            names.append((rank, own, title))
-        result.append(tuple(names))
-    return result
+        numbers.append((parent, rank, line.label.word, own))
+        titles.append((rank, line.label.word, own, title) if len(title) > 2 else ())
+    known = Counter(titles)
+    return [title if title and known[title] > 1 else number for title, number in zip(titles, numbers, strict=True)]
 
 
 def _run(
@@ -141,7 +140,7 @@ def _run(
     blocks: Sequence[Block],
     starts: Sequence[int],
     lines: Sequence[TableLine],
-    keys: Sequence[tuple[tuple[object, ...], ...]],
+    keys: Sequence[tuple[object, ...]],
     places: dict[tuple[object, ...], list[int]],
     first: int,
     stop: int,
@@ -151,9 +150,7 @@ def _run(
     fewest = _FEWEST_UNDER_A_NAME if is_named else _FEWEST
     if stop - first < fewest:
         return None
-    outside = [
-        any(place < first or place >= stop for name in names for place in places[name]) for names in keys[first:stop]
-    ]
+    outside = [places[name][0] < first or places[name][-1] >= stop for name in keys[first:stop]]
     later_end = stop
     while later_end - first >= fewest and not outside[later_end - first - 1]:
         later_end -= 1

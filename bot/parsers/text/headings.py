@@ -6,8 +6,9 @@ contents, where one is printed. The table itself is evidence alone: none of its 
 
 import re
 from bisect import bisect_left
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 from bot.parsers.chapters import Heading, chapters_from, has_words, is_bare_label, is_label, middle
@@ -23,7 +24,7 @@ from bot.parsers.headings import (
 from bot.parsers.text.blocks import Block, blocks_of, usual_gap
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
-from domain.library.numerals import HAN
+from domain.library.numerals import HAN, number_value
 
 _LONGEST_TITLE = 90
 _LONGEST_TITLE_IN_CAPITALS = 420
@@ -36,6 +37,8 @@ _SHORTEST_SECTION = 400
 _SHORTEST_NUMBERED_SECTION = 200
 _QUOTES = "\"“”'‘’«»„*[(-–—"
 _ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
+_TOKENS = re.compile(r"[^\W_]+")
+_ALIKE = 0.75
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
@@ -72,7 +75,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
         found = _bridged(text, blocks, labelled, listed)
         return _levelled(text, found)
-    inner = _numbered(text, blocks, labelled)
+    inner = _numbered(text, blocks, labelled) or _dated(text, blocks)
     stories = _stories_above(blocks, inner)
     if len(listed) >= _FEWEST_TITLES and (len(listed) >= len(inner) // 2 or stories):
         inner = listed
@@ -214,19 +217,14 @@ def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
     unknown: dict[str, int] = {}
     for each in candidates:
         if not each.label.is_certain:
-            unknown[_kind_word(each.label)] = unknown.get(_kind_word(each.label), 0) + 1
+            unknown[each.label.word] = unknown.get(each.label.word, 0) + 1
     return [
         each
         for each in candidates
         if each.label.is_certain
         or (each.label.rank in kinds and each.label.rank != Rank.PART)
-        or unknown[_kind_word(each.label)] >= _FEWEST_TITLES
+        or unknown[each.label.word] >= _FEWEST_TITLES
     ]
-
-
-def _kind_word(label: Label) -> str:
-    """The word of a label without its number: "kapitel" of "Erstes Kapitel"."""
-    return label.name.replace(label.number, "").strip(" .").casefold()
 
 
 def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) -> list[Heading]:
@@ -254,7 +252,7 @@ def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) 
 
 def _may_be_title(block: Block) -> bool:
     text = block.text
-    if not text or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
+    if not text or _is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
         return False
     if _in_capitals(text):
         return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not _goes_on(text)
@@ -326,13 +324,14 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
     if series[0][1] > 1:
         wanted.append((0, series[0][0], 1, series[0][1] - 1))
     starts = [block.start for block in blocks]
+    words = {heading.label.word for heading in labelled if heading.label and heading.label.rank == Rank.CHAPTER}
     found: list[Heading] = []
     for begin, stop, first, last in wanted:
         number = first
         for block in blocks[bisect_left(starts, begin + 1) : bisect_left(starts, stop)]:
             if not block.is_short or block.gap < least or len(block.text) > _LONGEST_TITLE + 30:
                 continue
-            label = parse_numeral(block.lines[0])
+            label = parse_numeral(block.lines[0]) or (_misspelt(block.text, number, words) if last else None)
             if label is None or label.value != number or (last == 0 and not label.title):
                 continue
             found.append(_heading(block.start, block.end, block.text, replace(label, rank=Rank.CHAPTER)))
@@ -340,6 +339,17 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
             if last and number > last:
                 break
     return found
+
+
+def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
+    """The label of a line such as "CHAPER III", where the third chapter is lacking."""
+    found = _TOKENS.findall(line[:_LONGEST_BARE_LABEL])
+    printed = next((token for token in found if number_value(token) == number), None)
+    others = [token.casefold() for token in found if token != printed]
+    if printed is None or len(found) > 8 or not others:
+        return None
+    like = any(SequenceMatcher(None, others[0], word).ratio() >= _ALIKE for word in words)
+    return Label(Rank.CHAPTER, line, "", "", printed, number) if like else None
 
 
 # --- bare numbers ---------------------------------------------------------------------------------------------------
@@ -414,6 +424,33 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
         and (not shouted or _in_capitals(block.text))
         and not parse_numeral(block.text)
     ]
+
+
+_MONTHS = """
+    january february march april may june july august september october november december
+    januar jänner februar märz mai juni juli oktober dezember
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+"""
+_MONTH_NAMES = frozenset(_MONTHS.split())
+_LONGEST_DATE = 48
+_FEWEST_DATES = 5
+
+
+def _dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """The days of a diary, or of letters that have nothing but their dates."""
+    days = [block for block in blocks if len(block.lines) == 1 and _is_date(block.lines[0])]
+    return _sections(text, days) if len(days) >= _FEWEST_DATES else []
+
+
+def _is_date(line: str) -> bool:
+    """Whether a line says a day and no more: "Am 4. Mai 1771", "January 3rd"."""
+    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or line[0] in '"“«„' or "?" in line:
+        return False
+    words = _WORDS.findall(line.casefold())
+    return len(words) <= 6 and not _MONTH_NAMES.isdisjoint(words)
 
 
 # --- titles without numbers -----------------------------------------------------------------------------------------
