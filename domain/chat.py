@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from domain.book import Citation, Passage
-from domain.tool_use import RawReply, TokenUsage, ToolInvocation
+from domain.tool_use import Media, RawReply, TokenUsage, ToolInvocation
 
 
 class MessageRole(StrEnum):
@@ -51,7 +51,8 @@ class PromptMessage:
     kept, never sent.
 
     `kind` and `data` say as structure what `content` says in words: see PromptKind, and ToolResult for results. They
-    are of the running turn, neither sent nor kept; a message from an earlier turn has none.
+    are of the running turn, neither sent nor kept; a message from an earlier turn has none. `media` come with a tool's
+    result and are sent to a model that takes them, but not kept either.
 
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
@@ -68,6 +69,7 @@ class PromptMessage:
     note: str = ""
     kind: PromptKind = PromptKind.TALK
     data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    media: tuple[Media, ...] = ()
 
     def __post_init__(self) -> None:
         if self.role not in _PROMPT_ROLES:

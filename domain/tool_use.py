@@ -44,6 +44,20 @@ class ToolInvocation:
         return self.arguments.get(UNREADABLE_ARGUMENTS)
 
 
+class MediaKind(StrEnum):
+    IMAGE = "image"
+    AUDIO = "audio"
+
+
+@dataclass(frozen=True, slots=True)
+class Media:
+    """A picture or a sound that a tool returned; `subtype` is "png", "jpeg", "wav" and so on, `data` in base64."""
+
+    kind: MediaKind
+    subtype: str
+    data: str = field(repr=False)
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What came of a call.
@@ -53,6 +67,7 @@ class ToolResult:
     anything in the result depends on (None: it does not depend on the book). `summary` is a few words for people
     ("5 passages"). `note` is a sentence that goes to the model in front of the passages (a count, a budget). `data` is
     what the tool found out besides the passages, as structure: for programs, never sent to a model, and not kept.
+    `media` reach a model that takes them, within the turn; they are not kept either.
     """
 
     content: str
@@ -62,6 +77,7 @@ class ToolResult:
     summary: str = ""
     note: str = ""
     data: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
+    media: tuple[Media, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

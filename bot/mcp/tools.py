@@ -1,6 +1,7 @@
 """Tools of Model Context Protocol servers, as tools of a conversation."""
 
 import asyncio
+import base64
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,13 +15,17 @@ from bot.mcp.client import STARTING, ServerLink, ServerUnavailableError
 from bot.mcp.tool_lists import MOST_TOOLS
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
-from domain.tool_use import ToolDefinition, ToolResult
+from domain.tool_use import Media, MediaKind, ToolDefinition, ToolResult
 from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry, error_output, to_json
 
 LONGEST_RESULT = 50_000
 """Characters of a result that reach the model: about 12,000 tokens."""
 LONGEST_NAME = 64
+MOST_MEDIA = 5
+"""Pictures and sounds of one result that reach the model."""
+LARGEST_MEDIA = 5_000_000
+"""Characters of base64 of one of them: what Anthropic takes."""
 
 START_S = 0.8
 """How long the program waits at its start for the servers; whoever is slower joins when it is there."""
@@ -162,8 +167,13 @@ def _as_result(result: types.CallToolResult, server: str) -> ToolResult:
         text = to_json(result.structured_content)
     if len(text) > LONGEST_RESULT:
         text = f"{text[:LONGEST_RESULT]}\n\n[cut: {len(text) - LONGEST_RESULT:,} characters more]"
-    summary = "" if result.is_error else f"from the server {server}"
-    return ToolResult(text or "The tool returned nothing.", is_error=result.is_error, summary=summary)
+    media = [] if result.is_error else [found for block in result.content if (found := _media(block))]
+    return ToolResult(
+        text or "The tool returned nothing.",
+        is_error=result.is_error,
+        summary="" if result.is_error else f"from the server {server}",
+        media=tuple(media[:MOST_MEDIA]),
+    )
 
 
 def _texts(content: Iterable[types.ContentBlock]) -> Iterator[str]:
@@ -175,5 +185,32 @@ def _texts(content: Iterable[types.ContentBlock]) -> Iterator[str]:
                 yield text
             case types.ResourceLink(uri=uri, name=name):
                 yield f"[{name}: {uri}]"
+            case _ if _media(block):
+                yield f"[{block.type}]"
             case _:
                 yield f"[{block.type}, which cannot be shown here]"
+
+
+_SIGNATURES = (
+    (MediaKind.IMAGE, "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    (MediaKind.IMAGE, "jpeg", re.compile(rb"\xff\xd8\xff")),
+    (MediaKind.IMAGE, "gif", re.compile(rb"GIF8[79]a")),
+    (MediaKind.IMAGE, "webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
+    (MediaKind.AUDIO, "wav", re.compile(rb"RIFF....WAVE", re.DOTALL)),
+    (MediaKind.AUDIO, "mp3", re.compile(rb"ID3|\xff[\xe2-\xfb]")),
+)
+"""How files of a kind begin: what providers take. What a server says of a file need not be so."""
+
+
+def _media(block: types.ContentBlock) -> Media | None:
+    """The picture or sound, if it is of a kind that models take; one that is not would fail the whole request."""
+    if not isinstance(block, types.ImageContent | types.AudioContent) or len(block.data) > LARGEST_MEDIA:
+        return None
+    try:
+        beginning = base64.b64decode(block.data, validate=True)[:16]
+    except ValueError:
+        return None
+    for kind, subtype, signature in _SIGNATURES:
+        if kind == block.type and signature.match(beginning):
+            return Media(kind, subtype, block.data)
+    return None

@@ -82,6 +82,7 @@ class TurnTranscript:
                     is_error=result.is_error,
                     passages=result.passages,
                     note=result.note,
+                    media=result.media,
                     data=result.data,
                 )
             )

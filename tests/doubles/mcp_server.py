@@ -5,9 +5,11 @@ It speaks the handshake of 2025-06-18. Its tools: `echo` gives back its text, `a
 the call, `env` tells an environment variable, `count` has a result without text, and `attach` one with attachments.
 `work` tells of its progress, `refuse` is an error of the protocol with a code of the caller's choice, `learn` adds the
 tool `learned` and says so, and `look` is the only one that says it changes nothing. The variable `ODD_TOOLS` has
-a JSON list of more tools, of any kind. `calls` tells how often tools have been called.
+a JSON list of more tools, of any kind. `calls` tells how often tools have been called, and `show` returns
+a picture and a sound.
 """
 
+import base64
 import json
 import os
 import sys
@@ -16,6 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 Json = dict[str, Any]
+
+PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n and so on").decode()
+SOUND = base64.b64encode(b"RIFF\x24\x00\x00\x00WAVEfmt ").decode()
+"""Both begin as such files do; what follows nobody looks at here."""
 
 _TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 _NUMBERS = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}
@@ -33,6 +39,7 @@ TOOLS: list[Json] = [
     {"name": "attach", "description": "Return a note and a link.", "inputSchema": {"type": "object"}},
     {"name": "work", "description": "Work step by step.", "inputSchema": {"type": "object"}},
     {"name": "refuse", "description": "Refuse with a code.", "inputSchema": {"type": "object"}},
+    {"name": "show", "description": "Show a picture and a sound.", "inputSchema": {"type": "object"}},
     {"name": "learn", "description": "Learn another tool.", "inputSchema": {"type": "object"}},
     {"name": "calls", "description": "Tell how many calls there were.", "inputSchema": {"type": "object"}},
     {
@@ -100,6 +107,9 @@ def _call(tool: str, arguments: Json, params: Json, notify: Notify) -> Json:  # 
             _LEARNED.append({"name": "learned", "description": "Learned.", "inputSchema": {"type": "object"}})
             notify("notifications/tools/list_changed", {})
             return _text("learned it")
+        case "show":
+            picture = {"type": "image", "data": PICTURE, "mimeType": "image/jpeg"}
+            return {"content": [picture, {"type": "audio", "data": SOUND, "mimeType": "audio/wav"}]}
         case "calls":
             return _text(str(len(_CALLED)))
         case "echo":

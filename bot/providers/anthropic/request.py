@@ -7,7 +7,7 @@ from typing import Any, Final
 from bot.providers.wire_format import encoded, plain_id, repair_history
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
-from domain.tool_use import RawReply, ToolDefinition, ToolInvocation
+from domain.tool_use import Media, MediaKind, RawReply, ToolDefinition, ToolInvocation
 
 PROVIDER: Final = "anthropic"
 
@@ -141,11 +141,19 @@ def _tool_result(message: PromptMessage) -> Block:
     block: Block = {"type": "tool_result", "tool_use_id": plain_id(message.tool_use_id or "")}
     if message.passages and not message.is_error:
         block["content"] = [*_note(message), *map(_search_result, message.passages)]
+    elif images := [media for media in message.media if media.kind is MediaKind.IMAGE]:
+        said = [_text(message.content)] if _says(message) else []
+        block["content"] = [*said, *map(_image, images)]
     elif _says(message):
         block["content"] = message.content
     if message.is_error:
         block["is_error"] = True
     return block
+
+
+def _image(media: Media) -> Block:
+    source = {"type": "base64", "media_type": f"image/{media.subtype}", "data": media.data}
+    return {"type": "image", "source": source}
 
 
 def _note(message: PromptMessage) -> list[Block]:

@@ -18,12 +18,15 @@ from bot.mcp import tools as tools_module
 from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.mcp.tool_lists import MOST_TOOLS
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
+from bot.providers.anthropic.request import Request
+from bot.providers.openai.request import build_request
+from domain.chat import PromptMessage
 from domain.event import Approval
-from domain.tool_use import ToolDefinition, ToolResult
+from domain.tool_use import Media, MediaKind, ToolDefinition, ToolInvocation, ToolResult
 from domain.tools.context import ToolContext
 from domain.tools.registry import ToolRegistry, as_result
 from tests.doubles.mcp_http import McpHttpDouble
-from tests.doubles.mcp_server import TOOLS
+from tests.doubles.mcp_server import PICTURE, SOUND, TOOLS
 
 ROOT = Path(__file__).parent.parent.parent.parent
 PROGRAM = (sys.executable, "-m", "tests.doubles.mcp_server")
@@ -55,6 +58,17 @@ async def until(condition: Callable[[], bool]) -> None:
     while not condition():
         await asyncio.sleep(0.01)
 
+
+CONVERSATION = [
+    PromptMessage("user", "Show me."),
+    PromptMessage("assistant", "", tool_invocations=[ToolInvocation("show", {}, "t1")]),
+    PromptMessage(
+        "tool_result",
+        "[image]",
+        tool_use_id="t1",
+        media=(Media(MediaKind.IMAGE, "png", PICTURE), Media(MediaKind.AUDIO, "wav", SOUND)),
+    ),
+]
 
 SAYS_ITS_PID = """
 import os, pathlib, sys
@@ -326,6 +340,31 @@ class TestHttp:
         assert [result.content for result in results] == [str(n) for n in range(5)]
         carried_out = server.methods.count("tools/call") - before
         assert carried_out <= 10, "each at most once refused with 404, and once carried out"
+
+
+class TestMedia:
+    async def test_a_picture_and_a_sound_come_along_as_what_they_are(self, stdio: McpTools) -> None:
+        result = await call(stdio, "double_show")
+        assert result.content == "[image]\n\n[audio]"
+        assert result.media == (Media(MediaKind.IMAGE, "png", PICTURE), Media(MediaKind.AUDIO, "wav", SOUND))
+
+    async def test_what_is_no_picture_is_not_sent_on(self, stdio: McpTools) -> None:
+        assert (await call(stdio, "double_picture")).media == ()
+
+    def test_claude_is_shown_the_picture(self) -> None:
+        body = Request("claude-sonnet-5-5", CONVERSATION, ()).body(max_tokens=10)
+        (result,) = body["messages"][-1]["content"]
+        source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
+        assert result["content"] == [{"type": "text", "text": "[image]"}, {"type": "image", "source": source}]
+
+    @pytest.mark.parametrize(
+        ("model", "shown"), [("gpt-5.5", ["image_url"]), ("gpt-4o-audio-preview", ["input_audio"]), ("llama3", [])]
+    )
+    def test_of_other_models_those_are_shown_it_that_take_it(self, model: str, shown: list[str]) -> None:
+        messages = build_request(model, CONVERSATION, (), call_tools=True)["messages"]
+        extra = [part["type"] for message in messages[3:] for part in message["content"] if part["type"] != "text"]
+        assert [message["role"] for message in messages[:3]] == ["user", "assistant", "tool"]
+        assert extra == shown
 
 
 class TestErrorsOfServers:
