@@ -52,6 +52,11 @@ class Archive:
         """The first member whose name ends so; None if there is none."""
         return next((name for name in self._members if name.lower().endswith(extension)), None)
 
+    def holds_only(self, wanted: tuple[str, ...], besides: tuple[str, ...]) -> bool:
+        """Whether some names end in one of `wanted`, and all others in one of `besides`."""
+        names = [name.lower() for name in self._members]
+        return any(name.endswith(wanted) for name in names) and all(name.endswith(wanted + besides) for name in names)
+
     @property
     def needs_password(self) -> bool:
         """Whether any member is encrypted by ZIP's own means."""

@@ -162,6 +162,6 @@ def _legacy(data: bytes) -> tuple[str, tuple[str, ...]]:
 def _no_text() -> BookError:
     return BookError(
         BookErrorCode.UNSUPPORTED_FORMAT,
-        "This file does not look like text. If it is a book in another format, please convert it to EPUB, "
+        "This file does not look like text, nor like any book I can read. If it is a book, please convert it to EPUB, "
         "for example with Calibre, and add that.",
     )

@@ -3,6 +3,7 @@
 import re
 from enum import StrEnum
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from bot.parsers.encoding import ascii_head
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
@@ -10,31 +11,52 @@ from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
+if TYPE_CHECKING:
+    from bot.parsers.archive import Archive
+
 
 class Format(StrEnum):
     """The formats that can be read; each is also a book's `format`."""
 
     EPUB = "epub"
+    MOBI = "mobi"
+    FB2 = "fb2"
     PDF = "pdf"
     DOCX = "docx"
+    ODT = "odt"
+    RTF = "rtf"
     HTML = "html"
     MARKDOWN = "markdown"
     TXT = "txt"
 
 
-_MODULES = {
+_PARSERS = {
     Format.EPUB: "bot.parsers.epub.parser",
+    Format.MOBI: "bot.parsers.mobi.parser",
+    Format.FB2: "bot.parsers.xml_formats:read_fb2",
     Format.PDF: "bot.parsers.pdf.parser",
     Format.DOCX: "bot.parsers.docx",
+    Format.ODT: "bot.parsers.xml_formats:read_odt",
+    Format.RTF: "bot.parsers.rtf",
     Format.HTML: "bot.parsers.html",
     Format.MARKDOWN: "bot.parsers.markdown",
     Format.TXT: "bot.parsers.text.parser",
 }
+"""The module that reads a format and, where it is not `read`, the function."""
 
 EXTENSIONS = {
     ".epub": Format.EPUB,
+    ".mobi": Format.MOBI,
+    ".azw": Format.MOBI,
+    ".azw3": Format.MOBI,
+    ".prc": Format.MOBI,
+    ".fb2": Format.FB2,
+    ".fb2.zip": Format.FB2,
+    ".fbz": Format.FB2,
     ".pdf": Format.PDF,
     ".docx": Format.DOCX,
+    ".odt": Format.ODT,
+    ".rtf": Format.RTF,
     ".html": Format.HTML,
     ".htm": Format.HTML,
     ".xhtml": Format.HTML,
@@ -45,38 +67,86 @@ EXTENSIONS = {
 }
 """How the names of readable files end, for front ends that ask for one."""
 
+READABLE = "EPUB, PDF, Kindle (MOBI, AZW3), FB2, DOCX, ODT, RTF, HTML, Markdown and plain text"
 _ZIP = b"PK\x03\x04"
 _PDF = b"%PDF-"
 _PDF_HEADER = 1_024
+_KINDLE = (b"BOOKMOBI", b"TEXtREAd")
+_RTF = b"{\\rtf"
+_FICTION_BOOK = re.compile(r"<FictionBook\b")
 _HTML = re.compile(r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _HEAD = 4_096
 _OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
+_TO_EPUB = "Please convert it to EPUB, for example with Calibre, and add that."
+_TO_TEXT = "Please add the book's text itself, best as an EPUB."
+_UNPACK = "Please unpack it and add the book that is in it."
+_PICTURE = (
+    "This is a picture, and I read text. Please add the book as an EPUB or a text file, or its pages as one PDF with "
+    "text in it."
+)
+_COMIC = (
+    "This is a comic or a book of pictures ({name}): there is no text in it that I could read. "
+    "Please add a book with text."
+)
+_AUDIO = f"This is an audio or video file, and I can only read. {_TO_TEXT}"
+_LOCKED_KINDLE = (
+    "This is a Kindle book in a format that Amazon keeps to its own readers (KFX), so I cannot read it. "
+    "Please add an edition without DRM, best an EPUB."
+)
+_PACKED = f"I cannot look into {{name}} files. {_UNPACK}"
 _FOREIGN = (
-    (60, b"BOOKMOBI", "MOBI or AZW3"),
-    (60, b"TEXtREAd", "PalmDOC"),
-    (0, b"TPZ", "Kindle"),
-    (0, b"\xeaDRMION\xee", "Kindle (KFX)"),
-    (0, b"{\\rtf", "RTF"),
-    (0, _OFFICE, "old Word (DOC)"),
-    (0, b"AT&TFORM", "DjVu"),
-    (0, b"ITOLITLS", "LIT"),
-    (0, b"%!PS", "PostScript"),
-    (0, b"Rar!", "RAR"),
-    (0, b"7z\xbc\xaf", "7z"),
-    (0, b"\x1f\x8b", "gzip"),
-    (0, b"\x89PNG", "picture"),
-    (0, b"\xff\xd8\xff", "picture"),
-    (0, b"GIF8", "picture"),
-    (0, b"ID3", "audio"),
-    (4, b"ftyp", "audio or video"),
+    (0, b"TPZ", "Kindle (AZW1)", _LOCKED_KINDLE.replace("KFX", "Topaz")),
+    (0, b"\xeaDRMION\xee", "Kindle (KFX)", _LOCKED_KINDLE),
+    (0, b"CONT\x02\x00", "Kindle (KFX)", _LOCKED_KINDLE),
+    (0, _OFFICE, "old Word (DOC)", "Please open it in Word or LibreOffice, save it as DOCX, and add that."),
+    (
+        0,
+        b"AT&TFORM",
+        "DjVu",
+        "It holds pictures of pages. Please convert it to a PDF with text in it, or add another edition.",
+    ),
+    (0, b"ITOLITLS", "Microsoft Reader (LIT)", _TO_EPUB),
+    (0, b"ITSF", "Windows help (CHM)", _TO_EPUB),
+    (0, b"L\0R\0F\0", "Sony Reader (LRF)", _TO_EPUB),
+    (0, b"SNBP", "Bambook (SNB)", _TO_EPUB),
+    (60, b"PNRdPPrs", "eReader (PDB)", _TO_EPUB),
+    (0, b"%!PS", "PostScript", "Please convert it to PDF and add that."),
+    (0, b"\x89PNG", "", _PICTURE),
+    (0, b"\xff\xd8\xff", "", _PICTURE),
+    (0, b"GIF8", "", _PICTURE),
+    (0, b"II*\0", "", _PICTURE),
+    (0, b"MM\0*", "", _PICTURE),
+    (8, b"WEBP", "", _PICTURE),
+    (8, b"WAVE", "", _AUDIO),
+    (0, b"ID3", "", _AUDIO),
+    (0, b"\xff\xfb", "", _AUDIO),
+    (0, b"\xff\xf3", "", _AUDIO),
+    (0, b"OggS", "", _AUDIO),
+    (0, b"fLaC", "", _AUDIO),
+    (0, b"\x1aE\xdf\xa3", "", _AUDIO),
+    (4, b"ftyp", "", _AUDIO),
+    (0, b"Rar!", "RAR", _PACKED),
+    (0, b"7z\xbc\xaf", "7z", _PACKED),
+    (0, b"\x1f\x8b", "gzip", _PACKED),
+    (0, b"BZh91AY", "bzip2", _PACKED),
+    (0, b"\xfd7zXZ", "xz", _PACKED),
+    (0, b"\x28\xb5\x2f\xfd", "zstd", _PACKED),
+    (257, b"ustar", "TAR", _PACKED),
+    (0, b"SQLite format 3", "database", _TO_TEXT),
+    (0, b"\x7fELF", "program", _TO_TEXT),
+    (0, b"MZ\x90", "program", _TO_TEXT),
 )
+"""Where a file of another format has which bytes, what the format is called, and what to do with such a file."""
 _FOREIGN_ARCHIVES = (
-    ("xl/workbook.xml", "Excel"),
-    ("ppt/presentation.xml", "PowerPoint"),
-    ("content.xml", "OpenDocument (ODT)"),
+    ("xl/workbook.xml", "Excel", "Please export its text as DOCX or plain text, and add that."),
+    ("ppt/presentation.xml", "PowerPoint", "Please export it as PDF, and add that."),
+    ("Index/Document.iwa", "Pages", "Please export it as EPUB or DOCX, and add that."),
 )
-_FICTION_BOOK = b"<FictionBook"
+_COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
+_PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
+_LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
+"""What a book of pictures may hold besides them."""
 
 
 def read_book(
@@ -87,8 +157,9 @@ def read_book(
     Raises:
         BookError: the file cannot become a book; the sentence says why and what to do.
     """
-    module = import_module(_MODULES[detect(data, filename)])
-    book: BookText = module.read(data, filename, limits=limits, report=report)
+    module, _, function = _PARSERS[detect(data, filename)].partition(":")
+    read = getattr(import_module(module), function or "read")
+    book: BookText = read(data, filename, limits=limits, report=report)
     return book
 
 
@@ -104,17 +175,27 @@ def detect(data: bytes, filename: str) -> Format:
         return Format.PDF
     if data.startswith(_ZIP):
         return _detect_archive(data, filename)
-    _refuse_foreign(data)
-    named = named_format(filename)
-    if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(ascii_head(data, _HEAD))):
-        return Format.HTML
-    return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT
+    if data[60:68] in _KINDLE:
+        return Format.MOBI
+    if data.startswith(_RTF):
+        return Format.RTF
+    _refuse_foreign(data, filename)
+    return _detect_text(data, filename)
 
 
 def named_format(filename: str) -> Format | None:
     """The format that a file's name promises."""
-    _, dot, extension = last_component(filename).lower().rpartition(".")
-    return EXTENSIONS.get(dot + extension)
+    name = last_component(filename).lower()
+    return next((format_ for ending, format_ in EXTENSIONS.items() if name.endswith(ending)), None)
+
+
+def _detect_text(data: bytes, filename: str) -> Format:
+    named, head = named_format(filename), ascii_head(data, _HEAD)
+    if _FICTION_BOOK.search(head):
+        return Format.FB2
+    if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(head)):
+        return Format.HTML
+    return Format.MARKDOWN if named is Format.MARKDOWN else Format.TXT
 
 
 def _detect_archive(data: bytes, filename: str) -> Format:
@@ -125,30 +206,44 @@ def _detect_archive(data: bytes, filename: str) -> Format:
         return Format.DOCX
     if archive.find("META-INF/container.xml") or archive.first_with_extension(".opf"):
         return Format.EPUB
-    for path, name in _FOREIGN_ARCHIVES:
+    if archive.first_with_extension(".fb2"):
+        return Format.FB2
+    for path, name, advice in _FOREIGN_ARCHIVES:
         if archive.find(path):
-            raise _unsupported(name)
+            raise _unsupported(name, advice)
+    if archive.find("content.xml"):
+        return _detect_open_document(archive)
+    if last_component(filename).lower().endswith(_COMICS) or archive.holds_only(_PICTURES, _LISTS):
+        raise _unsupported("CBZ", _COMIC)
     if (named := named_format(filename)) in (Format.EPUB, Format.DOCX):
         return named
-    raise _unsupported("ZIP")
+    raise _unsupported("ZIP", _PACKED)
 
 
-def _refuse_foreign(data: bytes) -> None:
+def _detect_open_document(archive: "Archive") -> Format:
+    kind = archive.find("mimetype")
+    try:
+        declared = archive.read(kind) if kind else b""
+    except KeyError:
+        declared = b""
+    if declared.startswith(b"application/vnd.oasis.opendocument.") and b".text" not in declared:
+        raise _unsupported("OpenDocument (ODS, ODP)", "Please export it as PDF, and add that.")
+    return Format.ODT
+
+
+def _refuse_foreign(data: bytes, filename: str) -> None:
     if data.startswith(_OFFICE) and _ENCRYPTED_PACKAGE in data:
         raise BookError(
             BookErrorCode.ENCRYPTED,
             "This document is locked with a password. Please save it without one and add that.",
         )
-    for offset, magic, name in _FOREIGN:
+    for offset, magic, name, advice in _FOREIGN:
         if data.startswith(magic, offset):
-            raise _unsupported(name)
-    if _FICTION_BOOK in data[:_HEAD]:
-        raise _unsupported("FB2")
+            is_comic = advice is _PACKED and last_component(filename).lower().endswith(_COMICS)
+            raise _unsupported(name, _COMIC if is_comic else advice)
 
 
-def _unsupported(name: str) -> BookError:
-    return BookError(
-        BookErrorCode.UNSUPPORTED_FORMAT,
-        f"I cannot read {name} files. I read EPUB, PDF, DOCX, HTML, Markdown and plain text: "
-        "please convert it to EPUB, for example with Calibre, and add that.",
-    )
+def _unsupported(name: str, advice: str) -> BookError:
+    """The advice, after a sentence that says what cannot be read where it does not say so itself."""
+    begins = "" if "cannot" in advice or "This is" in advice else f"I cannot read {name} files. "
+    return BookError(BookErrorCode.UNSUPPORTED_FORMAT, f"{begins}{advice.format(name=name)}")

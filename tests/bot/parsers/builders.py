@@ -1,6 +1,7 @@
 """Small books of every format, written by hand: bytes a reader can be given."""
 
 import io
+import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -188,3 +189,180 @@ def docx_paragraph(text: str, style: str = "", *, before: str = "") -> str:
     """A paragraph of one run; `before` is markup that comes first in the run."""
     properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f"<w:p>{properties}<w:r>{before}<w:t>{text}</w:t></w:r></w:p>"
+
+
+def fb2(body: str, *, encoding: str = "utf-8", notes: str = "") -> bytes:
+    """An FB2 by Ann Author; `body` and `notes` are inner markup."""
+    title = (
+        "<book-title>A Test</book-title><author><first-name>Ann</first-name><last-name>Author</last-name></author>"
+        "<lang>ru</lang>"
+    )
+    book = (
+        f'<?xml version="1.0" encoding="{encoding}"?><FictionBook xmlns:l="http://www.w3.org/1999/xlink">'
+        f"<description><title-info>{title}</title-info></description><body>{body}</body>"
+        f'<body name="notes">{notes}</body><binary id="cover.jpg">{"QUJD" * 99}</binary></FictionBook>'
+    )
+    return book.encode(encoding)
+
+
+def odt(body: str, *, manifest: str = "") -> bytes:
+    """An ODT with this inner markup of its text."""
+    meta = "<dc:title>A Test</dc:title><meta:initial-creator>Ann Author</meta:initial-creator>"
+    content = f"<office:document-content><office:body><office:text>{body}</office:text></office:body>"
+    return archive(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.text",
+            "content.xml": f"<?xml version='1.0'?>{content}</office:document-content>",
+            "meta.xml": f"<office:document-meta>{meta}<dc:language>en</dc:language></office:document-meta>",
+            **({"META-INF/manifest.xml": manifest} if manifest else {}),
+        }
+    )
+
+
+def mobi(
+    text: bytes,
+    *,
+    compression: str = "none",
+    contents: Sequence[tuple[str, int, int]] = (),
+    encryption: int = 0,
+    kind: bytes = b"BOOKMOBI",
+) -> bytes:
+    """A MOBI in UTF-8 of the old way; `contents` are titles with the byte they point to and their depth from 0."""
+    packed, helpers = _packed(text, compression)
+    index = _index([(str(n), {1: [at], 3: [0], 4: [depth]}, title) for n, (title, at, depth) in enumerate(contents)])
+    places = {112: 1 + len(packed), 116: len(helpers), 244: 1 + len(packed) + len(helpers) if contents else ABSENT}
+    head = _mobi_head(len(packed), compression, places, encryption=encryption, version=6)
+    return _palm_database([head, *packed, *helpers, *(index if contents else [])], kind)
+
+
+def azw3(parts: Sequence[tuple[bytes, Sequence[tuple[int, bytes]]]], contents: Sequence[tuple[str, int, int]]) -> bytes:
+    """A KF8 book. A part is its skeleton and the fragments to put into it, each with its place in the part so far;
+    `contents` are titles with the number of a fragment and an offset in it."""
+    text = b""
+    skeletons: list[tuple[str, Mapping[int, Sequence[int]], str]] = []
+    fragments: list[tuple[str, Mapping[int, Sequence[int]], str]] = []
+    for skeleton, pieces in parts:
+        start = len(text)
+        skeletons.append((f"SKEL{len(skeletons)}", {1: [len(pieces)], 6: [start, len(skeleton)]}, ""))
+        text += skeleton
+        for place, piece in pieces:
+            fragments.append((f"{start + place:010}", {6: [0, len(piece)]}, ""))
+            text += piece
+    lines = [(str(n), {3: [0], 4: [0], 6: [row, offset]}, title) for n, (title, row, offset) in enumerate(contents)]
+    tables = [_index(skeletons), _index(fragments), _index(lines)]
+    flows = b"FDST" + struct.pack(">LLLLLL", 12, 2, 0, len(text), len(text), len(text) + 20)
+    packed = _pieces(text + b"p { color: magenta } ")
+    first = 1 + len(packed)
+    starts = [first, first + len(tables[0]), first + len(tables[0]) + len(tables[1])]
+    places = {252: starts[0], 248: starts[1], 244: starts[2], 192: starts[2] + len(tables[2])}
+    head = _mobi_head(len(packed), "none", places, version=8)
+    return _palm_database([head, *packed, *tables[0], *tables[1], *tables[2], flows])
+
+
+ABSENT = 0xFFFFFFFF
+
+
+def _pieces(text: bytes) -> list[bytes]:
+    return [text[start : start + 4_096] for start in range(0, len(text), 4_096)]
+
+
+def _packed(text: bytes, compression: str) -> tuple[list[bytes], list[bytes]]:
+    """The text's records in a compression, and the records that go with it."""
+    if compression == "palmdoc":
+        return [*map(_palmdoc, _pieces(text))], []
+    if compression == "huff":
+        return [bytes(255 - byte for byte in piece) for piece in _pieces(text)], huffman_tables()
+    return _pieces(text), []
+
+
+def huffman_tables(phrases: Mapping[int, bytes] | None = None) -> list[bytes]:
+    """HUFF and CDIC records in which the code 255 - n is the byte n; `phrases` puts packed phrases in place of some."""
+    code = 255 << 8 | 0x80 | 8
+    huff = b"HUFF" + struct.pack(">LLLLL", 24, 24, 24 + 1_024, 0, 0) + struct.pack(">256L", *[code] * 256) + bytes(256)
+    entries, offsets = b"", []
+    for number in range(256):
+        offsets.append(512 + len(entries))
+        phrase = (phrases or {}).get(number)
+        entry = bytes([number]) if phrase is None else phrase
+        entries += struct.pack(">H", len(entry) | (0x8000 if phrase is None else 0)) + entry
+    return [huff, b"CDIC" + struct.pack(">LLL", 16, 256, 8) + struct.pack(">256H", *offsets) + entries]
+
+
+def _palmdoc(piece: bytes) -> bytes:
+    """Literals, blanks joined with the letter after them, and copies of three bytes."""
+    out, at = bytearray(), 0
+    while at < len(piece):
+        back = piece.rfind(piece[at : at + 3], max(0, at - 2_047), at)
+        if back >= 0 and at + 3 <= len(piece):
+            out += struct.pack(">H", 0x8000 | (at - back) << 3)
+            at += 3
+        elif piece[at] == 0x20 and at + 1 < len(piece) and 0x40 <= piece[at + 1] < 0x80:
+            out.append(piece[at + 1] ^ 0x80)
+            at += 2
+        elif piece[at] >= 0x80 or 1 <= piece[at] <= 8:
+            out += bytes([1, piece[at]])
+            at += 1
+        else:
+            out.append(piece[at])
+            at += 1
+    return bytes(out)
+
+
+def _mobi_head(
+    count: int, compression: str, places: Mapping[int, int], *, encryption: int = 0, version: int = 6
+) -> bytes:
+    code = {"none": 1, "palmdoc": 2, "huff": 0x4448}[compression]
+    name = b"A Test"
+    exth = b"".join(
+        struct.pack(">LL", kind, 8 + len(value)) + value for kind, value in ((100, b"Ann Author"), (524, b"en"))
+    )
+    head = bytearray(struct.pack(">HHLHHHH", code, 0, 0, count, 4_096, encryption, 0) + b"MOBI" + bytes(260))
+    values = {20: 264, 28: 65_001, 36: version, 84: 280 + 12 + len(exth), 88: len(name), 128: 0x40}
+    absent = dict.fromkeys((112, 192, 244, 248, 252), ABSENT)
+    for offset, value in (absent | values | dict(places)).items():
+        struct.pack_into(">L", head, offset, value)
+    return bytes(head) + b"EXTH" + struct.pack(">LL", 12 + len(exth), 2) + exth + name
+
+
+def _index(entries: Sequence[tuple[str, Mapping[int, Sequence[int]], str]]) -> list[bytes]:
+    """The records of an index of labels, values by tag, and strings, whose offset becomes the value of tag 3."""
+    tags = ((1, 1, 1), (3, 1, 2), (4, 1, 4), (6, 2, 8))
+    table = b"".join(bytes([*tag, 0]) for tag in tags) + bytes([0, 0, 0, 1])
+    head = bytearray(192)
+    head[:8] = b"INDX" + struct.pack(">L", 192)
+    struct.pack_into(">L", head, 24, 1)
+    strings, packed, starts = b"", b"", []
+    for label, values, string in entries:
+        starts.append(192 + len(packed))
+        packed += bytes([len(label)]) + label.encode()
+        packed += bytes([sum(mask for tag, _, mask in tags if tag in values)])
+        for tag, _, _ in tags:
+            for value in values.get(tag, ()):
+                packed += _forward(len(strings) if tag == 3 else value)
+        strings += _forward(len(string.encode())) + string.encode()
+    data = bytearray(192)
+    data[:8] = b"INDX" + struct.pack(">L", 192)
+    struct.pack_into(">LL", data, 20, 192 + len(packed), len(entries))
+    places = b"IDXT" + struct.pack(f">{len(starts)}H", *starts)
+    return [
+        bytes(head) + b"TAGX" + struct.pack(">LL", 12 + len(table), 1) + table,
+        bytes(data) + packed + places,
+        strings,
+    ]
+
+
+def _forward(value: int) -> bytes:
+    """A number of seven bits a byte, the eighth of the last byte set."""
+    digits = [value & 0x7F | 0x80]
+    while value := value >> 7:
+        digits.insert(0, value & 0x7F)
+    return bytes(digits)
+
+
+def _palm_database(records: Sequence[bytes], kind: bytes = b"BOOKMOBI") -> bytes:
+    start = 78 + 8 * len(records) + 2
+    table = b""
+    for record in records:
+        table += struct.pack(">LL", start, 0)
+        start += len(record)
+    return bytes(60) + kind + bytes(8) + struct.pack(">H", len(records)) + table + bytes(2) + b"".join(records)

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.parsers import docx, formats, html, markdown
+from bot.parsers import docx, formats, html, markdown, rtf, xml_formats
 from bot.parsers.epub import parser as epub
 from bot.parsers.limits import ReadingLimits
+from bot.parsers.mobi import parser as mobi
 from bot.parsers.pdf import parser as pdf
 from bot.parsers.sandbox.frames import decode_book, encode_book
 from bot.parsers.text import parser as txt
@@ -44,6 +45,13 @@ _READERS: dict[str, tuple[Callable[..., BookText], bytes]] = {
         markdown.read,
         f"# One\n\n{paragraph(1)}\n\n| a |\n|---|\n| *b* |\n\n# Two\n\n> {paragraph(2)}".encode(),
     ),
+    "mobi": (
+        mobi.read,
+        builders.mobi(builders.xhtml(_BODY).encode(), compression="palmdoc", contents=[("One", 200, 0)]),
+    ),
+    "fb2": (xml_formats.read_fb2, builders.fb2(f"<section><title><p>One</p></title><p>{paragraph(1)}</p></section>")),
+    "odt": (xml_formats.read_odt, builders.odt(f"<text:h>One</text:h><text:p>{paragraph(1)}</text:p>")),
+    "rtf": (rtf.read, rb"{\rtf1{\stylesheet{\s1 heading 1;}}\s1 One\par\pard " + paragraph(1).encode() + rb"\'e9\par}"),
     "txt": (txt.read, f"CONTENTS\n\nI\n\nII\n\nCHAPTER I\n\n{paragraph(1)}\n\nCHAPTER II\n\n{paragraph(2)}".encode()),
 }
 _TAGS = (
@@ -131,7 +139,7 @@ def test_files_with_vicious_pieces(name: str, mutations: list[tuple[int, int, by
     read_or_refuse(read, mutated(whole, mutations))
 
 
-@pytest.mark.parametrize("name", ["epub", "docx"])
+@pytest.mark.parametrize("name", ["epub", "docx", "odt"])
 @_wild
 @given(mutations=_mutations, number=st.integers(0, 9))
 def test_archives_with_vicious_parts(name: str, mutations: list[tuple[int, int, bytes]], number: int) -> None:
@@ -162,7 +170,7 @@ def test_truncated_and_mutated_files(name: str, random: st.DataObject) -> None:
     read_or_refuse(formats.read_book, bytes(data))
 
 
-@pytest.mark.parametrize("name", ["epub", "docx"])
+@pytest.mark.parametrize("name", ["epub", "docx", "odt"])
 @_wild
 @given(random=st.data())
 def test_archives_with_mutated_parts(name: str, random: st.DataObject) -> None:

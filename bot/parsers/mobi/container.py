@@ -1,0 +1,262 @@
+"""MOBI and AZW3 files: the records of a Palm database, what the headers say, and the text unpacked.
+
+Everything in a file is a number some stranger wrote: records are cut from the file by checked offsets, and whatever is
+unpacked is bounded. `struct.error`, `IndexError` and `ValueError` all mean that a file is damaged.
+"""
+
+import re
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from bot.parsers.limits import MIB, ReadingLimits, Report
+from domain.errors import BookError, BookErrorCode
+
+ABSENT = 0xFFFFFFFF
+"""What a header says where a record does not exist."""
+_RECORDS_AT = 76
+_MOST_TEXT_RECORDS = 65_535
+_UNPACKED_RECORD = 2**16
+"""Bytes of text in one record, of which real files hold 4,096."""
+_UNPACKED_PHRASES = 64 * MIB
+_PLAIN, _PALMDOC, _HUFF = 1, 2, 0x4448
+_UTF_8 = 65_001
+_HAS_EXTH = 0x40
+_SHORTEST_WITH_TRAILERS = 0xE4
+_DEEPEST_PHRASE = 32
+_LITERALS = re.compile(rb"[\x00\x09-\x7f]+")
+
+
+class Database:
+    """The records of a Palm database."""
+
+    def __init__(self, data: bytes) -> None:
+        count = struct.unpack_from(">H", data, _RECORDS_AT)[0]
+        entries = struct.unpack_from(f">{2 * count}L", data, _RECORDS_AT + 2)
+        self._offsets = [*entries[::2], len(data)]
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, number: int) -> bytes:
+        if not 0 <= number < len(self):
+            raise IndexError(f"no record {number}")
+        return self._data[self._offsets[number] : self._offsets[number + 1]]
+
+
+@dataclass(frozen=True, slots=True)
+class MobiHeader:
+    """What record 0 of a book says. Numbers of other records count from `base`, or are `ABSENT`."""
+
+    base: int
+    compression: int
+    text_records: int
+    is_locked: bool
+    encoding: str
+    version: int
+    trailers: int
+    huff: int
+    huff_count: int
+    contents: int
+    fragments: int
+    skeletons: int
+    flows: int
+    name: str
+    properties: Mapping[int, bytes] = field(repr=False)
+
+    def text_property(self, kind: int) -> str:
+        """A text of the EXTH header by its number, empty if absent."""
+        return self.properties.get(kind, b"").decode(self.encoding, "replace").strip("\0 ")
+
+
+def read_header(database: Database, base: int = 0) -> MobiHeader:
+    """The header in record `base`; that of a plain PalmDOC has only the first of its values."""
+    record = database[base]
+    compression, text_records, encryption = struct.unpack_from(">H6xH2xH", record)
+    length = struct.unpack_from(">L", record, 20)[0] if record[16:20] == b"MOBI" else 0
+
+    def number(offset: int, absent: int = ABSENT) -> int:
+        known = offset + 4 <= 16 + length
+        return int(struct.unpack_from(">L", record, offset)[0]) if known else absent
+
+    encoding = "utf-8" if number(28, 0) == _UTF_8 else "cp1252"
+    name_at, name_length = number(84, 0), number(88, 0)
+    version = number(36, 0)
+    return MobiHeader(
+        base=base,
+        compression=compression,
+        text_records=text_records,
+        is_locked=encryption != 0,
+        encoding=encoding,
+        version=version,
+        trailers=number(240, 0) & 0xFFFF if length >= _SHORTEST_WITH_TRAILERS else 0,
+        huff=number(112),
+        huff_count=number(116, 0),
+        contents=number(244),
+        fragments=number(248) if version >= 8 else ABSENT,
+        skeletons=number(252) if version >= 8 else ABSENT,
+        flows=number(192) if version >= 8 else ABSENT,
+        name=record[name_at : name_at + name_length].decode(encoding, "replace") if length else "",
+        properties=_properties(record[16 + length :]) if number(128, 0) & _HAS_EXTH else {},
+    )
+
+
+def _properties(block: bytes) -> dict[int, bytes]:
+    """The records of the EXTH header; of several of one kind the first."""
+    found: dict[int, bytes] = {}
+    if block[:4] != b"EXTH":
+        return found
+    at = 12
+    for _ in range(struct.unpack_from(">L", block, 8)[0]):
+        if at + 8 > len(block):
+            break
+        kind, length = struct.unpack_from(">LL", block, at)
+        found.setdefault(kind, block[at + 8 : at + length])
+        at += max(8, length)
+    return found
+
+
+def read_text(database: Database, header: MobiHeader, limits: ReadingLimits, report: Report) -> bytes:
+    """The text of a book, unpacked.
+
+    Raises:
+        BookError: TOO_LARGE.
+    """
+    unpack = _unpacker(database, header)
+    pieces, left = [], limits.max_unpacked_bytes
+    count = min(header.text_records, _MOST_TEXT_RECORDS, len(database) - header.base - 1)
+    for number in range(1, count + 1):
+        piece = unpack(_without_trailers(database[header.base + number], header.trailers))
+        left -= len(piece)
+        if left < 0:
+            raise BookError(
+                BookErrorCode.TOO_LARGE,
+                f"Unpacked, this file is larger than {limits.max_unpacked_bytes // MIB} MB. "
+                "Please add a smaller edition.",
+            )
+        pieces.append(piece)
+        report(number / count * 0.5)
+    return b"".join(pieces)
+
+
+def _unpacker(database: Database, header: MobiHeader) -> Callable[[bytes], bytes]:
+    if header.compression == _PLAIN:
+        return bytes
+    if header.compression == _PALMDOC:
+        return unpack_palmdoc
+    if header.compression == _HUFF:
+        first = header.base + header.huff
+        phrases = [database[number] for number in range(first + 1, first + header.huff_count)]
+        return HuffUnpacker(database[first], phrases).unpack
+    raise ValueError("an unknown compression")
+
+
+def _without_trailers(record: bytes, trailers: int) -> bytes:
+    """A text record without what follows its text; the last bytes say how long each trailing entry is."""
+    for _ in range((trailers >> 1).bit_count()):
+        size = 0
+        for byte in record[-4:]:
+            size = (0 if byte & 0x80 else size << 7) | byte & 0x7F
+        record = record[: max(0, len(record) - size)]
+    if trailers & 1 and record:
+        record = record[: max(0, len(record) - (record[-1] & 3) - 1)]
+    return record
+
+
+def unpack_palmdoc(packed: bytes) -> bytes:
+    """A record of PalmDOC's compression: literals, blanks joined with a letter, and copies of what came before."""
+    out = bytearray()
+    at = 0
+    while at < len(packed):
+        if run := _LITERALS.match(packed, at):
+            out += run[0]
+            at = run.end()
+            continue
+        byte = packed[at]
+        if byte <= 8:
+            out += packed[at + 1 : at + 1 + byte]
+            at += 1 + byte
+        elif byte >= 0xC0:
+            out += bytes((0x20, byte ^ 0x80))
+            at += 1
+        else:
+            pair = int.from_bytes(packed[at : at + 2])
+            distance, length = pair >> 3 & 0x7FF, (pair & 7) + 3
+            at += 2
+            if not 0 < distance <= len(out):
+                continue
+            start = len(out) - distance
+            repeated = out[start:] * (length // distance + 1)
+            out += repeated[:length]
+    return bytes(out)
+
+
+class HuffUnpacker:
+    """Huffman codes for phrases (HUFF), which may be packed themselves (CDIC)."""
+
+    def __init__(self, huff: bytes, dictionaries: list[bytes]) -> None:
+        if huff[:4] != b"HUFF":
+            raise ValueError("no Huffman table")
+        short_at, long_at = struct.unpack_from(">LL", huff, 8)
+        self._short = struct.unpack_from(">256L", huff, short_at)
+        bounds = struct.unpack_from(">64L", huff, long_at)
+        self._lowest = [0] + [bounds[2 * bits - 2] << (32 - bits) for bits in range(1, 33)]
+        self._highest = [0] + [(bounds[2 * bits - 1] + 1 << (32 - bits)) - 1 for bits in range(1, 33)]
+        self._phrases: list[bytes] = []
+        self._unpacked: list[bool] = []
+        self._room = _UNPACKED_PHRASES
+        for dictionary in dictionaries:
+            self._add(dictionary)
+
+    def _add(self, dictionary: bytes) -> None:
+        if dictionary[:4] != b"CDIC":
+            raise ValueError("no dictionary")
+        total, bits = struct.unpack_from(">LL", dictionary, 8)
+        count = min(1 << min(bits, 16), total - len(self._phrases))
+        for offset in struct.unpack_from(f">{max(0, count)}H", dictionary, 16):
+            length = struct.unpack_from(">H", dictionary, 16 + offset)[0]
+            self._phrases.append(dictionary[18 + offset : 18 + offset + (length & 0x7FFF)])
+            self._unpacked.append(bool(length & 0x8000))
+
+    def unpack(self, packed: bytes, depth: int = 0) -> bytes:
+        """A record, or a phrase `depth` phrases deep."""
+        if depth > _DEEPEST_PHRASE or len(packed) > _UNPACKED_RECORD:
+            raise ValueError("phrases that hold each other, or a record too long")
+        out = bytearray()
+        bits, left = int.from_bytes(packed + bytes(4)), len(packed) * 8
+        window = left + 32
+        while left > 0:
+            code = bits >> (window - 32) & 0xFFFFFFFF
+            length, highest = self._length_of(code)
+            left -= length
+            window -= length
+            if left < 0:
+                break
+            out += self._phrase(highest - code >> (32 - length), depth)
+            if len(out) > _UNPACKED_RECORD:
+                raise ValueError("a record without end")
+        return bytes(out)
+
+    def _length_of(self, code: int) -> tuple[int, int]:
+        """The bits of a code, and the highest code of that length."""
+        entry = self._short[code >> 24]
+        length = entry & 0x1F
+        if not entry & 0x80:
+            while 0 < length <= 32 and code < self._lowest[length]:
+                length += 1
+            if not 0 < length <= 32:
+                raise ValueError("a code of no length")
+            return length, self._highest[length]
+        if not length:
+            raise ValueError("a code of no length")
+        return length, ((entry >> 8) + 1 << (32 - length)) - 1
+
+    def _phrase(self, number: int, depth: int) -> bytes:
+        if not self._unpacked[number]:
+            self._phrases[number] = self.unpack(self._phrases[number], depth + 1)
+            self._room -= len(self._phrases[number])
+            if self._room < 0:
+                raise ValueError("phrases without end")
+            self._unpacked[number] = True
+        return self._phrases[number]

@@ -1,0 +1,317 @@
+"""FB2 and ODT: XML formats that say what HTML says by other names, rewritten as HTML and read as such.
+
+The markup is rewritten tag by tag, not parsed into a tree: files that are not quite well-formed are read as well.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import ClassVar
+
+from bot.parsers.archive import Archive
+from bot.parsers.assembly import BookDraft, assemble
+from bot.parsers.encoding import decode_document, without_doctype
+from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
+from bot.parsers.markup import add_document, parse
+from bot.parsers.text_builder import TextBuilder
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+
+_TAG = re.compile(r"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>[A-Za-z][\w.-]*)(?P<attributes>[^<>]*)>")
+_BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
+_DEEPEST_HEADING = 6
+_MOST_BLANKS = 100
+
+
+class _Rewriter:
+    """Writes HTML for the tags of a format: by the tables, or by a method of its own for what needs more."""
+
+    START: ClassVar[dict[str, str]] = {}
+    END: ClassVar[dict[str, str]] = {}
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self) -> None:
+        self.out: list[str] = []
+        self._left_out: list[str] = []
+
+    def rewrite(self, markup: str) -> str:
+        at = 0
+        for tag in _TAG.finditer(markup):
+            if not self._left_out:
+                self.out.append(markup[at : tag.start()])
+            at = tag.end()
+            attributes = tag["attributes"]
+            if tag["end"]:
+                self._close(tag["name"])
+            else:
+                self._open(tag["name"], attributes)
+                if attributes.endswith("/"):
+                    self._close(tag["name"])
+        return "".join(self.out)
+
+    def start(self, name: str, attributes: str) -> None:
+        self.out.append(self.START.get(name, ""))
+
+    def end(self, name: str) -> None:
+        self.out.append(self.END.get(name, ""))
+
+    def _open(self, name: str, attributes: str) -> None:
+        if name in self.LEFT_OUT or (self._left_out and name == self._left_out[0]):
+            self._left_out.append(name)
+        elif not self._left_out:
+            self.start(name, attributes)
+
+    def _close(self, name: str) -> None:
+        if self._left_out:
+            if name == self._left_out[-1]:
+                self._left_out.pop()
+        elif name not in self.LEFT_OUT:
+            self.end(name)
+
+
+def _attribute(attributes: str, name: str) -> str:
+    found = re.search(rf"""(?:^|[\s:]){name}\s*=\s*(?:"([^"]*)"|'([^']*)')""", attributes)
+    return unescape(found[1] or found[2] or "") if found else ""
+
+
+_KEPT = ("p", "table", "tr", "td", "th", "sup", "sub", "li")
+
+
+class _FictionBook(_Rewriter):
+    """Sections hold each other, and a title's level is how deep its section is; notes have no headings."""
+
+    START: ClassVar[dict[str, str]] = {
+        **{name: f"<{name}>" for name in _KEPT},
+        "subtitle": "<p>",
+        "stanza": "<p>",
+        "text-author": "<p>",
+        "date": "<p>",
+        "cite": "<blockquote>",
+        "epigraph": "<blockquote>",
+    }
+    END: ClassVar[dict[str, str]] = {
+        **{name: markup.replace("<", "</") for name, markup in START.items()},
+        "v": "<br>",
+        "empty-line": "<p></p>",
+    }
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset(["description", "stylesheet", "binary", "image"])
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._depth = 0
+        self._in_title = False
+        self._in_notes = False
+        self._link_ends: list[str] = []
+
+    def start(self, name: str, attributes: str) -> None:
+        if name == "body":
+            self._in_notes = bool(_attribute(attributes, "name"))
+        elif name == "section":
+            self._depth += 1
+        elif name == "title":
+            self.out.append("<hgroup>" if not self._in_notes and not self._in_title else "")
+            self._in_title = not self._in_notes
+        elif name == "p" and self._in_title:
+            self.out.append(f"<h{self._level()}>")
+        elif name == "a":
+            self._start_link(_attribute(attributes, "type") == "note")
+        else:
+            super().start(name, attributes)
+
+    def end(self, name: str) -> None:
+        if name == "section":
+            self._depth = max(0, self._depth - 1)
+        elif name == "title":
+            self.out.append("</hgroup>" if self._in_title else "")
+            self._in_title = False
+        elif name == "p" and self._in_title:
+            self.out.append(f"</h{self._level()}>")
+        elif name == "a":
+            self.out.append(self._link_ends.pop() if self._link_ends else "")
+        else:
+            super().end(name)
+
+    def _level(self) -> int:
+        return min(max(1, self._depth + 1), _DEEPEST_HEADING)
+
+    def _start_link(self, is_note: bool) -> None:
+        self.out.append("<sup><a href='#'>" if is_note else "")
+        self._link_ends.append("</a></sup>" if is_note else "")
+
+
+class _OpenDocument(_Rewriter):
+    """Paragraphs, headings by their outline level, the pages of the last layout, and notes below their paragraph."""
+
+    START: ClassVar[dict[str, str]] = {
+        "list-item": "<li>",
+        "table": "<table>",
+        "table-row": "<tr>",
+        "line-break": "<br>",
+        "tab": " ",
+    }
+    END: ClassVar[dict[str, str]] = {
+        "list-item": "</li>",
+        "table": "</table>",
+        "table-row": "</tr>",
+    }
+    LEFT_OUT: ClassVar[frozenset[str]] = frozenset(
+        [
+            "annotation",
+            "tracked-changes",
+            "table-of-content",
+            "alphabetical-index",
+            "frame",
+            "custom-shape",
+            "forms",
+            "ruby-text",
+            "automatic-styles",
+            "font-face-decls",
+            "note-citation",
+        ]
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pages = 1
+        self._notes: list[str] = []
+        self._note_count = 0
+        self._around_note: list[list[str]] = []
+        self._heading = 0
+        self._cells = 0
+
+    def start(self, name: str, attributes: str) -> None:
+        if name in ("p", "h") and (self._around_note or self._cells):
+            self.out.append(" ")
+        elif name == "table-cell":
+            self._cells += 1
+            self.out.append("<td>")
+        elif name == "h":
+            level = _attribute(attributes, "outline-level")
+            self._heading = min(max(1, int(level) if level.isdecimal() else 1), _DEEPEST_HEADING)
+            self.out.append(f"<h{self._heading}>")
+        elif name == "p":
+            self.out.append("<p>")
+        elif name == "s":
+            blanks = _attribute(attributes, "c")
+            self.out.append(" " * min(int(blanks) if blanks.isdecimal() else 1, _MOST_BLANKS))
+        elif name == "soft-page-break":
+            self.pages += 1
+            self.out.append(f'<span class="pagebreak" title="{self.pages}"></span>')
+        elif name == "note-body" and not self._around_note:
+            self._note_count += 1
+            self.out.append(f"[{self._note_count}]")
+            self._around_note.append(self.out)
+            self.out = []
+        else:
+            super().start(name, attributes)
+
+    def end(self, name: str) -> None:
+        if name == "note-body" and self._around_note:
+            self._notes.append(f"<p>[{self._note_count}] {''.join(self.out)}</p>")
+            self.out = self._around_note.pop()
+        elif name == "table-cell":
+            self._cells = max(0, self._cells - 1)
+            self.out.append("</td>")
+        elif name in ("p", "h") and not self._around_note and not self._cells:
+            self.out.append(f"</h{self._heading}>" if name == "h" and self._heading else "</p>")
+            self.out += self._notes
+            self._notes, self._heading = [], 0
+        else:
+            super().end(name)
+
+
+def read_fb2(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+) -> BookText:
+    """Read a FictionBook, also one in a ZIP file of its own.
+
+    Raises:
+        BookError: the file is damaged, has no text or is too long.
+    """
+    if data.startswith(b"PK"):
+        archive = Archive(data, limits)
+        data = _member(archive, archive.first_with_extension(".fb2") or "", "FB2")
+    markup = _BINARY.sub("", without_doctype(decode_document(data)))
+    head = markup[: markup.find("</title-info>")] if "</title-info>" in markup else ""
+    author = _first(head, "author")
+    names = (_words(_first(author, part)) for part in ("first-name", "middle-name", "last-name"))
+    draft = BookDraft(
+        "fb2",
+        "",
+        title=_words(_first(head, "book-title")),
+        author=" ".join(filter(None, names)) or _words(_first(author, "nickname")),
+        language=_words(_first(head, "lang")),
+    )
+    return _read(_FictionBook().rewrite, markup, draft, filename, limits, report)
+
+
+def read_odt(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+) -> BookText:
+    """Read an OpenDocument text; its pages are those of the last layout, if it says.
+
+    Raises:
+        BookError: the document is locked, damaged, without text or too long.
+    """
+    archive = Archive(data, limits)
+    manifest = archive.find("META-INF/manifest.xml")
+    if archive.needs_password or (manifest and b"encryption-data" in _member(archive, manifest, "ODT")):
+        raise BookError(
+            BookErrorCode.ENCRYPTED,
+            "This document is locked with a password. Please save it without one and add that.",
+        )
+    markup = without_doctype(decode_document(_member(archive, archive.find("content.xml") or "", "ODT")))
+    meta_name = archive.find("meta.xml")
+    meta = decode_document(_member(archive, meta_name, "ODT")) if meta_name else ""
+    draft = BookDraft(
+        "odt",
+        "",
+        title=_words(_first(meta, "title")),
+        author=_words(_first(meta, "initial-creator") or _first(meta, "creator")),
+        language=_words(_first(meta, "language")),
+    )
+    rewriter = _OpenDocument()
+
+    def rewrite(source: str) -> str:
+        body = rewriter.rewrite(source)
+        return f'<span class="pagebreak" title="1"></span>{body}' if rewriter.pages > 1 else body
+
+    return _read(rewrite, markup, draft, filename, limits, report)
+
+
+def _read(
+    rewrite: Callable[[str], str], markup: str, draft: BookDraft, filename: str, limits: ReadingLimits, report: Report
+) -> BookText:
+    """The book of a draft whose text is still markup."""
+    html = rewrite(markup)
+    report(0.3)
+    axis = TextBuilder(limits)
+    add_document(parse(f"<body>{html}</body>"), axis)
+    axis.close()
+    report(0.8)
+    whole = replace(draft, text=axis.text, outlines=[axis.headings], page_marks=axis.page_marks)
+    return assemble(whole, filename, limits)
+
+
+def _member(archive: Archive, name: str, kind: str) -> bytes:
+    try:
+        return archive.read(name)
+    except KeyError as error:
+        raise BookError(
+            BookErrorCode.PARSE_FAILED,
+            f"This {kind} file is damaged: its text cannot be read. Please download or export it again.",
+        ) from error
+
+
+def _first(markup: str, name: str) -> str:
+    """What stands in the first element of that local name."""
+    start = re.search(rf"<(?:[\w.-]+:)?{name}\b[^<>]*(?<!/)>", markup)
+    if start is None:
+        return ""
+    end = re.compile(rf"</(?:[\w.-]+:)?{name}\s*>").search(markup, start.end())
+    return markup[start.end() : end.start()] if end else ""
+
+
+def _words(markup: str) -> str:
+    return " ".join(unescape(_TAG.sub(" ", markup[:2_000])).split())
