@@ -29,7 +29,7 @@ async def test_the_same_file_again_changes_nothing(stage: Stage) -> None:
 
 async def test_a_file_that_is_no_book_ends_in_a_sentence(stage: Stage) -> None:
     refused = await stage.ann.slash(stage.channel, "books add", file=("photo.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 99))
-    assert "cannot read picture files" in text_of(refused)
+    assert "This is a picture" in text_of(refused)
     assert await stage.app.shelf.list(str(stage.guild.id)) == []
 
 
