@@ -137,7 +137,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
         bot.handle(on_press("books-page", self._turn_page), on_press("book-remove", self._remove))
 
-    @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or plain text")
+    @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
     @app_commands.describe(
         file="The file", title="Its title, where the file's own is not good", author="Its author, likewise"
     )

@@ -21,6 +21,9 @@ _FULL_LINE = 0.82
 _MARGIN_SHARE = 0.1
 _SENTENCE_END = re.compile(r"[.!?:…。！？\"”’»][\"'”’»)\]」』]*$")
 _LONGEST_CLOSE = 12
+_HYPHENS = f"-\u2010\xad{SPLIT}"
+_SOFT_HYPHENS = ("\u2010", "\xad")
+_FEWEST_SOFT_HYPHENS = 3
 _FIRST_WORD = re.compile(r"\S+\s*")
 
 
@@ -74,6 +77,7 @@ def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
 
     `body` is the height of the font most of the text is set in.
     """
+    hyphens = _hyphens(pages)
     layout = PageLayout()
     pieces: list[list[str]] = []
     above: PdfLine | None = None
@@ -87,7 +91,7 @@ def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
                 layout.blocks.append(PdfBlock(index, line.top, line.size))
                 pieces.append([MARK * len(layout.trailing) + line.text])
             else:
-                _extend(pieces[-1], line.text, joint, MARK * len(layout.trailing))
+                _extend(pieces[-1], line.text, joint, MARK * len(layout.trailing), hyphens)
             if starts_page:
                 layout.blocks[-1].breaks.extend(layout.trailing)
                 layout.trailing.clear()
@@ -131,10 +135,18 @@ def _ends_sentence(line: PdfLine) -> bool:
     return bool(_SENTENCE_END.search(line.text[-_LONGEST_CLOSE:]))
 
 
-def _extend(pieces: list[str], text: str, joint: str, marks: str) -> None:
+def _hyphens(pages: Iterable[PdfPage]) -> str:
+    """The signs that cut words at line ends: where the book has one of its own for that, a hyphen is the author's."""
+    softly = sum(line.text.endswith(_SOFT_HYPHENS) for page in pages for line in page.lines)
+    return _HYPHENS[1:] if softly >= _FEWEST_SOFT_HYPHENS else _HYPHENS
+
+
+def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) -> None:
     """Add a line to the pieces of a block; a page that begins within a cut word begins after it."""
     last = pieces[-1]
-    if last[-1] == "-" and text[0].islower() and last[-2:-1].isalpha():
+    if last[-1] == "-" and "-" not in hyphens and last[-2:-1].isalpha():
+        pieces.append(f"{marks}{text}")
+    elif last[-1] in hyphens and text[0].islower() and last[-2:-1].isalpha():
         first = _FIRST_WORD.match(text)
         cut = first.end() if first and marks else 0
         pieces[-1] = last[:-1]

@@ -13,6 +13,12 @@ from typing import Any, NamedTuple
 
 _LINE_BREAK = "\r\n"
 _USUAL_CHARACTERS = 4_096
+_NEXT_LINE = 0.6
+"""How much lower, in heights of its type, what stands in the next line is at least."""
+_WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
+_MIRRORED = str.maketrans("()[]{}«»‹›<>", ")(][}{»«›‹><")
 
 
 class PdfLine(NamedTuple):
@@ -69,9 +75,55 @@ class LineReader:
                 begin = start + line.index(stripped[0])
                 find(text_page, begin, first)
                 find(text_page, begin + len(stripped) - 1, last)
-                left, above, _, below, _, top, right, bottom = self._places
-                yield PdfLine(stripped, left, right, top, min(above - below, top - bottom))  # drop capitals are high
+                left, above, right_of_first, below, left_of_last, top, right, bottom = self._places
+                size = min(above - below, top - bottom)  # drop capitals are high
+                if _RIGHT_TO_LEFT.search(stripped):
+                    text = self._in_reading_order(text_page, begin, stripped)
+                    yield PdfLine(text, -max(right_of_first, right), -min(left, left_of_last), top, size)
+                elif above - top > _NEXT_LINE * size:
+                    yield from self._cut_lines(text_page, begin, stripped)
+                else:
+                    yield PdfLine(stripped, left, right, top, size)
             start += len(line) + len(_LINE_BREAK)
+
+    def _cut_lines(self, text_page: Any, begin: int, text: str) -> Iterator[PdfLine]:
+        """Lines that PDFium took for one: each begins lower and further left than the word before, or at a cut word."""
+        starts = [0]
+        _, top, right, size = self._box(text_page, begin)
+        for word in _WORD_START.finditer(text):
+            left, next_top, next_right, next_size = self._box(text_page, begin + word.start())
+            if top - next_top > _NEXT_LINE * min(size, next_size) and next_right < right:
+                starts.append(word.start())
+            top, right, size = next_top, next_right, next_size
+        for start, end in pairwise([*starts, len(text)]):
+            line = text[start:end].rstrip()
+            left, _, _, height = self._box(text_page, begin + start)
+            _, top, right, size = self._box(text_page, begin + start + len(line) - 1)
+            yield PdfLine(line, left, right, top, min(height, size))
+
+    def _box(self, text_page: Any, index: int) -> tuple[float, float, float, float]:
+        """A character's left edge, top, right edge and height."""
+        self._pdfium.FPDFText_GetLooseCharBox(text_page, index, self._first)
+        left, top, right, bottom = self._places[:4]
+        return left, top, right, top - bottom
+
+    def _in_reading_order(self, text_page: Any, begin: int, text: str) -> str:
+        """A line of Arabic or Hebrew with the letters of each word from right to left; words are in order as they come.
+
+        Files draw a word's letters in either direction, and PDFium turns them all around. Digits and Latin letters
+        run from left to right within the word, and brackets are drawn as they look.
+        """
+        words, start = [], 0
+        for word in text.split(" "):
+            if _RIGHT_TO_LEFT.search(word):
+                lefts = [self._box(text_page, begin + index)[0] for index in range(start, start + len(word))]
+                order = sorted(range(len(word)), key=lambda index: -lefts[index])
+                drawn = "".join([word[index] for index in order])
+                words.append(_LEFT_TO_RIGHT.sub(lambda run: run[0][::-1], drawn).translate(_MIRRORED))
+            else:
+                words.append(word.translate(_MIRRORED))
+            start += len(word) + 1
+        return " ".join(words)
 
 
 def _unplaced_lines(text: str) -> Iterator[PdfLine]:
