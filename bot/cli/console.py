@@ -30,7 +30,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
-from domain.spoilers.filter import redacted
+from domain.spoilers.filter import has_hidden, redacted, spans
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.state import Decision
 
@@ -49,8 +49,7 @@ def event_to_json(event: TurnEvent) -> str:
 
 
 TERMINAL_READER = Reader("terminal", "")
-_COVERED = re.compile(r"\|\|.+?\|\|", re.DOTALL)
-_SMALL_PRINT = re.compile(r"^-# ", re.MULTILINE)
+HIDDEN_NOTE = "I've hidden part of this answer: it seems to give away something you haven't read yet."
 PROGRESS = "/progress"
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
@@ -139,7 +138,7 @@ class ConsoleChat:
             return
         self._console.print(f"[dim]{sentence}[/]")
         for text in about.values():
-            self._console.print(Emphasis().feed(f"{_without_marks(text)}\n"), soft_wrap=True)
+            self._console.print(Emphasis().feed(f"{_drawn(text)}\n"), soft_wrap=True)
 
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
@@ -204,7 +203,7 @@ class _Rendering:
                 self._show_call(event)
             case TextDelta(text):
                 self._status.stop()
-                self._write(self._wrap.feed(_without_marks(text)))
+                self._write(self._wrap.feed(_drawn(text)))
             case DraftDiscarded():
                 self._write(self._wrap.finish() + "\n")
                 self._status.start()
@@ -220,6 +219,8 @@ class _Rendering:
             case Answer():
                 self._status.stop()
                 self._write(self._wrap.finish())
+                if has_hidden(event.text):
+                    self._write(f"\n\n{HIDDEN_NOTE}")
                 self._show_sources(event)
             case TurnFailed(message=message):
                 self._status.stop()
@@ -265,7 +266,7 @@ class _Rendering:
         if failure.offer:
             self._console.print("[dim]Meanwhile, this is what stands in the book:[/]\n")
             wrap = self._new_wrap()
-            self._write(wrap.feed(_without_marks(failure.offer)) + wrap.finish() + "\n")
+            self._write(wrap.feed(_drawn(failure.offer)) + wrap.finish() + "\n")
             self._show_citations(failure.citations, failure.offer)
             self._console.print()
 
@@ -277,9 +278,9 @@ class _Rendering:
                 self._indented(f"{place}: {quote}")
 
 
-def _without_marks(text: str) -> str:
-    """Text as a terminal can show it: what Discord would cover is left out, its small print is plain."""
-    return _SMALL_PRINT.sub("", _COVERED.sub("▒▒▒ (hidden)", text))
+def _drawn(text: str) -> str:
+    """Text as a terminal can show it: what is hidden is left out."""
+    return "".join("▒▒▒ (hidden)" if span.is_hidden else span.text for span in spans(text))
 
 
 def call_line(tool_name: str, arguments: dict[str, object]) -> str:

@@ -7,7 +7,7 @@ from cogs.delivery.payload import Delivery, MessagePayload
 from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.answers import with_note
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import split_with_spoilers
+from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
 from cogs.rendering.words import Say, in_english
 from domain.event import ToolCallFinished, ToolCallStarted
@@ -67,7 +67,7 @@ class AnswerMessage:
 
 def messages_of(text: str, note: str = "") -> list[str]:
     """The messages that show an answer."""
-    return split_with_spoilers(with_note(render(text), note))
+    return split_with_spoilers(with_note(render(with_covers(text)), note))
 
 
 class TraceMessage:

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from cogs.rendering.inline import escape, fenceless, inert
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units
+from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
 from cogs.rendering.words import Say, in_english
 from domain.book import Citation
 from domain.event import Answer, ApprovalAsked, TurnFailed
+from domain.spoilers.filter import has_hidden
 
 QUOTE_SHOWN = 600
 """Characters of one quotation in the list of sources."""
@@ -43,10 +44,12 @@ def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
 
 
 def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:
-    """What is to be said below an answer: that a person stopped it, or the model ran out of room for it; with `verbose`
-    also which of its claims stand without a reference."""
+    """What is to be said below an answer: that a person stopped it, part of it is hidden, or the model ran out of room
+    for it; with `verbose` also which of its claims stand without a reference."""
     lines = [say("-# ⏹ Stopped.")] if answer.stopped else []
-    lines += [say("-# ✂ I ran out of room here; ask me to go on.")] if answer.cut and not lines else []
+    if has_hidden(answer.text):
+        lines.append(say("-# I've hidden part of this answer: it seems to give away something you haven't read yet."))
+    lines += [say("-# ✂ I ran out of room here; ask me to go on.")] if answer.cut and not answer.stopped else []
     return "\n".join([*lines, *(_uncited_lines(answer.uncited, say) if verbose else ())])
 
 
@@ -64,7 +67,11 @@ def failure_note(failure: TurnFailed, sentence: str = "") -> str:
 
 def with_offer(note: str, offer: str, say: Say = in_english) -> str:
     """A failure's note and, where the model stayed away, what stands in the book about the question."""
-    return f"{note}\n\n{say('Meanwhile, this is what stands in the book:')}\n\n{render(offer)}" if offer else note
+    return (
+        f"{note}\n\n{say('Meanwhile, this is what stands in the book:')}\n\n{render(with_covers(offer))}"
+        if offer
+        else note
+    )
 
 
 def with_note(text: str, note: str) -> str:

@@ -9,6 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 from itertools import pairwise
 
+from domain.spoilers.filter import has_hidden, spans
+
 MESSAGE_LIMIT = 2000
 """Discord's, in characters; counted here in UTF-16 units, the strictest way to count them."""
 
@@ -208,7 +210,21 @@ def _continues(text: str, at: int) -> bool:
 
 
 MARK = "||"
-"""What a leak gate puts around a sentence, never over the end of a line."""
+"""What Discord covers stands between two of these, never over the end of a line."""
+
+_BARS = re.compile(r"\|(?=\|)")
+
+
+def with_covers(text: str) -> str:
+    """An answer with its hidden spans as Discord covers them."""
+    if not has_hidden(text):
+        return text
+    return "".join(_cover(span.text) if span.is_hidden else _BARS.sub("| ", span.text) for span in spans(text))
+
+
+def _cover(text: str) -> str:
+    """Bars of the text's own would pair with those of the cover; a backslash at its end would undo the last."""
+    return f"{MARK}{text.replace(MARK, '//').rstrip(chr(92))}{MARK}"
 
 
 def split_with_spoilers(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:

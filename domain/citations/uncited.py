@@ -7,6 +7,7 @@ hint for people who look closely, not a judgement.
 import re
 
 from domain.library.search.sentences import split_sentences
+from domain.spoilers.filter import spans
 
 FEWEST_WORDS = 5
 
@@ -16,10 +17,7 @@ _MARK = "\ue000"
 
 _BLANKS = re.compile(r"\s{2,}")
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
-_COVERED = re.compile(r"\|\|.+?\|\|")
-"""What was hidden stays so: it is neither judged nor repeated."""
-
-_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|\|\||```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
+_NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
 """Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _QUOTED = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
 """The reference behind a quotation is one for all of its sentences."""
@@ -45,7 +43,7 @@ def find_uncited(answer: str) -> tuple[str, ...]:
 
 def _sentences(line: str) -> list[str]:
     """The sentences of a line; a reference behind a full stop belongs to the sentence before it."""
-    line = _REFERENCE.sub(_MARK, _COVERED.sub("", line))
+    line = _REFERENCE.sub(_MARK, _shown(line))
     if _BLOCK_QUOTATION.match(line):
         return []
     line = _EMPHASIS.sub(lambda emphasised: _INNER_STOP.sub("", emphasised[0]), line)
@@ -61,6 +59,11 @@ def _sentences(line: str) -> list[str]:
         if sentence:
             sentences.append(sentence)
     return sentences
+
+
+def _shown(line: str) -> str:
+    """What was hidden stays so: it is neither judged nor repeated."""
+    return "".join(span.text for span in spans(line) if not span.is_hidden)
 
 
 def _is_bare_claim(sentence: str) -> bool:

@@ -1,6 +1,8 @@
 """The last look at an answer before it is shown: sentences that give away unread text are hidden."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -10,9 +12,8 @@ class SpoilerCheck(Protocol):
     async def __call__(self, sentence: str, /, before: str = "") -> bool: ...
 
 
-HIDDEN_NOTE = (
-    "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
-)
+_START, _END = "\ufdd0", "\ufdd1"
+"""Around a hidden span of a text: noncharacters, which Unicode keeps for use inside of programs."""
 
 COVERED = "(hidden)"
 """Stands for what a model has asked a tool, where that would tell too much."""
@@ -30,8 +31,8 @@ _LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*(?:\((?:about )?pp?
 the reference of the sentence before."""
 
 
-_COVER = re.compile(r"\|\|(.+?)\|\|")
-_BARS = re.compile(r"\|(?=\|)")
+_MARKS = re.compile(f"[{_START}{_END}]")
+_SPAN = re.compile(f"{_START}([^{_END}]*){_END}")
 
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:```|~~~)")
 """A line that opens or closes a block of code."""
@@ -40,21 +41,51 @@ _BEFORE = 200
 """Characters before a sentence that are looked at with it: a run of words may begin there."""
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of an answer, as it is or hidden."""
+
+    text: str
+    is_hidden: bool = False
+
+
+def spans(text: str) -> Iterator[Span]:
+    """The stretches of an answer, in order; a front end draws the hidden ones as it can."""
+    at = 0
+    for hidden in _SPAN.finditer(text):
+        if hidden.start() > at:
+            yield Span(text[at : hidden.start()])
+        yield Span(hidden[1], is_hidden=True)
+        at = hidden.end()
+    if at < len(text):
+        yield Span(text[at:])
+
+
+def has_hidden(text: str) -> bool:
+    """Whether anything of an answer is hidden."""
+    return _START in text
+
+
+def hide(text: str) -> str:
+    """The text as one hidden span."""
+    return f"{_START}{_MARKS.sub('', text)}{_END}"
+
+
 def uncovered(text: str) -> str:
-    """An answer as it was written: without covers, and without the note about them."""
-    return _COVER.sub(r"\1", text.removesuffix(HIDDEN_NOTE)) if text.endswith(HIDDEN_NOTE) else text
+    """An answer as the model wrote it, with nothing hidden."""
+    return _MARKS.sub("", text)
 
 
 def redacted(text: str) -> str:
-    """A text for where no cover can be put over words: they are not there at all."""
-    return _COVER.sub(f"||{COVERED}||", text)
+    """An answer for where nothing can be laid over words: what was hidden is not there at all."""
+    return "".join(COVERED if span.is_hidden else span.text for span in spans(text))
 
 
 class SpoilerFilter:
     """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes.
 
-    A cover holds only in running text. In code and in tables, where Discord would show the marks and the words, the
-    words are taken out.
+    A span can be hidden only in running text. In code and in tables, where a front end could not cover it, the words
+    are taken out.
     """
 
     def __init__(self, tells: SpoilerCheck | None) -> None:
@@ -65,13 +96,13 @@ class SpoilerFilter:
         """Forget the draft: it was not the answer."""
         self.text = ""
         self._pending = ""
-        self._has_hidden = False
         self._before = ""
         self._line = ""
         self._is_fenced = False
 
     async def feed(self, text: str) -> str:
         """Take in more of the answer; return what may be shown now."""
+        text = _MARKS.sub("", text)  # whatever the model writes, only the filter hides
         if self._tells is None:
             return self._show(text)
         look_from = max(len(self._pending) - _LONGEST_STOP, 0)
@@ -95,10 +126,9 @@ class SpoilerFilter:
         return value
 
     async def finish(self) -> str:
-        """The rest of the answer, with a note if anything was hidden."""
+        """The rest of the answer."""
         rest, self._pending = self._pending, ""
-        checked = await self._checked(rest) if rest else ""
-        return self._show(checked + (HIDDEN_NOTE if self._has_hidden else ""))
+        return self._show(await self._checked(rest) if rest else "")
 
     async def _checked(self, sentence: str) -> str:
         lead = _LEAD.match(sentence)
@@ -107,13 +137,11 @@ class SpoilerFilter:
         no_cover, before = self._takes_no_cover(body), self._before
         self._follow(sentence)
         if not body or self._tells is None or not await self._tells(body, before):
-            return _BARS.sub("| ", sentence)  # bars of the model's own would pair with those of a cover
-        self._has_hidden = True
+            return sentence
         rest = sentence[start + len(body) :]
         if no_cover:
             return f"{sentence[:start]}{COVERED}{rest}"
-        # A backslash at its end would take the cover's mark for a letter.
-        return f"{sentence[:start]}||{body.replace('||', '//').rstrip(chr(92))}||{rest}"
+        return f"{sentence[:start]}{hide(body)}{rest}"
 
     def _takes_no_cover(self, body: str) -> bool:
         line = self._line + body

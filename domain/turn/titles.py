@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable
 from functools import partial
 from string import Template
@@ -13,6 +12,7 @@ from domain.errors import MarginaliaError
 from domain.event import UsageReported
 from domain.ports import BookRepository, ChatProvider, Clock, ReaderRepository, UsageRepository
 from domain.spoilers.detector import SpoilerChecks
+from domain.spoilers.filter import spans
 from domain.strategies.complete_once import complete_once
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
@@ -23,7 +23,6 @@ PATIENCE_S = 30.0
 ANSWER_SHOWN = 2_000
 """Characters of the answer that are sent along: what it is about stands at its beginning."""
 
-_HIDDEN = re.compile(r"\|\|.*?\|\|")
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 
@@ -62,7 +61,7 @@ class TitleWriter:
             return None
 
     async def _ask(self, conversation: Conversation, question: ChatMessage, answer: str) -> str:
-        open_part = _HIDDEN.sub("", answer)[:ANSWER_SHOWN]
+        open_part = "".join(span.text for span in spans(answer) if not span.is_hidden)[:ANSWER_SHOWN]
         prompt = self._prompt.substitute(question=question.content, answer=open_part)
         spent = partial(self._record, conversation, question)
         data = {"question": question.content, "answer": open_part}

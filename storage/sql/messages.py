@@ -1,8 +1,10 @@
 """Messages of conversations, in SQL."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from domain.chat import ChatMessage, MessageRole
+from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.rows import (
     citations_from_text,
@@ -162,12 +164,24 @@ def _row(message: ChatMessage) -> tuple[str | int | None, ...]:
     )  # fmt: skip
 
 
+_OLD_NOTE = "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+_OLD_COVER = re.compile(r"\|\|(.+?)\|\|")
+
+
+def _as_spans(content: str) -> str:
+    """Answers of version 0.1 hold Discord's marks around what is hidden, and a note at their end."""
+    if not content.endswith(_OLD_NOTE):
+        return content
+    return _OLD_COVER.sub(lambda cover: hide(cover[1]), content.removesuffix(_OLD_NOTE))
+
+
 def _message(row: Row) -> ChatMessage:
     values = dict(row)
     return ChatMessage(
         **values
         | {
             "role": MessageRole(values["role"]),
+            "content": _as_spans(values["content"]),
             "created_at": time_from_text(values["created_at"]),
             "tool_invocations": invocations_from_text(values["tool_invocations"]),
             "is_error": bool(values["is_error"]),

@@ -11,7 +11,7 @@ from domain.citations.keys import KEY_IN_GROUP, key_of
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import BookError, ConversationError, LLMError, LLMErrorCode
 from domain.event import Answer, TextDelta, ToolCallFinished, TurnEvent, TurnFailed, TurnStarted
-from domain.spoilers.filter import COVERED, HIDDEN_NOTE
+from domain.spoilers.filter import COVERED, hide
 from domain.tool_use import ChatResponse, StopReason, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
@@ -172,8 +172,9 @@ async def test_what_the_model_knows_by_heart_is_hidden_before_it_is_shown(tmp_pa
         events = await room.ask(talk, "Who did it?")
         answer = events[-1]
         assert isinstance(answer, Answer)
-        hidden = "Marta found a key. ||It was for Lucian.|| ||He had done it for his brother.|| That is all."
-        assert answer.text == "".join(e.text for e in events if isinstance(e, TextDelta)) == hidden + HIDDEN_NOTE
+        covers = [hide("It was for Lucian."), hide("He had done it for his brother.")]
+        hidden = f"Marta found a key. {covers[0]} {covers[1]} That is all."
+        assert answer.text == "".join(e.text for e in events if isinstance(e, TextDelta)) == hidden
         assert (await room.storage.messages.get_by_conversation(talk.id))[-1].content == answer.text
 
 

@@ -14,6 +14,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
 from domain.event import Answer, PositionProposed, TextDelta, TurnEvent, TurnStarted
+from domain.spoilers.filter import hide
 from domain.turn.chat_with_book import ChatWithBook
 
 TALK = Conversation("t", "b", "Talk", datetime(2026, 1, 1, tzinfo=UTC))
@@ -55,11 +56,11 @@ async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool 
 
 
 async def test_what_discord_would_cover_is_left_out() -> None:
-    text = "She came. ||It was Lucian.|| She paid.\n\n-# A part is hidden."
+    text = f"She came. {hide('It was Lucian.')} She paid."
     shown = await screen("Who?", events=(TurnStarted("1"), TextDelta(text), Answer("1", text)))
     assert "She came. ▒▒▒ (hidden) She paid." in shown
     assert "Lucian" not in shown
-    assert "\nA part is hidden." in shown
+    assert "\nI've hidden part of this answer" in shown
 
 
 async def test_a_proposed_position_says_how_to_accept_it() -> None:

@@ -4,12 +4,13 @@ import json
 
 from bot.cli.console import event_to_json
 from domain.event import Answer, TextDelta, TurnFailed
+from domain.spoilers.filter import hide
 
 
 def test_covered_words_are_left_out_of_every_event_that_has_words_of_an_answer() -> None:
-    text = "He came. ||It was Lucian.|| It rained."
+    text = f"He came. {hide('It was Lucian.')} It rained."
     for event in (TextDelta(text), Answer("t", text), TurnFailed("t", "timeout", "Too slow.", text, offer=text)):
         line = event_to_json(event)
         assert "Lucian" not in line
-        assert "He came. ||(hidden)|| It rained." in line
+        assert "He came. (hidden) It rained." in line
         assert json.loads(line)["event"] in ("text_delta", "answer", "turn_failed")

@@ -139,5 +139,5 @@ async def test_what_was_hidden_in_an_answer_is_not_in_a_file(room: Scene) -> Non
     exported = await room.ann.slash("conversations export", channel=room.thread)
     await room.until(lambda: exported.messages)
     text = exported.message.attachments[0].data.decode()
-    assert "Nobody knows. ||(hidden)||" in text
+    assert "Nobody knows. (hidden)" in text
     assert "Lucian" not in text

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cogs.rendering.markdown import render
-from cogs.rendering.splitting import MESSAGE_LIMIT, split, split_with_spoilers, units
+from cogs.rendering.splitting import MESSAGE_LIMIT, split, split_with_spoilers, units, with_covers
+from domain.spoilers.filter import hide
 
 SECRET = "Hobb had put the lamp out for his brother Lucian who drowned"
 NOTE = "-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
@@ -20,6 +21,13 @@ def visible(message: str) -> str:
 def test_marks_and_notes_survive_rendering() -> None:
     text = f"He came (p. 3). ||{SECRET}.||\n\n- ||{SECRET} (p. 9).||\n\n{NOTE}"
     assert render(text) == text
+
+
+@given(st.text(st.sampled_from("ab |\\.\n"), max_size=20), st.text(st.sampled_from("ab |\\."), min_size=1, max_size=20))
+def test_nothing_around_or_inside_lifts_a_cover(around: str, secret: str) -> None:
+    shown = with_covers(f"{around}{hide(f'Lucian {secret}')}{around}")
+    assert "Lucian" not in visible(shown)
+    assert "Lucian" in shown
 
 
 def test_a_text_that_hides_nothing_is_split_as_ever() -> None:

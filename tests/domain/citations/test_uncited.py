@@ -3,6 +3,7 @@
 import pytest
 
 from domain.citations.uncited import find_uncited
+from domain.spoilers.filter import hide
 
 
 @pytest.mark.parametrize(
@@ -20,8 +21,8 @@ from domain.citations.uncited import find_uncited
         "**4. A Gap of Two Long Inches**",
         "Good morning!",
         "Ich kann aus dem Buch nur zitieren, nicht deuten.",
-        "||It was Lucian who put out the lamp.||",
-        "He came (p. 3). ||It was Lucian who put out the lamp.||",
+        hide("It was Lucian who put out the lamp."),
+        f"He came (p. 3). {hide('It was Lucian who put out the lamp.')}",
         "“Ann kept the light for forty years. She never let it go out.” (p. 12)",
         "> “Ann kept the light for forty years,” said Hobb at the door. She never let it go out. (p. 12, p. 13)",
         "“The Perpetua” occurs 11 times in what can be read.",

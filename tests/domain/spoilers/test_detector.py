@@ -1,14 +1,12 @@
 """What a model knows by heart is found before it is shown."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import domain.spoilers.detector as leaks_module
 from domain.spoilers.detector import RunIndex, SpoilerDetector
-from domain.spoilers.filter import HIDDEN_NOTE, SpoilerFilter, uncovered
+from domain.spoilers.filter import SpoilerFilter, has_hidden, hide, spans, uncovered
 
 READ = (
     "Marta came to the island on a Tuesday. The ferryman Hobb would not take her money, and Hobb was a poor man. "
@@ -124,21 +122,26 @@ async def gated(*pieces: str) -> str:
     return gate.text
 
 
+def drawn(text: str) -> str:
+    """The text with bars around what is hidden."""
+    return "".join(f"||{span.text}||" if span.is_hidden else span.text for span in spans(text))
+
+
 async def test_a_sentence_that_tells_too_much_is_hidden_and_the_others_are_not() -> None:
     shown = await gated("Marta came (p. 1). It wa", "s Lucian (p. 9). She", " paid.")
-    assert shown == "Marta came (p. 1). ||It was Lucian (p. 9).|| She paid." + HIDDEN_NOTE
+    assert drawn(shown) == "Marta came (p. 1). ||It was Lucian (p. 9).|| She paid."
 
 
 async def test_a_reference_behind_a_full_stop_stays_with_its_sentence() -> None:
     shown = await gated("Marta came. (about p. 1) It was Lucian. (p. 2) She paid.")
-    assert shown == "Marta came. (about p. 1) ||It was Lucian.|| (p. 2) She paid." + HIDDEN_NOTE
+    assert drawn(shown) == "Marta came. (about p. 1) ||It was Lucian.|| (p. 2) She paid."
 
 
 async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> None:
     gate = SpoilerFilter(tells)
     assert await gate.feed("It was Luc") == ""
     assert await gate.feed("ian.") == ""
-    assert "||It was Lucian.||" in await gate.finish()
+    assert "||It was Lucian.||" in drawn(await gate.finish())
 
 
 @pytest.mark.parametrize(
@@ -150,7 +153,7 @@ async def test_nothing_of_a_sentence_is_shown_before_it_has_been_looked_at() -> 
     ],
 )
 async def test_a_run_of_words_is_found_across_the_end_of_a_sentence(text: str, shown: str) -> None:
-    assert await gated(text) == shown + HIDDEN_NOTE
+    assert drawn(await gated(text)) == shown
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,7 @@ async def test_a_run_of_words_is_found_across_the_end_of_a_sentence(text: str, s
     ["_Lucian_ came.", "**Lucian** came.", "*Lucian Orchard* came.", "Then “Lucian” came.", "It is `Lucian`."],
 )
 async def test_a_name_in_any_dress_is_found(said: str) -> None:
-    assert f"||{said}||" in await gated(said)
+    assert f"||{said}||" in drawn(await gated(said))
 
 
 @pytest.mark.parametrize(
@@ -176,19 +179,19 @@ async def test_in_code_and_tables_the_words_themselves_are_taken_out(text: str) 
     shown = await gated(text)
     assert "Lucian" not in shown
     assert "(hidden)" in shown
-    assert shown.endswith(HIDDEN_NOTE)
 
 
 async def test_after_a_block_of_code_covers_are_used_again() -> None:
-    assert "\n||It was Lucian.||" in await gated("```\nShe paid.\n```\nIt was Lucian.")
+    assert "\n||It was Lucian.||" in drawn(await gated("```\nShe paid.\n```\nIt was Lucian."))
 
 
-@pytest.mark.parametrize("text", ["So || it is. It was Lucian. Well.", "It was Lucian\\", "a|| It was Lucian. ||b"])
+@pytest.mark.parametrize(
+    "text", [f"So {hide('x')} it is. It was Lucian. Well.", "It was Lucian\ufdd1", "a\ufdd0 It was Lucian. \ufdd1b"]
+)
 async def test_nothing_the_model_writes_around_it_lifts_a_cover(text: str) -> None:
-    shown = await gated(text)
-    assert "Lucian" not in re.sub(r"\|\|[^|]+\|\|", "", shown)
-    assert shown.count("||") == 2
-    assert "\\||" not in shown
+    hidden = [span.text for span in spans(await gated(text)) if span.is_hidden]
+    assert len(hidden) == 1
+    assert "Lucian" in hidden[0]
 
 
 async def test_without_a_bound_all_passes_at_once() -> None:
@@ -196,25 +199,18 @@ async def test_without_a_bound_all_passes_at_once() -> None:
     assert await gate.feed("It was Luc") == "It was Luc"
 
 
-async def test_a_spoiler_mark_inside_cannot_open_what_is_hidden() -> None:
-    assert "||It was // Lucian.||" in await gated("It was || Lucian.")
-
-
 async def test_the_model_is_not_told_what_was_hidden() -> None:
     text = "Marta came. It was Lucian. It rained."
     assert uncovered(await gated(text)) == text
-    assert uncovered("a || b || c") == "a || b || c"
+    assert not has_hidden(text)
 
 
 async def test_a_title_or_an_initial_does_not_end_a_sentence() -> None:
-    assert (
-        await gated("It was Mr. Orchard, J. Orchard. Well.")
-        == "||It was Mr. Orchard, J. Orchard.|| Well." + HIDDEN_NOTE
-    )
+    assert drawn(await gated("It was Mr. Orchard, J. Orchard. Well.")) == "||It was Mr. Orchard, J. Orchard.|| Well."
 
 
 async def test_an_item_stays_an_item() -> None:
-    assert await gated("- It was Lucian.\n1. She paid.\n") == "- ||It was Lucian.||\n1. She paid.\n" + HIDDEN_NOTE
+    assert drawn(await gated("- It was Lucian.\n1. She paid.\n")) == "- ||It was Lucian.||\n1. She paid.\n"
 
 
 @given(

@@ -13,6 +13,7 @@ from bot.settings import Settings
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode
+from domain.spoilers.filter import hide
 from domain.tool_use import ChatResponse, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 
@@ -57,7 +58,7 @@ async def test_the_tokens_are_on_the_account_of_whoever_asked(tmp_path: Path) ->
 
 async def test_what_is_covered_in_the_answer_is_not_sent_along(tmp_path: Path) -> None:
     async with a_talk(tmp_path, "The Lamp") as (app, model, talk):
-        await titled(app, talk, answer="Mara did. ||Ezekiel saw it.||")
+        await titled(app, talk, answer=f"Mara did. {hide('Ezekiel saw it.')}")
     [request] = model.requests
     assert "Mara did." in request[0].content
     assert "Ezekiel" not in request[0].content
