@@ -220,7 +220,10 @@ async def _between(thread: Thread, known: int, before: discord.Message | None) -
 
 
 class Corrections:
-    """A message that waits or is being answered is answered as it is now, or not at all; an answered one stays."""
+    """A message that waits or is being answered is answered as it is now, or not at all.
+
+    One that has its answer is kept as it is now, or goes with its answer.
+    """
 
     def __init__(self, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers) -> None:
         self._use_cases = use_cases

@@ -124,6 +124,14 @@ class TurnRepository(Protocol):
         """
         ...
 
+    async def forget_question(self, message_id: str) -> Turn | None:
+        """Erase a reader's answered message, of which only its Discord id is kept.
+
+        Where nobody else asked anything in its turn, the turn goes with it, and its answer and tool calls; that turn is
+        given back.
+        """
+        ...
+
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
     async def list_undelivered(self) -> Sequence[Turn]:
         """Turns that are RUNNING or ANSWERED, and FAILED ones of which nobody was told, oldest first.

@@ -165,21 +165,23 @@ class ChatWithBook:
     async def revise(self, external_id: str, text: str) -> Taken | None:
         """Take in that a reader has changed a message: it waits with its new words, even if it was being answered.
 
-        None, and nothing is changed: it has its answer, is not known, or says the same.
+        None: it has its answer, and is kept with its new words; or it is not known, or says the same.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None or not text.strip() or known.content == text.strip():
             return None
         async with self._call_back(known) as message:
             if message is None:
+                await self._reword(external_id, text.strip())
                 return None
             await self._messages.save(replace(message.message, content=text.strip()))
             return message
 
     async def take_back(self, external_id: str) -> Taken | None:
-        """Forget a message that its reader has deleted, even if it was being answered; others of its turn wait again.
+        """Forget a message that its reader has deleted; others of its turn wait again if it was being answered.
 
-        None, and nothing is changed: it has its answer, or is not known.
+        One that has its answer goes as well, and the answer with it unless others of its turn asked, too. None: then,
+        or the message is not known.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None:
@@ -187,7 +189,9 @@ class ChatWithBook:
         async with self._call_back(known) as message:
             if message is not None:
                 await self._messages.delete(message.message.id)
-            return message
+                return message
+            answered = await self._turns.forget_question(known.id)
+            return Taken(known, undone=answered) if answered else None
 
     async def recover(self, conversation_id: str) -> Sequence[Turn]:
         """After a crash: let the messages of turns that came to no end there, or to one nobody was told of, wait again.
@@ -263,6 +267,11 @@ class ChatWithBook:
         finally:
             self._called_back[known.id] -= 1
             self._called_back += Counter()  # drops those nobody calls back any more
+
+    async def _reword(self, external_id: str, text: str) -> None:
+        """Keep the new words of a message that has its answer."""
+        if answered := await self._messages.get_by_external_id(external_id):
+            await self._messages.save(replace(answered, content=text))
 
     async def _taken(self, known: ChatMessage) -> Taken | None:
         message = await self._messages.get_by_external_id(known.external_id or "")

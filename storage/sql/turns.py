@@ -57,6 +57,13 @@ ORDER BY started_at, rowid
 """  # noqa: S608
 
 
+_REMEMBER_ID = """
+INSERT INTO forgotten_messages (external_id, conversation_id)
+SELECT external_id, conversation_id FROM chat_messages WHERE id = ? AND external_id IS NOT NULL
+ON CONFLICT DO NOTHING
+"""
+
+
 class SQLTurns:
     """TurnRepository in SQL."""
 
@@ -122,6 +129,23 @@ class SQLTurns:
             await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
 
         await self._database.atomically(undo)
+
+    async def forget_question(self, message_id: str) -> Turn | None:
+        async def forget(transaction: Transaction) -> Row | None:
+            await transaction.run(_REMEMBER_ID, [message_id])
+            asked = await transaction.run("SELECT turn_id FROM chat_messages WHERE id = ?", [message_id])
+            await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
+            turn_id = asked[0]["turn_id"] if asked else None
+            if await transaction.run("SELECT 1 FROM chat_messages WHERE turn_id = ? AND role = 'user'", [turn_id]):
+                return None
+            turns = await transaction.run(f"{_SELECT} WHERE id = ?", [turn_id])
+            await transaction.run("DELETE FROM chat_messages WHERE turn_id = ?", [turn_id])
+            await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
+            return turns[0] if turns else None
+
+        row = await self._database.atomically(forget)
+        await self._database.forget_deleted()
+        return entity(_turn, row)
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         await self._database.write(

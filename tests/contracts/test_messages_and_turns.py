@@ -89,6 +89,29 @@ class TestMessages:
         assert [message.id for message in await storage.messages.get_recent("tea", 0)] == ["one", "two"]
         assert await storage.turns.get_recent("tea", 2) == (await storage.turns.get_by_conversation("tea"))[-2:]
 
+    async def test_a_question_that_is_forgotten_takes_its_turn_along_and_is_known_all_the_same(
+        self, storage: Storage
+    ) -> None:
+        await storage.messages.add_incoming(a_question("why", external_id="12"))
+        turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("because")])
+        gone = await storage.turns.forget_question("why")
+        assert gone is not None
+        assert gone.id == turn.id
+        assert await storage.messages.get_by_conversation("tea") == []
+        assert await storage.turns.get(turn.id) is None
+        assert await storage.messages.get_newest_external_id("tea") == "12"
+        assert not await storage.messages.add_incoming(a_question("again", external_id="12"))
+        assert await storage.turns.forget_question("why") is None
+
+    async def test_a_turn_that_others_asked_stays_when_one_question_is_forgotten(self, storage: Storage) -> None:
+        for name in ("why", "who"):
+            await storage.messages.add_incoming(a_question(name))
+        turn = await storage.turns.begin("tea", ["why", "who"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("because")])
+        assert await storage.turns.forget_question("why") is None
+        assert [message.id for message in await storage.messages.get_by_conversation("tea")] == ["who", "because"]
+
     async def test_authors_are_those_who_have_written(self, storage: Storage) -> None:
         await hold_turn(storage, "first")
         await storage.messages.add_incoming(a_question("another", author_id="alice"))
