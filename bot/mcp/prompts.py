@@ -13,7 +13,7 @@ from bot.mcp.book_tools import as_text, tools_of
 from bot.mcp.books import OpenBooks
 from domain.characters import encodable
 from domain.errors import MarginaliaError
-from domain.library.names import NameCensus
+from domain.library.names import NameRecognizer
 from domain.library.search.words import fold
 from domain.tools.registry import as_result
 
@@ -204,8 +204,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 
 def _names_in(text: str) -> list[str]:
     """The names of a text as it writes them, the most frequent first."""
-    census = NameCensus()
-    census.add(text)
-    names = census.names()
+    recognizer = NameRecognizer()
+    recognizer.add(text)
+    names = recognizer.names()
     written = Counter(word for word in _WORD.findall(text) if word[0].isupper() and fold(word) in names)
     return [name for name, _ in written.most_common()]

@@ -72,8 +72,8 @@ class _Capital:
     shouted: bool
 
 
-class NameCensus:
-    """Counts what speaks for and against a word's being a name, piece by piece of a book."""
+class NameRecognizer:
+    """Recognizes names by how a book uses each word; it is given the book piece by piece."""
 
     def __init__(self) -> None:
         self._inside: Counter[str] = Counter()

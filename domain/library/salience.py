@@ -1,4 +1,4 @@
-"""Telling sentences: those that say most of what a stretch of text is about, chosen without a model."""
+"""Salience: the sentences that say most of what a stretch of text is about, chosen without a model."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Reading: everything a reader may be shown of a book, given how far they have read.
+"""View: everything a reader may be shown of a book, given how far they have read.
 
 All of it is a function of `text[:read_to]`: the layout is clipped first, and nothing here looks beyond it.
 """
@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted
-from domain.library.portraits import count_mentions, sentences_with
+from domain.library.mentions import count_mentions, sentences_with
 from domain.library.progress import find_page
-from domain.library.search.excerpts import Excerpts
-from domain.library.search.index import BookIndex
+from domain.library.search.index import BookIndex, Excerpts
 from domain.library.search.layout import BookLayout
 from domain.library.search.phrases import find_phrase
 from domain.library.search.query import PASSAGE_WORDS, search

@@ -17,7 +17,7 @@ from itertools import accumulate, islice
 from math import log10
 
 from domain.book import Book
-from domain.library.names import NameCensus, names_in
+from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import SpoilerCheck
@@ -73,7 +73,7 @@ class SpoilerDetector:
     @classmethod
     def of(cls, text: str) -> "SpoilerDetector":
         words: list[str] = []
-        ends, counts, names = array("I"), Counter[str](), NameCensus()
+        ends, counts, names = array("I"), Counter[str](), NameRecognizer()
         for start, end in _slices(text):
             piece = text[start:end]
             folded = [_fold(word) for word in words_of(piece)]

@@ -16,8 +16,7 @@ from itertools import chain, islice, repeat
 from math import log
 
 from domain.book import PhraseHit
-from domain.library.search.excerpts import Excerpts
-from domain.library.search.index import BookIndex, find_forms
+from domain.library.search.index import BookIndex, Excerpts, find_forms
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import fold, word_spans, words_of
 
@@ -26,23 +25,23 @@ _FORGETTING = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Like:
-    """The words `[first, last)` of a stretch, and how like the phrase they are: 0 to 0.99."""
+class Alignment:
+    """The words `[first, last)` of a stretch, and their similarity to the phrase: 0 to 0.99."""
 
     first: int
     last: int
     similarity: float
 
 
-class Likeness:
-    """A remembered phrase, of folded words, that is laid beside one stretch after another."""
+class PhraseAligner:
+    """Aligns a remembered phrase, given by the spellings of its words, with one stretch of text after another."""
 
     def __init__(self, phrase: Sequence[str]) -> None:
         self._phrase = phrase
         self._matcher: SequenceMatcher[str] = SequenceMatcher(None, (), phrase, autojunk=False)
 
-    def beside(self, words: Sequence[str]) -> Like | None:
-        """The run of words that is most like the phrase, or None if they have no word in common."""
+    def align(self, words: Sequence[str]) -> Alignment | None:
+        """The run of words that is most similar to the phrase, or None if they have no word in common."""
         self._matcher.set_seq1(words)
         blocks = _best_run(self._matcher.get_matching_blocks()[:-1])
         if not blocks:
@@ -55,7 +54,7 @@ class Likeness:
         first, last = opening.a - before, after_start + after
         common = self._common_characters(words, blocks, first, last)
         length = _length(words[first:last]) + _FORGETTING * _length(phrase)
-        return Like(first, last, round(min((1 + _FORGETTING) * common / length, 0.99), 3))
+        return Alignment(first, last, round(min((1 + _FORGETTING) * common / length, 0.99), 3))
 
     def _common_characters(self, words: Sequence[str], blocks: Sequence[Match], first: int, last: int) -> int:
         """Those of the words that are the same, each with a space, and those of the words between that are alike."""
@@ -132,8 +131,8 @@ _CANDIDATES = 24
 _LEAST_VOTES = 0.5
 """Share of the votes of the best that a stretch must have to be looked at."""
 
-_Places = Mapping[str, Sequence[Sequence[int]]]
-"""The ordinals of the places of each word, by its spelling: rising for each form of it."""
+_Positions = Mapping[str, Sequence[Sequence[int]]]
+"""The positions of each word, which are ordinals of words, by its spelling: rising for each form of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +147,21 @@ def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: 
     words = words_of(text)[:MAX_WORDS]
     if not words or limit < 1:
         return []
-    exact = islice(phrase_places(index, layout, words), limit)
-    matches = [_span_of_words(index, layout, place, place + len(words)) for place in exact]
+    exact = islice(phrase_positions(index, layout, words), limit)
+    matches = [_span_of_words(index, layout, position, position + len(words)) for position in exact]
     return [
         PhraseHit(excerpts.citation(match.start, match.end), match.similarity)
         for match in (matches or _near(index, layout, words)[:limit])
     ]
 
 
-def phrase_places(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[int]:
+def phrase_positions(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[int]:
     """The ordinals of the first words of all places where these words, spelt so, follow each other; rising."""
-    phrase, places = _places_of(index, layout, words, exact=True)
-    rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, places[phrase[number]])))
-    for place in sorted(place for form in places[phrase[rarest]] for place in form):
-        first = place - rarest
-        if all(_stands(places[phrase[number]], first + number) for number in others):
+    phrase, positions = _positions_of(index, layout, words, exact=True)
+    rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, positions[phrase[number]])))
+    for position in sorted(position for form in positions[phrase[rarest]] for position in form):
+        first = position - rarest
+        if all(_stands(positions[phrase[number]], first + number) for number in others):
             yield first
 
 
@@ -178,7 +177,7 @@ _TELLING_RUN = 5
 _RUN_POWER = 4
 """Exponent on the share of the query that a run is: most of a query says where to look, a turn of phrase hardly."""
 
-_MOST_PLACES = 3_000
+_MOST_POSITIONS = 3_000
 """Places of the rarest word of a run, and of a quotation: what is more frequent tells nothing about where to look."""
 
 _MOST_QUOTATIONS = 8
@@ -194,7 +193,7 @@ _QUOTATION = re.compile(
 class _Run:
     """Words of a query, from the one at `start` on, that stand in the book from the ordinal `place` on."""
 
-    place: int
+    position: int
     start: int
     length: int
 
@@ -209,12 +208,12 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
     words = words_of(query)[:MAX_WORDS]
     if len(words) >= _LEAST_RUN:
         for run, gain in _valued_runs(index, layout, words):
-            for sentence in _sentences_of(layout, run.place, run.length):
+            for sentence in _sentences_of(layout, run.position, run.length):
                 gains[sentence] = max(gains[sentence], gain)
     for quoted in _quotations(query):
-        places = list(islice(phrase_places(index, layout, quoted), _MOST_PLACES + 1))
-        for place in places if len(places) <= _MOST_PLACES else ():
-            for sentence in _sentences_of(layout, place, len(quoted)):
+        positions = list(islice(phrase_positions(index, layout, quoted), _MOST_POSITIONS + 1))
+        for position in positions if len(positions) <= _MOST_POSITIONS else ():
+            for sentence in _sentences_of(layout, position, len(quoted)):
                 gains[sentence] += QUOTED
     return gains
 
@@ -227,8 +226,8 @@ def _quotations(query: str) -> list[tuple[str, ...]]:
 
 
 def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[tuple[_Run, float]]:
-    phrase, places = _places_of(index, layout, words, exact=True)
-    count = {word: sum(map(len, forms)) for word, forms in places.items()}
+    phrase, positions = _positions_of(index, layout, words, exact=True)
+    count = {word: sum(map(len, forms)) for word, forms in positions.items()}
     is_content = [
         fold(word) not in index.analyzer.stop_words and bool(count[spelt])
         for word, spelt in zip(words, phrase, strict=True)
@@ -237,7 +236,7 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         log(1 + layout.word_count / (count[word] + 1)) if content else 0.0
         for word, content in zip(phrase, is_content, strict=True)
     ]
-    runs = list(_runs(phrase, places, is_content))
+    runs = list(_runs(phrase, positions, is_content))
     often = Counter((run.start, run.length) for run in runs)
     for run in runs:
         own = slice(run.start, run.start + run.length)
@@ -246,62 +245,64 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
         yield run, gain + alone
 
 
-def _runs(phrase: Sequence[str], places: _Places, is_content: Sequence[bool]) -> Iterator[_Run]:
+def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:
     """The longest runs around words that are no stop words and not too frequent."""
     reached: dict[int, int] = {}
     for number, word in enumerate(phrase):
-        if not is_content[number] or sum(map(len, places[word])) > _MOST_PLACES:
+        if not is_content[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
             continue
         beside: set[int] = set()
         for neighbour in (number - 1, number + 1):
             if 0 <= neighbour < len(phrase):
-                own, others = chain.from_iterable(places[word]), places[phrase[neighbour]]
+                own, others = chain.from_iterable(positions[word]), positions[phrase[neighbour]]
                 beside.update(_beside(list(own), others, neighbour - number))
-        for place in sorted(beside):
-            offset = place - number
+        for position in sorted(beside):
+            offset = position - number
             if reached.get(offset, 0) > number:
                 continue
             start, end = number, number + 1
-            while start and _stands(places[phrase[start - 1]], offset + start - 1):
+            while start and _stands(positions[phrase[start - 1]], offset + start - 1):
                 start -= 1
-            while end < len(phrase) and _stands(places[phrase[end]], offset + end):
+            while end < len(phrase) and _stands(positions[phrase[end]], offset + end):
                 end += 1
             reached[offset] = end
             if end - start >= _LEAST_RUN:
                 yield _Run(offset + start, start, end - start)
 
 
-def _beside(places: Sequence[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
+def _beside(positions: Sequence[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
     """Those of the places from which one of the forms stands at this distance."""
-    wanted = [place + distance for place in places]
+    wanted = [position + distance for position in positions]
     for others in forms:
         found = zip(wanted, map(bisect_left, repeat(others), wanted), strict=True)
         yield from (want - distance for want, at in found if at < len(others) and others[at] == want)
 
 
-def _sentences_of(layout: BookLayout, place: int, length: int) -> range:
+def _sentences_of(layout: BookLayout, position: int, length: int) -> range:
     """The sentences that words stand in, by the ordinal of the first and their number."""
-    return range(bisect_right(layout.words, place) - 1, bisect_right(layout.words, place + length - 1))
+    return range(bisect_right(layout.words, position) - 1, bisect_right(layout.words, position + length - 1))
 
 
-def _places_of(index: BookIndex, layout: BookLayout, words: Sequence[str], *, exact: bool) -> tuple[list[str], _Places]:
-    """The spellings of some words, and the places of each up to the bound; unless `exact`, of all its forms."""
+def _positions_of(
+    index: BookIndex, layout: BookLayout, words: Sequence[str], *, exact: bool
+) -> tuple[list[str], _Positions]:
+    """The spellings of some words, and the positions of each up to the bound; unless `exact`, of all its forms."""
     spelling = index.analyzer.spelling
     typed = {spelling(word): word for word in words}
-    places = {
+    positions = {
         spelt: [
             form.positions for form in find_forms(index, layout, word) if not exact or spelling(form.written) == spelt
         ]
         for spelt, word in typed.items()
     }
-    return [spelling(word) for word in words], places
+    return [spelling(word) for word in words], positions
 
 
 def _stands(forms: Sequence[Sequence[int]], first: int, width: int = 1) -> bool:
     """Whether a word has a place in `[first, first + width)`."""
-    for places in forms:
-        found = bisect_left(places, first)
-        if found < len(places) and places[found] < first + width:
+    for positions in forms:
+        found = bisect_left(positions, first)
+        if found < len(positions) and positions[found] < first + width:
             return True
     return False
 
@@ -312,31 +313,31 @@ def _span_of_words(index: BookIndex, layout: BookLayout, first: int, last: int) 
     return _Match(start, end, 1.0)
 
 
-def _span_of_word(index: BookIndex, layout: BookLayout, place: int) -> tuple[int, int]:
-    sentence = bisect_right(layout.words, place) - 1
+def _span_of_word(index: BookIndex, layout: BookLayout, position: int) -> tuple[int, int]:
+    sentence = bisect_right(layout.words, position) - 1
     offset = layout.starts[sentence]
-    start, end = word_spans(index.read(offset, layout.ends[sentence]))[place - layout.words[sentence]]
+    start, end = word_spans(index.read(offset, layout.ends[sentence]))[position - layout.words[sentence]]
     return offset + start, offset + end
 
 
 def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> list[_Match]:
-    phrase, places = _places_of(index, layout, words, exact=False)
-    likeness = Likeness(phrase)
+    phrase, positions = _positions_of(index, layout, words, exact=False)
+    aligner = PhraseAligner(phrase)
     matches: list[_Match] = []
-    for beginning in _likely_beginnings(places, layout.word_count, phrase):
+    for beginning in _likely_beginnings(positions, layout.word_count, phrase):
         near = _words_between(index, layout, beginning - 2 * _SLACK, beginning + 2 * _SLACK + len(phrase) * 5 // 4)
-        like = likeness.beside([word for word, _, _ in near])
-        if like and like.similarity >= LEAST_SIMILARITY:
-            matches.append(_Match(near[like.first][1], near[like.last - 1][2], like.similarity))
+        found = aligner.align([word for word, _, _ in near])
+        if found and found.similarity >= LEAST_SIMILARITY:
+            matches.append(_Match(near[found.first][1], near[found.last - 1][2], found.similarity))
     return list(_without_overlaps(sorted(matches, key=lambda match: (-match.similarity, match.start, match.end))))
 
 
-def _likely_beginnings(places: _Places, word_count: int, phrase: Sequence[str]) -> list[int]:
+def _likely_beginnings(positions: _Positions, word_count: int, phrase: Sequence[str]) -> list[int]:
     """Ordinals of words within some sixteen words after which the phrase is likely to begin.
 
     Stretches are two slacks long and overlap by one, so that no edge parts votes that belong together.
     """
-    count = {word: sum(map(len, forms)) for word, forms in places.items()}
+    count = {word: sum(map(len, forms)) for word, forms in positions.items()}
     votes: defaultdict[int, float] = defaultdict(float)
     cast = voters = 0
     for number in sorted(range(len(phrase)), key=lambda number: (count[phrase[number]], number)):
@@ -345,14 +346,14 @@ def _likely_beginnings(places: _Places, word_count: int, phrase: Sequence[str]) 
         cast += count[word]
         if voters < _VOTERS or cast <= _MOST_VOTES:
             voters += bool(count[word])
-            stretches = {(place - number) >> _SLACK_BITS for form in places[word] for place in form}
+            stretches = {(position - number) >> _SLACK_BITS for form in positions[word] for position in form}
             for stretch in stretches | {stretch - 1 for stretch in stretches}:
                 votes[stretch] += weight
             continue
         if len(votes) > _STRETCHES:
             votes = defaultdict(float, {stretch: votes[stretch] for stretch in _best(votes, _STRETCHES)})
         for stretch in votes:
-            if _stands(places[word], (stretch << _SLACK_BITS) + number, 2 * _SLACK):
+            if _stands(positions[word], (stretch << _SLACK_BITS) + number, 2 * _SLACK):
                 votes[stretch] += weight
     best = _best(votes, _CANDIDATES)
     return [stretch << _SLACK_BITS for stretch in best if votes[stretch] >= votes[best[0]] * _LEAST_VOTES]

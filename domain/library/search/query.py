@@ -1,4 +1,4 @@
-"""Queries: from what somebody typed to the places of its words.
+"""Queries: from what somebody typed to the positions of its words, and from those to passages.
 
 Nothing a person types is ever a command to the index: a query is cut into words, and words are looked up.
 """
@@ -47,32 +47,32 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
-    """The places of each term of a query in what has been read, the rarest term first.
+    """The positions of each term of a query in what has been read, the rarest term first.
 
     Instead of a word that is nowhere, the compounds with it are taken, or its own parts. If of a query without spaces
     no pair occurs, its characters are looked up one by one.
     """
-    terms = {term: places_of(index, layout, term) for term in query_terms(index.analyzer, query)}
-    found = [places for places in terms.values() if places]
-    absent = [term[0] for term, places in terms.items() if len(term) == 1 and not places]
+    terms = {term: positions_of(index, layout, term) for term in query_terms(index.analyzer, query)}
+    found = [positions for positions in terms.values() if positions]
+    absent = [term[0] for term, positions in terms.items() if len(term) == 1 and not positions]
     if absent and index.analyzer.has_compounds:
         found += _compounds_and_parts(index, layout, absent[:MAX_TERMS])
     if not found:
         parts = dict.fromkeys(word for term in terms for word in term if len(term) > 1)
-        found = [places for word in parts if (places := places_of(index, layout, (word,)))]
+        found = [positions for word in parts if (positions := positions_of(index, layout, (word,)))]
     return sorted(found, key=len)[:MAX_TERMS]
 
 
-def places_of(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Sequence[int]:
+def positions_of(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Sequence[int]:
     """The ordinals of the first words of all places where these words, in any form, follow each other."""
-    places = _places_of_word(index, layout, words[0])
+    positions = _positions_of_word(index, layout, words[0])
     for distance, word in enumerate(words[1:], 1):
-        following = set(_places_of_word(index, layout, word))
-        places = [place for place in places if place + distance in following]
-    return places
+        following = set(_positions_of_word(index, layout, word))
+        positions = [position for position in positions if position + distance in following]
+    return positions
 
 
-def _places_of_word(index: BookIndex, layout: BookLayout, word: str) -> Sequence[int]:
+def _positions_of_word(index: BookIndex, layout: BookLayout, word: str) -> Sequence[int]:
     return _merged(find_forms(index, layout, word))
 
 
@@ -91,16 +91,16 @@ _LINKS = ("", "es", "s", "en", "n", "er", "e")
 
 
 def _compounds_and_parts(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[Sequence[int]]:
-    """For words that are not there, the places of compounds they are a part of, or else those of their own parts."""
+    """For words that are not there, the positions of compounds they are a part of, or else those of their own parts."""
     stems = index.stems()
     for word in words:
         stem = index.analyzer.stem(word)
         compounds = (each for each in stems if stem in each and _is_compound_with(index, layout, each, stem))
-        places = [forms_of_stem(index, layout, each) for each in compounds] if len(stem) >= _SHORTEST_PART else []
-        if any(places):
-            yield _merged(list(chain.from_iterable(places)))
+        positions = [forms_of_stem(index, layout, each) for each in compounds] if len(stem) >= _SHORTEST_PART else []
+        if any(positions):
+            yield _merged(list(chain.from_iterable(positions)))
         else:
-            yield from _places_of_parts(index, layout, stem)
+            yield from _positions_of_parts(index, layout, stem)
 
 
 def _is_compound_with(index: BookIndex, layout: BookLayout, compound: str, part: str) -> bool:
@@ -111,8 +111,8 @@ def _is_compound_with(index: BookIndex, layout: BookLayout, compound: str, part:
     )
 
 
-def _places_of_parts(index: BookIndex, layout: BookLayout, compound: str) -> Iterator[Sequence[int]]:
-    """The places of the two words that a compound is made of, if both have been read."""
+def _positions_of_parts(index: BookIndex, layout: BookLayout, compound: str) -> Iterator[Sequence[int]]:
+    """The positions of the two words that a compound is made of, if both have been read."""
     for end in range(_SHORTEST_REST, len(compound) - _SHORTEST_REST + 1):
         heads = forms_of_stem(index, layout, compound[end:])
         modifiers = _modifier_forms(index, layout, compound[:end]) if heads else []

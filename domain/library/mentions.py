@@ -1,4 +1,4 @@
-"""Portraits: what sentences that mention a name say of who it is, found by how names are introduced."""
+"""Mentions: where a word or name occurs, and which of those sentences introduce who it is."""
 
 import re
 from bisect import bisect_right
@@ -7,10 +7,65 @@ from collections.abc import Iterator, Sequence
 
 from domain.book import ChapterCount, Mentions, Sentence
 from domain.library.addressing import is_counted
-from domain.library.search.excerpts import Excerpts
-from domain.library.search.index import BookIndex, find_forms
+from domain.library.search.index import BookIndex, Excerpts, find_forms
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import STOP_WORDS, without_possessive, words_of
+
+MAX_WORDS = 30
+"""Words of the longest term that is counted."""
+
+
+def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
+    """Count a term of one or more words in what has been read."""
+    positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
+    if not positions:
+        return Mentions(term=term, total=0, first=None, last=None)
+    sentences = [bisect_right(layout.words, position) - 1 for position in positions]
+    citations = [excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], sentences[-1])]
+    return Mentions(
+        term=term,
+        total=len(positions),
+        first=citations[0],
+        last=citations[1],
+        by_chapter=_by_chapter(layout, sentences),
+    )
+
+
+def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
+    """The numbers of the sentences in which a mention begins, rising."""
+    positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
+    return list(dict.fromkeys(bisect_right(layout.words, position) - 1 for position in positions))
+
+
+def mention_positions(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
+    """The ordinals of the first words of all mentions, rising."""
+    following: set[int] | None = None
+    for word in reversed(term):
+        found = _positions_of(index, layout, word)
+        following = found if following is None else {position for position in found if position + 1 in following}
+    return sorted(following or ())
+
+
+def _positions_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
+    spelling = index.analyzer.spelling
+    return {
+        position
+        for form in find_forms(index, layout, word)
+        if (form.written[0].isupper() or not word[0].isupper())
+        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
+        for position in form.positions
+    }
+
+
+def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
+    """Counts in reading order."""
+    counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
+    counted = is_counted(layout.chapters)
+    return tuple(
+        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
+        for chapter, count in counts.items()
+    )
+
 
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 _ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
@@ -85,59 +140,3 @@ def _name_phrases(text: str) -> Iterator[list[str]]:
 
 def _bare(word: str) -> str:
     return _ENDING.sub("", word.strip(".,")).casefold()
-
-
-MAX_WORDS = 30
-"""Words of the longest term that is counted."""
-
-
-def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
-    """Count a term of one or more words in what has been read."""
-    places = mention_places(index, layout, words_of(term)[:MAX_WORDS])
-    if not places:
-        return Mentions(term=term, total=0, first=None, last=None)
-    sentences = [bisect_right(layout.words, place) - 1 for place in places]
-    citations = [excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], sentences[-1])]
-    return Mentions(
-        term=term,
-        total=len(places),
-        first=citations[0],
-        last=citations[1],
-        by_chapter=_by_chapter(layout, sentences),
-    )
-
-
-def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
-    """The numbers of the sentences in which a mention begins, rising."""
-    places = mention_places(index, layout, words_of(term)[:MAX_WORDS])
-    return list(dict.fromkeys(bisect_right(layout.words, place) - 1 for place in places))
-
-
-def mention_places(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
-    """The ordinals of the first words of all mentions, rising."""
-    following: set[int] | None = None
-    for word in reversed(term):
-        found = _places_of(index, layout, word)
-        following = found if following is None else {place for place in found if place + 1 in following}
-    return sorted(following or ())
-
-
-def _places_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
-    spelling = index.analyzer.spelling
-    return {
-        place
-        for form in find_forms(index, layout, word)
-        if (form.written[0].isupper() or not word[0].isupper())
-        and spelling(word) in (spelling(form.written), spelling(without_possessive(form.written)))
-        for place in form.positions
-    }
-
-
-def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
-    """Counts in reading order."""
-    counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
-    counted = is_counted(layout.chapters)
-    return tuple(
-        ChapterCount(chapter.number, chapter.title, count, counted) if chapter else ChapterCount(0, "", count)
-        for chapter, count in counts.items()
-    )
