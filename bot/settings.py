@@ -49,6 +49,7 @@ class Settings(BaseSettings):
     discord_token_file: str = ""
     discord_api_url: str = "https://discord.com/api/v10"
     discord_gateway_url: str = ""
+    shard_count: int = Field(default=0, ge=0, le=100_000)
     discord_guild_ids: Annotated[tuple[int, ...], NoDecode] = ()
 
     llm_provider: Literal["auto", "anthropic", "openai", "extractive"] = "auto"

@@ -82,6 +82,7 @@ class StorageErrorCode(StrEnum):
     WRITE_FAILED = "write_failed"
     NOT_FOUND = "not_found"
     IN_USE = "in_use"
+    LEASE_LOST = "lease_lost"
 
 
 class StorageError(MarginaliaError):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # the process that indexes a book starts without them
         ChatMessageRepository,
         ConversationRepository,
         DerivedTextRepository,
+        LeaseRepository,
         PrivacyRepository,
         ReaderRepository,
         RetentionRepository,
@@ -60,6 +61,8 @@ class Storage:
     """All repositories over one database. Leaving its `async with` block closes it."""
 
     engine: Engine
+    leases: LeaseRepository | None
+    """None: this database has one bot."""
     books: BookRepository
     book_objects: SQLBookObjects
     conversations: ConversationRepository

@@ -1,6 +1,7 @@
 """All repositories over one database."""
 
 from domain.errors import SettingsError
+from domain.ports import LeaseRepository
 from storage import Engine, Storage
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations
@@ -19,7 +20,7 @@ async def open_sqlite(path: str) -> Storage:
     from storage.sqlite.database import SQLiteDatabase
 
     database = await SQLiteDatabase.open(path)
-    return _repositories_over(database)
+    return _repositories_over(database, leases=None)
 
 
 async def open_postgres(url: str) -> Storage:
@@ -31,18 +32,20 @@ async def open_postgres(url: str) -> Storage:
     """
     try:
         from storage.postgres.database import PostgresDatabase
+        from storage.postgres.leases import PostgresLeases
     except ImportError as error:
         raise SettingsError(
             "DATABASE_URL names PostgreSQL, whose driver is not installed: pip install 'marginalia[postgres]'."
         ) from error
 
     database = await PostgresDatabase.open(url)
-    return _repositories_over(database)
+    return _repositories_over(database, PostgresLeases(database))
 
 
-def _repositories_over(database: Engine) -> Storage:
+def _repositories_over(database: Engine, leases: LeaseRepository | None) -> Storage:
     return Storage(
         engine=database,
+        leases=leases,
         books=SQLBooks(database),
         book_objects=SQLBookObjects(database),
         conversations=SQLConversations(database),

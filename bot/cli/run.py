@@ -37,6 +37,7 @@ def run() -> None:
 async def _run() -> None:
     from bot.client.client import Marginalia, point_discord_at  # discord.py takes a while to load
     from bot.client.connection import stay_online
+    from bot.client.shards import serve_shards
 
     settings = load_settings()
     if not settings.discord_token:
@@ -44,6 +45,8 @@ async def _run() -> None:
             "DISCORD_TOKEN is not set. Make a bot at https://discord.com/developers/applications (Bot → Reset Token), "
             "and put its token into .env. Without one: marginalia chat, or marginalia preview."
         )
+    if settings.shard_count > 1 and not settings.storage_url.startswith("postgres"):
+        raise SettingsError("SHARD_COUNT needs PostgreSQL: set DATABASE_URL, as docs/scaling.md says.")
     set_up_logs(settings.log_level, settings.log_format, settings.secrets)
     make_private(settings.data_dir)
     point_discord_at(settings)
@@ -58,16 +61,20 @@ async def _run() -> None:
         make_bot = partial(
             Marginalia,
             app,
-            health=HealthFile(settings.data_dir),
             announce=lambda line: console.print(line, markup=False),
             http_trace=metrics.trace() if metrics else None,
         )
-        in_background = [
-            asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"),
-            asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection"),
-        ]
+        health = HealthFile(settings.data_dir)
+        in_background = [asyncio.create_task(collect_when_idle(lambda: app.chat.is_busy), name="garbage collection")]
+        if app.storage.leases is None:
+            in_background.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
+            if metrics:
+                metrics.watch_shards(lambda: 1)
+            online = stay_online(partial(make_bot, health=health), settings.discord_token)
+        else:
+            online = serve_shards(app, make_bot, settings.discord_token, health, metrics)
         try:
-            await until_stopped(stay_online(make_bot, settings.discord_token), on_stop=_leave_at_last)
+            await until_stopped(online, on_stop=_leave_at_last)
         finally:
             for task in in_background:
                 task.cancel()

@@ -15,9 +15,9 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 from bot.app import App
-from bot.client.command_sync import CommandMemory, sync_commands
+from bot.client.command_sync import CommandMemory, SharedCommandMemory, sync_commands
 from bot.client.http_fixes import keep_requests_going
-from bot.client.identify_limit import IdentifyLimit
+from bot.client.identify_limit import IdentifyLimit, wait_to_identify
 from bot.health import HealthFile
 from bot.settings import Settings
 from cogs.books import Books
@@ -90,6 +90,9 @@ class Marginalia(ServingBot):
         )
         keep_requests_going(self.http)
         self.identify_limit = IdentifyLimit()
+        self._may_identify = False
+        self.identify_buckets = 1
+        """How many sessions Discord lets the shards ask for at once."""
         self.use_cases = app
         self.handled = []
         self.at_work = {}
@@ -108,7 +111,9 @@ class Marginalia(ServingBot):
         for cog in self._cogs():
             await self.add_cog(cog)
         self.add_dynamic_items(on_stale_press(self.handled))
-        self._in_background = [asyncio.create_task(self._sync(), name="command sync")]
+        self._in_background = []
+        if not self.shard_id:  # one shard does it for all
+            self._in_background.append(asyncio.create_task(self._sync(), name="command sync"))
         if self._health:
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
@@ -137,7 +142,18 @@ class Marginalia(ServingBot):
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is asked for."""
         self.identify_limit.count()
-        await super().before_identify_hook(shard_id, initial=initial)
+        if self._storage.leases is None or shard_id is None:
+            await super().before_identify_hook(shard_id, initial=initial)
+        elif self._may_identify:
+            self._may_identify = False
+        else:
+            await wait_to_identify(self._storage.leases, shard_id, self.identify_buckets)
+
+    async def wait_to_identify(self) -> None:
+        """Wait for this shard's turn to ask for a session, before the library begins to count the time."""
+        if self._storage.leases is not None and self.shard_id is not None:
+            await wait_to_identify(self._storage.leases, self.shard_id, self.identify_buckets)
+            self._may_identify = True
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
         """Hand an event to those who listen; once the bot is closing nobody does, though the library goes on."""
@@ -175,7 +191,7 @@ class Marginalia(ServingBot):
             await self.remove_cog(name)
         await self._finish_listening()
         await super().close()
-        stop_heartbeats()
+        stop_heartbeats(self)
 
     async def _finish_work(self) -> None:
         """Let commands that are nearly done be done; tell those who gave the others that they have to again."""
@@ -193,7 +209,9 @@ class Marginalia(ServingBot):
 
     async def _sync(self) -> None:
         """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
-        memory = CommandMemory(self._settings.data_dir / "discord-commands.json")
+        leases = self._storage.leases
+        file = CommandMemory(self._settings.data_dir / "discord-commands.json")
+        memory = file if leases is None else SharedCommandMemory(leases)
         assert self.application_id is not None
         while True:
             try:
@@ -201,7 +219,7 @@ class Marginalia(ServingBot):
             except app_commands.CommandSyncFailure:
                 logger.exception("Discord does not take the commands as they are")
                 return
-            except (discord.DiscordException, OSError):
+            except (discord.DiscordException, MarginaliaError, OSError):
                 logger.exception("the commands could not be told to Discord; it is tried again")
                 await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
             else:
@@ -233,9 +251,8 @@ def point_discord_at(settings: Settings) -> None:
         DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
 
 
-def stop_heartbeats() -> None:
+def stop_heartbeats(bot: discord.Client) -> None:
     """Stop the threads that keep connections alive: one given up while it was being made leaves its own behind."""
-    loop = asyncio.get_running_loop()
     for thread in threading.enumerate():
-        if isinstance(thread, KeepAliveHandler) and thread.ws.loop is loop:
+        if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
             thread.stop()

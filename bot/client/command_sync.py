@@ -11,6 +11,8 @@ from typing import Any
 import discord
 from discord import app_commands
 
+from domain.ports import LeaseRepository
+
 logger = logging.getLogger(__name__)
 
 EVERYWHERE = "everywhere"
@@ -45,8 +47,26 @@ class CommandMemory:
         fresh.replace(self._path)
 
 
+class SharedCommandMemory:
+    """The same in the database, for nodes that share it."""
+
+    def __init__(self, leases: LeaseRepository) -> None:
+        self._leases = leases
+
+    async def load(self, application_id: int) -> dict[str, str]:
+        """The digest told to each scope."""
+        told: dict[str, str] = json.loads(await self._leases.get_note(f"commands/{application_id}") or "{}")
+        return told
+
+    async def save(self, application_id: int, digests: dict[str, str]) -> None:
+        await self._leases.set_note(f"commands/{application_id}", json.dumps(digests))
+
+
 async def sync_commands(
-    tree: app_commands.CommandTree[Any], application_id: int, guild_ids: Iterable[int], memory: CommandMemory
+    tree: app_commands.CommandTree[Any],
+    application_id: int,
+    guild_ids: Iterable[int],
+    memory: CommandMemory | SharedCommandMemory,
 ) -> list[str]:
     """Offer the commands in these guilds, or everywhere if none is named; return the scopes that were told.
 

@@ -127,7 +127,7 @@ async def _stay_connected(bot: Marginalia, waits: Waits, pace: ReconnectPace) ->
         except Exception as error:  # noqa: BLE001 - anything may come out of a parser
             with suppress(Exception):
                 await bot.ws.close()
-            stop_heartbeats()
+            stop_heartbeats(bot)
             await _wait_after(error, waits)
 
 
@@ -157,10 +157,12 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
         _, _, limit = await bot.http.get_bot_gateway()
     except DISCORD_ERRORS:  # the connection itself will show what is wrong
         return
+    bot.identify_buckets = int(limit["max_concurrency"])
     if limit["remaining"] <= RESERVED_SESSIONS:
         seconds = limit["reset_after"] / 1000
         logger.error("%d session starts are left today; waiting %.0f s for new ones", limit["remaining"], seconds)
         await asyncio.sleep(seconds)
+    await bot.wait_to_identify()
 
 
 async def _wait_after(error: BaseException, waits: Waits) -> None:
@@ -180,8 +182,8 @@ def _final(closed: discord.ConnectionClosed) -> SettingsError:
     if closed.code == AUTHENTICATION_FAILED:
         return SettingsError(TOKEN_REFUSED)
     return SettingsError(
-        f"Discord closed the connection for good (code {closed.code}). A bot in more than 2,500 servers needs shards, "
-        "which Marginalia does not do."
+        f"Discord closed the connection for good (code {closed.code}). A bot in more than 2,500 servers needs shards: "
+        "use PostgreSQL, as docs/scaling.md says."
     )
 
 

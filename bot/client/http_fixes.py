@@ -12,6 +12,7 @@ from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
 from cogs.errors import ACKNOWLEDGED
+from domain.leases import ANSWERING, CURRENT_LEASE
 
 logger = logging.getLogger(__name__)
 
@@ -20,6 +21,13 @@ WAITS_S = (0.05, 0.3)
 """Before the second and the third try. The second makes a new connection where the old one had been idle too long."""
 
 LIBRARY_WAITS_S = 1.0
+
+
+class LeaseLostError(ConnectionError):
+    """Nothing may be shown now: this process was stopped or cut off for so long that another one may have taken over.
+
+    For those who show answers it is as if Discord were out of reach: they try again later, if they still may.
+    """
 
 
 class SteadyAdapter(AsyncWebhookAdapter):
@@ -65,6 +73,9 @@ def keep_requests_going(http: HTTPClient) -> None:
     request = http.request
 
     async def steady_request(route: Route, **parts: Any) -> Any:
+        lease = CURRENT_LEASE.get()
+        if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
+            raise LeaseLostError("another process may be answering here")
         try:
             return await request(route, **parts)
         except asyncio.CancelledError:

@@ -29,6 +29,7 @@ from cogs.services import NotifyPrivately
 from domain.conversation import Conversation
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, TurnFailed, TurnStarted
+from domain.leases import ANSWERING
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -76,6 +77,7 @@ class ConversationWorker:
 
     async def run(self, opened: asyncio.Event) -> None:
         """Answer what waits, and what comes meanwhile. Never fails: trouble ends in a sentence in the thread."""
+        ANSWERING.set(True)
         await opened.wait()
         while self.wanted and not self.closing:
             self.wanted = self.cut_short = False

@@ -10,6 +10,7 @@ from domain.ports.books import (
     Progress,
 )
 from domain.ports.conversations import ChatMessageRepository, ConversationRepository, TurnRepository
+from domain.ports.leases import LeaseRepository
 from domain.ports.models import (
     ChatProvider,
     Clock,
@@ -35,6 +36,7 @@ __all__ = [
     "ConversationRepository",
     "DerivedTextRepository",
     "Dispatcher",
+    "LeaseRepository",
     "PrivacyRepository",
     "Progress",
     "ReaderRepository",

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from domain.chat import ChatMessage
 from domain.conversation import Turn, TurnState
-from domain.errors import ConversationError, ConversationErrorCode
+from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
+from domain.leases import CURRENT_LEASE
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.messages import write_messages
 from storage.sql.rows import (
@@ -64,6 +65,26 @@ ON CONFLICT DO NOTHING
 """
 
 
+# The row stays locked until the end of the transaction, so nobody takes the lease meanwhile; should this process be
+# stopped in between, the server ends the transaction.
+_FENCE = """
+SELECT set_config('idle_in_transaction_session_timeout', '5000', true) AS patience FROM leases
+WHERE name = ?1 AND holder = ?2 AND epoch = ?3 FOR SHARE
+"""
+
+
+async def _hold_fence(transaction: Transaction) -> None:
+    """
+    Raises:
+        StorageError: LEASE_LOST, the current task works under a lease that somebody else holds by now.
+    """
+    lease = CURRENT_LEASE.get()
+    if lease and not await transaction.run(_FENCE, [lease.name, lease.holder, lease.epoch]):
+        raise StorageError(
+            StorageErrorCode.LEASE_LOST, "Another process has taken over this conversation; it will answer."
+        )
+
+
 class SQLTurns:
     """TurnRepository in SQL."""
 
@@ -74,6 +95,7 @@ class SQLTurns:
         turn_id = uuid.uuid4().hex
 
         async def open_turn(transaction: Transaction) -> Turn:
+            await _hold_fence(transaction)
             number = (await transaction.run(_NUMBER, [conversation_id, turn_id]))[0]["number"]
             turn = Turn(turn_id, conversation_id, number, TurnState.RUNNING, now)
             if not await transaction.run("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
@@ -86,6 +108,7 @@ class SQLTurns:
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
         async def write(transaction: Transaction) -> None:
+            await _hold_fence(transaction)
             known = await transaction.run(
                 _FINISH,
                 [
@@ -120,6 +143,7 @@ class SQLTurns:
 
     async def reopen(self, turn_id: str) -> None:
         async def undo(transaction: Transaction) -> None:
+            await _hold_fence(transaction)
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
             if rows and rows[0]["state"] in {TurnState.ANSWERED, TurnState.DELIVERED}:
                 raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
@@ -132,6 +156,7 @@ class SQLTurns:
 
     async def forget_question(self, message_id: str) -> Turn | None:
         async def forget(transaction: Transaction) -> Row | None:
+            await _hold_fence(transaction)
             await transaction.run(_REMEMBER_ID, [message_id])
             asked = await transaction.run("SELECT turn_id FROM chat_messages WHERE id = ?", [message_id])
             await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
@@ -148,9 +173,14 @@ class SQLTurns:
         return entity(_turn, row)
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
-        await self._database.write(
-            "UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?", [strings_to_text(reply_ids), trace_id, turn_id]
-        )
+        async def note(transaction: Transaction) -> None:
+            await _hold_fence(transaction)
+            await transaction.run(
+                "UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?",
+                [strings_to_text(reply_ids), trace_id, turn_id],
+            )
+
+        await self._database.atomically(note)
 
     async def list_undelivered(self) -> Sequence[Turn]:
         return await entities(_turn, await self._database.read(_UNDELIVERED))

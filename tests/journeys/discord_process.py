@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -65,6 +66,13 @@ class BotProcess:
             while self.output.count(ONLINE.decode()) == before:
                 assert self._process.returncode is None, self.output
                 await asyncio.sleep(0.01)
+
+    def pause(self) -> None:
+        """As a machine that hangs does."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def wake(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
 
     async def kill(self) -> None:
         """As a power cut does."""

@@ -250,12 +250,16 @@ class DiscordDouble:
                 "user": user_payload(self.bot),
                 "session_id": session.id,
                 "resume_gateway_url": self.gateway_url,
-                "guilds": [{"id": str(guild), "unavailable": True} for guild in self.world.guilds],
+                "guilds": [
+                    {"id": str(guild), "unavailable": True} for guild in self.world.guilds if session.serves(guild)
+                ],
+                "shard": list(session.shard),
                 "application": {"id": application["id"], "flags": application["flags"]},
             },
         )
         for guild in self.world.guilds.values():
-            session.dispatch("GUILD_CREATE", guild_payload(guild, self.bot))
+            if session.serves(guild.id):
+                session.dispatch("GUILD_CREATE", guild_payload(guild, self.bot))
         self.notify()
 
     def _members(self, request: Json) -> Json:

@@ -72,6 +72,12 @@ class Session:
     intents: int
     connection: Connection | None = None
     events: list[Json] = field(default_factory=list)
+    shard: tuple[int, int] = (0, 1)
+    """Its number, and how many there are."""
+
+    def serves(self, guild_id: int | str | None) -> bool:
+        """Whether what happens in a guild is told here; direct messages are told to the first shard."""
+        return (int(guild_id or 0) >> 22) % self.shard[1] == self.shard[0]
 
     def dispatch(self, event: str, data: Json) -> None:
         frame = {"op": DISPATCH, "t": event, "s": len(self.events) + 1, "d": data}
@@ -114,6 +120,8 @@ class Gateway:
         """
         for session in self.sessions.values():
             if intent and not session.intents & intent:
+                continue
+            if not session.serves(data["id"] if event == "GUILD_CREATE" else data.get("guild_id")):
                 continue
             reduced = without_content is not None and not session.intents & INTENT_CONTENT
             session.dispatch(event, without_content if reduced and without_content else data)
@@ -190,7 +198,8 @@ class Gateway:
         elif data["intents"] & (INTENT_MEMBERS | INTENT_CONTENT) & ~self.privileged:
             await connection.close(DISALLOWED_INTENTS)
         else:
-            session = Session(secrets.token_hex(16), data["intents"], connection)
+            shard = tuple(data.get("shard", (0, 1)))
+            session = Session(secrets.token_hex(16), data["intents"], connection, shard=(shard[0], shard[1]))
             self.sessions[session.id] = session
             self.welcome(session)
 

@@ -1,0 +1,61 @@
+"""Leases in PostgreSQL, by its own clock."""
+
+import time
+from collections.abc import Collection
+
+from domain.leases import MARGIN_S, HeldLease
+from storage.sql.database import Database
+
+_ACQUIRE = """
+INSERT INTO leases (name, holder, epoch, expires_at)
+VALUES (?1, ?2, 1, clock_timestamp() + make_interval(secs => ?3))
+ON CONFLICT (name) DO UPDATE
+  SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
+  WHERE leases.expires_at <= clock_timestamp()
+RETURNING epoch
+"""
+
+_RENEW = """
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2) WHERE holder = ?1 RETURNING name, epoch
+"""
+
+# The epoch stays, so that the next holder's is a new one.
+_RELEASE = """
+UPDATE leases SET holder = '', expires_at = clock_timestamp() WHERE name = ?1 AND holder = ?2 AND epoch = ?3
+"""
+
+_HELD = "SELECT name FROM leases WHERE starts_with(name, ?1) AND expires_at > clock_timestamp()"
+
+_NOTE = """
+INSERT INTO leases (name, holder, epoch, expires_at, state) VALUES (?1, '', 0, '-infinity', ?2)
+ON CONFLICT (name) DO UPDATE SET state = excluded.state
+"""
+
+
+class PostgresLeases:
+    """LeaseRepository in PostgreSQL. Each method is one statement, which takes a lock for as long as it runs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
+        asked = time.monotonic()
+        rows = await self._database.write(_ACQUIRE, [name, holder, seconds])
+        return HeldLease(name, holder, rows[0]["epoch"], asked + seconds - MARGIN_S) if rows else None
+
+    async def renew(self, holder: str, seconds: float) -> Collection[tuple[str, int]]:
+        rows = await self._database.write(_RENEW, [holder, seconds])
+        return {(row["name"], row["epoch"]) for row in rows}
+
+    async def release(self, lease: HeldLease) -> None:
+        await self._database.write(_RELEASE, [lease.name, lease.holder, lease.epoch])
+
+    async def list_held(self, prefix: str) -> Collection[str]:
+        return {row["name"] for row in await self._database.read(_HELD, [prefix])}
+
+    async def get_note(self, name: str) -> str:
+        row = await self._database.read_one("SELECT state FROM leases WHERE name = ?", [name])
+        return "" if row is None else str(row["state"])
+
+    async def set_note(self, name: str, note: str) -> None:
+        await self._database.write(_NOTE, [name, note])
