@@ -23,6 +23,7 @@ from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.adaptive import AdaptiveStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.strategies.window import ContextWindow
 from domain.tool_use import ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
@@ -83,6 +84,7 @@ async def open_app(
         stack.push_async_callback(book_files.close)
         model = provider or open_provider(settings)
         stack.push_async_callback(model.aclose)
+        window = ContextWindow(settings.llm_context_tokens or known_window(settings), settings.llm_max_tokens)
         prompts = Prompts.load(files("prompts"))
         spoilers = SpoilerChecks(book_files)
         summaries = ChapterSummaries(
@@ -106,7 +108,7 @@ async def open_app(
                 timeout=settings.tool_timeout_s,
             ),
             system_prompts=SystemPrompts(prompts, storage.conversations),
-            context=FullHistoryStrategy(settings.history_messages),
+            context=FullHistoryStrategy(settings.history_messages, window),
             turns=storage.turns,
             quota=Quota(storage.usage, _now, settings.daily_tokens_per_user),
             spoilers=spoilers,
@@ -115,8 +117,8 @@ async def open_app(
             preparer=preparer,
             provider=model,
             strategy=AdaptiveStrategy(
-                ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds),
-                AlwaysRetrieveStrategy(prompts),
+                ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds, window=window),
+                AlwaysRetrieveStrategy(prompts, window),
             ),
             turns=storage.turns,
             meter=meter,
@@ -207,6 +209,17 @@ def books_folder(settings: Settings) -> Path:
     return settings.data_dir / ("books-cache" if settings.books_url else "books")
 
 
+_WINDOWS = {"claude-haiku-4": 200_000, "claude-": 1_000_000, "gpt-5": 272_000, "gpt-4.1": 1_000_000, "gpt-4o": 128_000}
+"""Tokens of a prompt, by how the names of models begin."""
+
+
+def known_window(settings: Settings) -> int:
+    """The window that the model is known for; 0 for one on a server of one's own, which may be started with less."""
+    if settings.provider == "openai" and settings.openai_base_url:
+        return 0
+    return next((tokens for begin, tokens in _WINDOWS.items() if settings.model.startswith(begin)), 0)
+
+
 def open_provider(settings: Settings) -> ChatProvider:
     """The model the settings ask for. Each SDK is loaded only when it is used.
 
@@ -221,6 +234,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 api_key=settings.anthropic_api_key,
                 model=settings.model,
                 base_url=settings.anthropic_base_url or None,
+                **({"max_tokens": settings.llm_max_tokens} if settings.llm_max_tokens else {}),
             )
         case "openai":
             from bot.providers.openai.client import OpenAIChat
@@ -230,6 +244,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 model=settings.model,
                 base_url=settings.openai_base_url or None,
                 supports_tools={"auto": None, "on": True, "off": False}[settings.llm_tools],
+                max_tokens=settings.llm_max_tokens,
             )
         case "extractive":
             from bot.providers.extractive import ExtractiveChat

@@ -61,6 +61,8 @@ class Settings(BaseSettings):
     openai_api_key_file: str = ""
     openai_base_url: str = ""
     llm_tools: Literal["auto", "on", "off"] = "auto"
+    llm_context_tokens: int = Field(default=0, ge=0, le=20_000_000)
+    llm_max_tokens: int = Field(default=0, ge=0, le=1_000_000)
 
     database_url: str = Field(default="", repr=False)
     data_dir: Path = Field(default_factory=default_data_dir)

@@ -68,12 +68,16 @@ class LLMErrorCode(StrEnum):
 class LLMError(MarginaliaError):
     """The model gave no usable answer.
 
-    `retry_after` is the provider's own advice in seconds, where it gave one.
+    `retry_after` is the provider's own advice in seconds, where it gave one; `window` how many tokens it says it takes,
+    where a request was too long (0: it does not say). `said` is what the provider itself says, shortened and without
+    secrets: for the operator, not for readers.
     """
 
-    def __init__(self, code: LLMErrorCode, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(self, code: LLMErrorCode, message: str, *, retry_after: float | None = None, window: int = 0) -> None:
         super().__init__(code, message)
         self.retry_after = retry_after
+        self.window = window
+        self.said = ""
 
 
 class StorageErrorCode(StrEnum):

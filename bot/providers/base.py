@@ -5,6 +5,7 @@ import copy
 import email.utils
 import logging
 import math
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
@@ -153,8 +154,13 @@ class Service:
     key_setting: str
     url_setting: str = ""
 
-    def error(self, code: LLMErrorCode, retry_after: float | None = None) -> LLMError:
-        """The error with the sentence for it; `retry_after` in seconds."""
+    def error(
+        self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, said: str = ""
+    ) -> LLMError:
+        """The error with the sentence for it; `retry_after` in seconds, `window` in tokens.
+
+        `said` is what the service itself says: it is added where we have no sentence of our own for the failure.
+        """
         sentence = _SENTENCES[code].format(
             name=self.name,
             model=self.model,
@@ -162,7 +168,9 @@ class Service:
             and_url=f" and {self.url_setting}" if self.url_setting else "",
             when=_when(retry_after),
         )
-        return LLMError(code, sentence, retry_after=retry_after)
+        failure = LLMError(code, sentence, retry_after=retry_after, window=window)
+        failure.said = shortened(said)
+        return failure
 
     def demand_key(self, api_key: str) -> str:
         """The key without outer space.
@@ -175,6 +183,23 @@ class Service:
                 LLMErrorCode.API_KEY_MISSING, f"There is no key for {self.name}. Please set {self.key_setting}."
             )
         return api_key.strip()
+
+
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
+    r"|(?<=key provided: )\S+|://[^\s/@]+@",
+    re.IGNORECASE,
+)
+"""Keys, names of accounts and requests, and passwords in addresses."""
+_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+LONGEST_SAID = 200
+"""Characters of what a service says that are shown."""
+
+
+def shortened(said: str) -> str:
+    """What a service says, on one line, without markup and secrets, and not too long."""
+    plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
+    return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 
 
 def _when(seconds: float | None) -> str:
@@ -263,7 +288,8 @@ class WireChat(ABC, Generic[C]):
             raise
         except Exception as error:
             failure = self._failure(error)
-            logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
+            said = f": {failure.said}" if failure.said else ""
+            logger.warning("%s: %s: %s%s", self.provider, failure.code, _nature(error), said)
             logger.debug("%s said: %r", self.provider, error)  # it may repeat what it was sent
             raise failure from error
 

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import StrategyEvent
+from domain.event import StrategyEvent, ToolCallStarted
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
 from domain.tool_use import ToolDefinition
 
@@ -14,7 +14,7 @@ class AdaptiveStrategy:
     """One way for models that use tools, another for those that do not.
 
     Some servers tell only when they are asked that a model knows no tools. The turn goes on without them then, and the
-    provider remembers.
+    provider remembers. It also does where the descriptions of the tools alone are too much for the model's window.
     """
 
     def __init__(self, with_tools: RetrievalStrategy, without: RetrievalStrategy) -> None:
@@ -30,14 +30,16 @@ class AdaptiveStrategy:
     ) -> AsyncGenerator[StrategyEvent, None]:
         """As RetrievalStrategy says."""
         if chat_provider.supports_tools:
+            has_called = False
             try:
                 async with aclosing(self._with_tools.execute(chat_provider, messages, tools, dispatch)) as events:
                     async for event in events:
+                        has_called = has_called or isinstance(event, ToolCallStarted)
                         yield event
                 return
             except LLMError as error:
                 # Nothing has been said by then: a server refuses a request with tools before it answers it.
-                if error.code is not LLMErrorCode.UNSUPPORTED_FEATURE:
+                if error.code not in (LLMErrorCode.UNSUPPORTED_FEATURE, LLMErrorCode.CONTEXT_EXCEEDED) or has_called:
                     raise
         async with aclosing(self._without.execute(chat_provider, messages, tools, dispatch)) as events:
             async for event in events:

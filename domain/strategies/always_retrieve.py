@@ -10,13 +10,17 @@ from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher
 from domain.strategies.complete_once import complete_once
-from domain.strategies.tool_use import run_calls
+from domain.strategies.tool_use import asked_at, run_calls
+from domain.strategies.window import ContextWindow, stream_within
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation
 from domain.turn.prompts import Prompts
 
 SEARCH_TOOL = "search_book"
 PASSAGES = 8
 """More than a model with tools asks for at once: there is no second look."""
+
+MOST_RECALLED = 6
+"""Messages in whose light a question is made a query."""
 
 
 class AlwaysRetrieveStrategy:
@@ -25,8 +29,9 @@ class AlwaysRetrieveStrategy:
     The search is kept as a call and its result, so it can be looked at like any other; requests never contain it.
     """
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: Prompts, window: ContextWindow | None = None) -> None:
         self._prompts = prompts
+        self._window = window or ContextWindow()
 
     async def execute(
         self,
@@ -36,7 +41,8 @@ class AlwaysRetrieveStrategy:
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
         """As RetrievalStrategy says."""
-        system, past, asked = _parted(messages)
+        system, past, now = _parted(messages)
+        asked = "\n\n".join(message.content for message in now)
         spent: list[UsageReported] = []
         query = await self._query(chat_provider, past, asked, spent)
         for usage in spent:
@@ -46,16 +52,38 @@ class AlwaysRetrieveStrategy:
         async with aclosing(run_calls([call], dispatch, lambda _: 1)) as results:
             finished, result = await anext(results)
         yield finished
-        found = render(result.passages) if result.passages else "(nothing was found)"
-        stuffed = self._prompts.retrieved_passages.substitute(query=query, passages=found, message=asked)
-        handed_over = PromptMessage(
-            MessageRole.USER,
-            stuffed,
-            kind=PromptKind.PASSAGES,
-            data={"message": asked, "passages": result.passages},
+        called = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=[call])
+        found = PromptMessage(
+            MessageRole.TOOL_RESULT,
+            result.content,
+            tool_use_id=call.tool_use_id,
+            is_error=result.is_error,
+            passages=result.passages,
+            note=result.note,
+            data=result.data,
+        )
+
+        def handed_over(fitted: list[PromptMessage]) -> list[PromptMessage]:
+            """The question with what was found for it, in place of a call and its result."""
+            shown = fitted[-1].passages
+            stuffed = self._prompts.retrieved_passages.substitute(
+                query=query,
+                passages=render(shown) if shown else "(nothing was found)",
+                message="\n\n".join(message.text for message in now),
+            )
+            data = {"message": asked, "passages": shown}
+            kept = fitted[: -len(now) - 2]
+            return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
+
+        within = stream_within(
+            self._window,
+            chat_provider,
+            [*system, *past, *now, called, found],
+            newest=len(system) + len(past),
+            arrange=handed_over,
         )
         response: ChatResponse | None = None
-        async with aclosing(chat_provider.stream([*system, *past, handed_over])) as stream:
+        async with aclosing(within) as stream:
             async for event in stream:
                 if isinstance(event, ChatResponse):
                     response = event
@@ -67,15 +95,8 @@ class AlwaysRetrieveStrategy:
             yield UsageReported(response.usage, chat_provider.model_name)
         yield StrategyOutcome(
             messages=(
-                PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=[call]),
-                PromptMessage(
-                    MessageRole.TOOL_RESULT,
-                    result.content,
-                    tool_use_id=call.tool_use_id,
-                    is_error=result.is_error,
-                    passages=result.passages,
-                    note=result.note,
-                ),
+                called,
+                found,
                 PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage),
             ),
             calls={call.tool_use_id: finished},
@@ -89,6 +110,7 @@ class AlwaysRetrieveStrategy:
         """A query that stands on its own; a conversation's first message does so already."""
         if not past:
             return asked
+        past = past[-MOST_RECALLED:]
         history = "\n".join(f"{message.role}: {message.content}" for message in past)
         prompt = self._prompts.reformulation.substitute(history=history, message=asked)
 
@@ -97,15 +119,20 @@ class AlwaysRetrieveStrategy:
 
         said = [(message.role, message.content) for message in past]
         data = {"history": said, "message": asked}
-        reply = await complete_once(chat_provider, note, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
+        try:
+            reply = await complete_once(chat_provider, note, prompt, kind=PromptKind.SEARCH_QUERY, data=data)
+        except LLMError as error:
+            if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
+                raise
+            return asked
         return " ".join(reply.split()) or asked
 
 
-def _parted(messages: Sequence[PromptMessage]) -> tuple[list[PromptMessage], list[PromptMessage], str]:
-    """System messages; past talk without calls and results; and what the readers ask now, as one text."""
+def _parted(
+    messages: Sequence[PromptMessage],
+) -> tuple[list[PromptMessage], list[PromptMessage], list[PromptMessage]]:
+    """System messages; past talk without calls and results; and what the readers ask now."""
     system = [m for m in messages if m.role == "system"]
     talk = [m for m in messages if m.role in ("user", "assistant") and not m.tool_invocations]
-    first = len(talk)
-    while first and talk[first - 1].role == "user":
-        first -= 1
-    return system, talk[:first], "\n\n".join(m.content for m in talk[first:])
+    first = asked_at(talk)
+    return system, talk[:first], talk[first:]

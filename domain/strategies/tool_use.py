@@ -19,6 +19,7 @@ from domain.event import (
     UsageReported,
 )
 from domain.ports import ChatProvider, Dispatcher
+from domain.strategies.window import ContextWindow, stream_within
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation, ToolResult
 from domain.tools.registry import as_result
 
@@ -167,8 +168,9 @@ class ToolUseRetrievalStrategy:
     After `max_rounds` rounds of calls it has to answer from what it has: further requests allow no calls.
     """
 
-    def __init__(self, *, max_rounds: int = 6) -> None:
+    def __init__(self, *, max_rounds: int = 6, window: ContextWindow | None = None) -> None:
         self._max_rounds = max_rounds
+        self._window = window or ContextWindow()
 
     async def execute(
         self,
@@ -178,10 +180,13 @@ class ToolUseRetrievalStrategy:
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
         """As RetrievalStrategy says."""
-        talk = TurnTranscript(messages)
+        talk, newest = TurnTranscript(messages), asked_at(messages)
         for round_number in range(self._max_rounds + SPARE_REQUESTS):
             may_call = bool(tools) and round_number < self._max_rounds
-            async with aclosing(chat_provider.stream(talk.messages, tools, call_tools=may_call)) as stream:
+            within = stream_within(
+                self._window, chat_provider, talk.messages, tools, newest=newest, call_tools=may_call
+            )
+            async with aclosing(within) as stream:
                 async for event in stream:
                     if isinstance(event, ChatResponse):
                         response = event
@@ -212,13 +217,16 @@ class ToolUseRetrievalStrategy:
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model did not come to an answer. Please ask again.")
 
 
+def asked_at(messages: Sequence[PromptMessage]) -> int:
+    """Where what is asked now begins: the readers' messages at the end."""
+    first = len(messages)
+    while first and messages[first - 1].role == MessageRole.USER:
+        first -= 1
+    return first
+
+
 def _refuse_dead_ends(response: ChatResponse) -> None:
     if response.stop_reason is StopReason.REFUSAL:
         raise LLMError(
             LLMErrorCode.REFUSED, "The model declined to answer this. Please put the question in another way."
-        )
-    if response.stop_reason is StopReason.CONTEXT_EXCEEDED:
-        raise LLMError(
-            LLMErrorCode.CONTEXT_EXCEEDED,
-            "This conversation has become too long for the model. Please start a new one on the same book.",
         )

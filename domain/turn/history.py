@@ -1,12 +1,14 @@
 """Which messages of a history go into the prompt."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import LLMErrorCode
 from domain.spoilers.filter import uncovered
+from domain.strategies.window import ContextWindow, estimate
 
 DEFAULT_MAX_MESSAGES = 20
 
@@ -14,14 +16,38 @@ _FAULTS_OF_QUESTIONS = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXC
 """Failures that would come back if the message that caused them were sent along with the next one."""
 
 
-class FullHistoryStrategy:
-    """The newest turns that fit into `max_messages`, whole, and the newest turn always.
+_Turn = Sequence[ChatMessage]
+"""A reader's message, or several in a row, and all that came of it."""
 
-    The cut falls only before a reader's message, so calls keep their results and the history starts with a reader.
+MOST_REMEMBERED = 10_000
+"""Conversations whose cut is remembered; one that is forgotten loses its cached prefix once."""
+
+KEPT = 1 / 3
+"""Of what may go in, what stays at a cut. Then it grows again, so that requests mostly begin as the last one did."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Where a conversation was cut: the turn it begins with, and those that are there without what was looked up."""
+
+    first: str | None = None
+    plain: frozenset[str | None] = frozenset()
+
+
+class FullHistoryStrategy:
+    """The newest turns, whole, as far as `max_messages` and the model's window allow, and the newest turn always.
+
+    The history is cut in steps: when it has outgrown its limits, what past turns looked up goes, and of the oldest
+    turns so many that a third of the room is taken; until it is full again nothing is cut. A window that slides by a
+    turn each time would change the beginning of every request, which no prompt cache survives. The cut falls only
+    before a reader's message, so calls keep their results and the history starts with a reader. Turns without an answer
+    take no room.
     """
 
-    def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES) -> None:
+    def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES, window: ContextWindow | None = None) -> None:
         self._max_messages = max_messages
+        self._window = window or ContextWindow()
+        self._cuts: OrderedDict[str, _Cut] = OrderedDict()
 
     @property
     def reach(self) -> int:
@@ -30,11 +56,66 @@ class FullHistoryStrategy:
 
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
         """See ConversationContextStrategy."""
-        starts = [at for at in range(len(history)) if _starts_turn(history, at)]
-        fitting = [at for at in starts if len(history) - at <= self._max_messages]
-        if not starts:
+        turns = _turns(history)
+        if not turns:
             return []
-        return list(history[fitting[0] if fitting else starts[-1] :])
+        conversation = history[0].conversation_id
+        known = self._cuts.pop(conversation, None)
+        cut = known or _Cut()
+        if not self._fits(_applied(turns, cut)):
+            cut = self._cut(turns) if known else self._cut_first(turns)
+        self._cuts[conversation] = cut
+        while len(self._cuts) > MOST_REMEMBERED:
+            self._cuts.popitem(last=False)
+        return [message for turn in _applied(turns, cut) for message in turn]
+
+    def _cut_first(self, turns: Sequence[_Turn]) -> _Cut:
+        """Of a conversation that was never cut: as many turns as fit, whole."""
+        for at in range(len(turns)):
+            if self._fits(turns[at:]):
+                return _Cut(_name(turns[at]))
+        return self._cut(turns) if self._is_too_long(turns[-1:]) else _Cut(_name(turns[-1]))
+
+    def _cut(self, turns: Sequence[_Turn]) -> _Cut:
+        plain = frozenset(map(_name, turns))
+        for at in range(len(turns)):
+            cut = _Cut(_name(turns[at]), plain)
+            if self._fits(_applied(turns, cut), KEPT):
+                return cut
+        return _Cut(_name(turns[-1]), plain)
+
+    def _fits(self, turns: Sequence[_Turn], share: float = 1.0) -> bool:
+        is_few = sum(map(_counted, turns)) <= self._max_messages * share
+        return is_few and not self._is_too_long(turns, share)
+
+    def _is_too_long(self, turns: Sequence[_Turn], share: float = 1.0) -> bool:
+        room = self._window.history_tokens * share
+        return bool(room) and estimate([message.as_prompt() for turn in turns for message in turn]) > room
+
+
+def _turns(history: Sequence[ChatMessage]) -> list[_Turn]:
+    starts = [at for at in range(len(history)) if _starts_turn(history, at)]
+    return [history[start:end] for start, end in zip(starts, [*starts[1:], len(history)], strict=False)]
+
+
+def _name(turn: _Turn) -> str | None:
+    return turn[-1].turn_id
+
+
+def _counted(turn: _Turn) -> int:
+    """Its messages; questions that never got an answer do not count."""
+    is_answered = turn[-1].role is not MessageRole.USER
+    return sum(message.turn_id == _name(turn) for message in turn) if is_answered else 0
+
+
+def _applied(turns: Sequence[_Turn], cut: _Cut) -> list[_Turn]:
+    at = next((at for at, turn in enumerate(turns) if _name(turn) == cut.first), 0)
+    return [_plain(turn) if _name(turn) in cut.plain else turn for turn in turns[at:]]
+
+
+def _plain(turn: _Turn) -> _Turn:
+    """What was asked and what was answered."""
+    return [m for m in turn if m.role is not MessageRole.TOOL_RESULT and not m.tool_invocations]
 
 
 def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessage]:

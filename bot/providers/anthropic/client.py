@@ -132,10 +132,12 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     def _failure(self, error: Exception) -> LLMError:
         from anthropic import APIStatusError
 
-        from bot.providers.anthropic.errors import error_code
+        from bot.providers.anthropic.errors import error_code, sentence_of, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
-        return self._service.error(error_code(error), wait)
+        code = error_code(error)
+        window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
+        return self._service.error(code, wait, window=window, said=sentence_of(error))
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":
@@ -158,6 +160,3 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
 def _log(events: "AsyncStream[RawMessageStreamEvent]", response: ChatResponse) -> None:
     request_id = events.response.headers.get("request-id")
     logger.info("request %s: %s, %s", request_id, response.stop_reason, response.usage)
-
-
-"""The prompt alone, and the prompt with the room that the answer may take."""

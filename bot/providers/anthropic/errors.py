@@ -1,5 +1,6 @@
-"""What the errors of Anthropic's SDK, and of the line below it, mean."""
+"""What the errors of Anthropic's API mean. It loads the SDK, so it is imported where that is in use already."""
 
+import re
 from typing import Final
 
 import anthropic
@@ -54,3 +55,14 @@ def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
         return LLMErrorCode.OUT_OF_CREDIT
     by_status = STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
     return _TYPES.get(error.type or "", by_status)
+
+
+def told_window(error: Exception) -> int:
+    """The window in tokens that an error names ("… 210000 tokens > 200000 maximum"); 0: it names none."""
+    found = re.search(r">\s*(\d{3,8})", sentence_of(error))
+    return int(found[1]) if found else 0
+
+
+def sentence_of(error: Exception) -> str:
+    """The sentence in which the API says what is wrong."""
+    return (error.api_message or "") if isinstance(error, anthropic.APIStatusError) else ""

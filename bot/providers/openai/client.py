@@ -13,6 +13,7 @@ from bot.providers.base import (
     WireChat,
     refuse_long_waits,
     retry_after,
+    shortened,
 )
 from bot.providers.openai.request import build_request
 from bot.providers.openai.stream import CompletionAccumulator
@@ -50,6 +51,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         supports_tools: bool | None = None,
         timeout: float = 60.0,
         max_retries: int = 2,
+        max_tokens: int = 0,
         **options: Any,
     ) -> None:
         service = Service(
@@ -64,6 +66,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._elsewhere = base_url is not None
         self._supports_tools = supports_tools
         self._heeds_tool_choice = True
+        self._max_tokens = max_tokens
+        self._refused_fields: set[str] = set()
 
     @property
     def supports_tools(self) -> bool:
@@ -78,7 +82,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         with self._errors_translated():
             reader = CompletionAccumulator(call_tools=call_tools)
             offered = tools if call_tools or self._heeds_tool_choice else ()
-            request = build_request(self.model_name, messages, offered, call_tools=call_tools)
+            request = self._request(messages, offered, call_tools=call_tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
                     yield piece
@@ -88,12 +92,18 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 )
                 self._heeds_tool_choice = False
                 reader = CompletionAccumulator(call_tools=call_tools, spent=reader.usage)
-                request = build_request(self.model_name, messages, (), call_tools=call_tools)
+                request = self._request(messages, (), call_tools=call_tools)
                 async with aclosing(self._read(request, reader)) as pieces:
                     async for piece in pieces:
                         yield piece
             for piece in reader.end():
                 yield piece
+
+    def _request(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
+    ) -> dict[str, Any]:
+        request = build_request(self.model_name, messages, tools, call_tools=call_tools)
+        return {**request, "max_tokens": self._max_tokens} if self._max_tokens else request
 
     async def _read(
         self, request: dict[str, Any], reader: CompletionAccumulator
@@ -128,31 +138,43 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self._turnstile()
         from openai import APIStatusError, AsyncStream
 
-        from bot.providers.openai.errors import refuses_tools
+        from bot.providers.openai.errors import OPTIONAL_FIELDS, refused_field, refuses_tools, sentence_of
 
-        try:
-            # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
-            return await client.post(
-                "/chat/completions",
-                content=encoded({**request, **self._options}),
-                cast_to=object,
-                stream=True,
-                stream_cls=AsyncStream[object],
-            )
-        except APIStatusError as error:
-            if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
-                raise
-            logger.warning("%s is taken to know no tools from now on: %s", self.model_name, error.message)
-            self._supports_tools = False
-            raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE) from error
+        for _ in range(len(OPTIONAL_FIELDS) + 1):
+            kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+            try:
+                # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
+                return await client.post(
+                    "/chat/completions",
+                    content=encoded({**kept, **self._options}),
+                    cast_to=object,
+                    stream=True,
+                    stream_cls=AsyncStream[object],
+                )
+            except APIStatusError as error:
+                refusal = error
+                field = refused_field(error)
+                if field in kept:
+                    logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
+                    self._refused_fields.add(field)
+                    continue
+                if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
+                    raise
+                said = shortened(sentence_of(error))
+                logger.warning("%s is taken to know no tools from now on: %s", self.model_name, said)
+                self._supports_tools = False
+                raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE) from error
+        raise refusal
 
     def _failure(self, error: Exception) -> LLMError:
         from openai import APIStatusError
 
-        from bot.providers.openai.errors import error_code
+        from bot.providers.openai.errors import error_code, sentence_of, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
-        return self._service.error(error_code(error), wait)
+        code = error_code(error)
+        window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
+        return self._service.error(code, wait, window=window, said=sentence_of(error))
 
 
 def _rooted(base_url: str) -> str:

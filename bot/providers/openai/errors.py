@@ -1,7 +1,12 @@
-"""What the errors of OpenAI's SDK mean, as OpenAI and the servers that speak its language use them."""
+"""What servers of a chat completions API say when they refuse, each in its own words.
 
+It loads the SDK, so it is imported where that is in use already.
+"""
+
+import json
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import httpx2
 import openai
@@ -15,17 +20,65 @@ _CODES: Final = {
     "insufficient_quota": LLMErrorCode.OUT_OF_CREDIT,
     "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
     "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
+    "exceed_context_size_error": LLMErrorCode.CONTEXT_EXCEEDED,  # llama.cpp's type
 }
 
-_TOO_LONG: Final = re.compile(r"maximum context length|context (size|length|window)|prompt is too long", re.IGNORECASE)
+_SAID: Final = (
+    (
+        LLMErrorCode.CONTEXT_EXCEEDED,
+        # OpenAI, vLLM, llama.cpp, LM Studio, TGI ("`inputs` tokens + `max_new_tokens` must be <= 4096"), LiteLLM
+        r"maximum context length|context (?:size|length|window)|contextwindow|prompt is too long"
+        r"|input (?:is|was) too long"
+        r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
+        r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)",
+    ),
+    (
+        LLMErrorCode.UNKNOWN_MODEL,
+        # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
+        r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found|loaded))"
+        r"|no (?:such )?models? (?:loaded|found|named)|not a valid model|unknown model|try pulling it",
+    ),
+    (
+        LLMErrorCode.OUT_OF_CREDIT,
+        r"insufficient (?:credits?|balance|quota|funds)|requires more credits|credit balance|billing"
+        r"|budget has been exceeded",
+    ),
+    (
+        LLMErrorCode.API_KEY_MISSING,
+        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication",
+    ),
+    (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
+    (
+        LLMErrorCode.OVERLOADED,
+        r"overloaded|loading model|model is (?:still )?loading|no (?:available )?(?:slot|worker)|at capacity",
+    ),
+    (LLMErrorCode.TIMEOUT, r"timed? ?out"),
+)
+_PATTERNS: Final = tuple((code, re.compile(said, re.IGNORECASE | re.DOTALL)) for code, said in _SAID)
 
 _NO_TOOLS: Final = re.compile(
-    r"not support (tools|tool use|function)"  # Ollama
+    r"not support (?:tools|tool|function)"  # Ollama, LM Studio
     r"|support tool use"  # OpenRouter
-    r"|--enable-auto-tool-choice"  # vLLM
-    r"|unsupported param: tools|tools param requires",  # llama.cpp
-    re.IGNORECASE,
+    r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires"  # vLLM
+    r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
+    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented)|unsupported)"
+    r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
+    re.IGNORECASE | re.DOTALL,
 )
+_REFUSED_FIELD: Final = (
+    r"not (?:supported|permitted|allowed|implemented)|unsupported|unknown|unrecogni[sz]ed|unexpected"
+    r"|extra (?:inputs|fields)|does not support|invalid (?:parameter|field|argument)"
+)
+OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
+"""Fields that a request can do without; each is left out once a server has refused it by name."""
+
+_WINDOW: Final = (
+    re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
+    re.compile(r"(?:context (?:length|size|window)|<=|at most|less than)\D{0,40}?(\d{3,8})", re.IGNORECASE),
+    re.compile(r"(\d{3,8}) tokens? (?:context|maximum|limit)", re.IGNORECASE),
+)
+LEAST_WINDOW: Final = 512
+"""Tokens; a smaller number in an error is another one, such as its status."""
 
 
 def error_code(error: Exception) -> LLMErrorCode:
@@ -43,19 +96,71 @@ def error_code(error: Exception) -> LLMErrorCode:
             return LLMErrorCode.API_CALL_FAILED
 
 
-def refuses_tools(error: Exception) -> bool:
+def refuses_tools(error: openai.APIStatusError) -> bool:
     """Whether the server says that this model, as it is served, cannot use tools."""
-    return isinstance(error, openai.APIStatusError) and bool(_NO_TOOLS.search(error.message))
+    return error.status_code in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(words_of(error)))
+
+
+def refused_field(error: openai.APIStatusError) -> str:
+    """The field of OPTIONAL_FIELDS that the server says it does not take, or nothing."""
+    said = words_of(error)
+    if error.status_code not in (400, 404, 422, 500, 501) or not re.search(_REFUSED_FIELD, said, re.IGNORECASE):
+        return ""
+    return next((field for field in OPTIONAL_FIELDS if field in said), "")
+
+
+def told_window(error: Exception) -> int:
+    """The window in tokens that an error names; 0: it names none."""
+    said = words_of(error).replace(",", "")
+    numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(said))
+    return next((number for number in numbers if number >= LEAST_WINDOW), 0)
+
+
+def words_of(error: Exception) -> str:
+    """All that the server said, wherever in its answer it put it."""
+    body = getattr(error, "body", None)
+    written = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
+    return f"{getattr(error, 'message', '')} {written}"
+
+
+def sentence_of(error: Exception) -> str:
+    """The sentence in which the server says what is wrong."""
+    said = _inner(getattr(error, "body", None))
+    if not said and isinstance(error, openai.APIStatusError):
+        said = _inner(_loaded(error.response.text)) or error.response.text
+    return said
+
+
+def _inner(body: Any) -> str:
+    """OpenAI has it under error.message, LM Studio under error, TGI and Ollama so too, FastAPI under detail."""
+    if isinstance(body, str):
+        return body
+    if isinstance(body, list):
+        return next((said for item in body if (said := _inner(item))), "")
+    if isinstance(body, Mapping):
+        names = ("message", "error", "detail", "msg", "reason", "title", "metadata", "raw")
+        return next((said for name in names if (said := _inner(body.get(name)))), "")
+    return ""
+
+
+def _loaded(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _reported_code(error: openai.APIError) -> LLMErrorCode:
-    reported = error.code or ""
-    if reported in _CODES:
-        return _CODES[reported]
+    body = error.body if isinstance(error.body, Mapping) else {}
+    reported = str(error.code or body.get("code") or "")
+    for name in (reported, str(error.type or body.get("type") or "")):
+        if name in _CODES:
+            return _CODES[name]
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
-    if status in (0, 400) and _TOO_LONG.search(error.message):
-        return LLMErrorCode.CONTEXT_EXCEEDED
-    if "overloaded" in f"{reported} {error.type} {error.message}".lower():
-        return LLMErrorCode.OVERLOADED
-    written = int(reported) if reported.isdecimal() else 0
-    return STATUS_CODES.get(status or written, LLMErrorCode.API_CALL_FAILED)
+    written = status or (int(reported) if reported.isdecimal() else 0)
+    said = f"{reported} {error.type} {words_of(error)}"
+    if written in (0, 400, 404, 413, 422, 500, 502, 503):
+        for code, pattern in _PATTERNS:
+            if pattern.search(said):
+                return code
+    return STATUS_CODES.get(written, LLMErrorCode.API_CALL_FAILED)

@@ -1,11 +1,15 @@
 """What of a history goes into a prompt."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.chat import ChatMessage, MessageRole
+from domain.strategies.window import ContextWindow, estimate
+from domain.tool_use import ToolInvocation
 from domain.turn.history import FullHistoryStrategy, within_bound
 
 USER, ASSISTANT, RESULT = MessageRole.USER, MessageRole.ASSISTANT, MessageRole.TOOL_RESULT
@@ -74,3 +78,47 @@ def test_a_turn_that_depends_on_unread_text_is_left_out_whole() -> None:
 def test_within_the_bound_nothing_changes() -> None:
     history = searching(1, depends_to=100)
     assert within_bound(history, 100) == history
+
+
+def calling(number: int) -> list[ChatMessage]:
+    asked, call, *rest = searching(number)
+    return [asked, replace(call, tool_invocations=(ToolInvocation("search_book", {}, "c"),)), *rest]
+
+
+def grown(strategy: FullHistoryStrategy, turns: int) -> list[list[ChatMessage]]:
+    """What goes in at each turn of a conversation in which every answer took a search."""
+    history: list[ChatMessage] = []
+    contexts = []
+    for number in range(turns):
+        contexts.append(strategy.build_context(history))
+        history = (history + calling(number))[-40:]
+    return contexts
+
+
+def test_a_conversation_is_cut_in_steps_and_grows_again() -> None:
+    contexts = grown(FullHistoryStrategy(20), 40)
+    kept = [[m.id for m in context] for context in contexts]
+    steps = [after[: len(before)] != before for before, after in pairwise(kept)]
+    assert all(len(context) <= 20 for context in contexts)
+    assert sum(steps) <= 10
+    assert all(context[0].role is USER for context in contexts[1:])
+    assert all(len({m.turn_id for m in context}) >= 3 for context in contexts[3:])
+
+
+def test_what_old_turns_looked_up_goes_at_a_cut_and_what_they_said_stays() -> None:
+    last = grown(FullHistoryStrategy(20), 7)[-1]
+    assert [m.role for m in last] == [USER, ASSISTANT] * 3
+
+
+def test_failed_turns_take_no_room() -> None:
+    strategy = FullHistoryStrategy(8)
+    failed = [m for number in range(10, 30) for m in turn(number, USER)]
+    history = searching(1) + searching(2) + failed
+    assert strategy.build_context(history) == history
+
+
+def test_a_small_window_cuts_earlier() -> None:
+    window = ContextWindow(2_000)
+    wordy = [replace(m, content="word " * 100) for number in range(5) for m in searching(number)]
+    kept = FullHistoryStrategy(100, window).build_context(wordy)
+    assert 0 < estimate([m.as_prompt() for m in kept]) <= window.history_tokens

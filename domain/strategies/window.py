@@ -1,0 +1,181 @@
+"""How much fits into a model's window, and what of a request goes where it does not.
+
+Over the budget, results of past turns go first, then the oldest turns, then passages of this one. What the readers ask
+now goes never, nor the note in front of it. Where nobody knows the window, the first overflow tells.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+
+from domain.chat import MessageRole, PromptMessage
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import DraftDiscarded
+from domain.ports import ChatProvider
+from domain.tool_use import ChatResponse, ProviderEvent, StopReason, TextChunk, ToolDefinition
+
+ASCII_PER_TOKEN = 3.5
+"""Characters; other scripts take about a token for each character."""
+
+PER_MESSAGE = 6
+"""Tokens around every message, and around every sentence of a passage, which stands behind its key."""
+
+LEAST_REPLY = 512
+SHRINK = 0.7
+"""Of what was too long, what is tried next where the server does not say how much it takes."""
+
+MOST_TRIES = 8
+
+
+def estimate(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = ()) -> int:
+    """About how many tokens a request takes."""
+    return sum(map(_of_message, messages)) + sum(_of_text(repr(tool)) for tool in tools)
+
+
+def _of_message(message: PromptMessage) -> int:
+    tokens = PER_MESSAGE + _of_text(message.note) + sum(_of_text(repr(c)) for c in message.tool_invocations or ())
+    if message.passages and message.role == MessageRole.TOOL_RESULT:
+        sentences = [sentence.text for passage in message.passages for sentence in passage.sentences]
+        return tokens + sum(_of_text(sentence) + PER_MESSAGE for sentence in sentences)
+    return tokens + _of_text(message.content)
+
+
+def _of_text(text: str) -> int:
+    plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
+    return round(plain / ASCII_PER_TOKEN) + len(text) - plain
+
+
+class ContextWindow:
+    """The window of a model in tokens, as far as it is known; `tokens` 0: it is not, until a request was too long.
+
+    `reply` is what is kept free for the answer; 0: an eighth of the window.
+    """
+
+    def __init__(self, tokens: int = 0, reply: int = 0) -> None:
+        self._tokens = tokens
+        self._reply = reply
+
+    @property
+    def prompt_tokens(self) -> int:
+        """What a request may take, by our own estimate; 0: unknown."""
+        if not self._tokens:
+            return 0
+        reply = min(self._reply or max(self._tokens // 8, LEAST_REPLY), self._tokens // 2)
+        return self._tokens - reply
+
+    @property
+    def history_tokens(self) -> int:
+        """What past turns may take of that: the rest is for tools, for what is asked, and for what is looked up."""
+        return self.prompt_tokens // 2
+
+    def overflowed(self, sent: int, told: int = 0) -> None:
+        """Learn from a request of about `sent` tokens that was too long; `told` is what the server says it takes."""
+        reply = self._reply or LEAST_REPLY
+        smaller = int(sent * SHRINK) + reply
+        known = min(told, smaller) if told else smaller
+        self._tokens = min(self._tokens, known) if self._tokens else known
+
+
+Arrange = Callable[[list[PromptMessage]], list[PromptMessage]]
+
+
+async def stream_within(
+    window: ContextWindow,
+    provider: ChatProvider,
+    messages: Sequence[PromptMessage],
+    tools: Sequence[ToolDefinition] = (),
+    *,
+    newest: int,
+    call_tools: bool = True,
+    arrange: Arrange = list,
+) -> AsyncGenerator[ProviderEvent | DraftDiscarded, None]:
+    """Ask with as much of the messages as fits, and with less where that was too much.
+
+    `newest` is where what is asked now begins; what stands after it is of this turn. `arrange` makes of the fitted
+    messages what is sent.
+
+    Raises:
+        LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
+    """
+    size: int | None = None
+    for _ in range(MOST_TRIES):
+        fitted = fit(messages, tools, newest, window.prompt_tokens)
+        smaller = estimate(fitted, tools)
+        if size is not None and smaller >= size:
+            break
+        size, said, told = smaller, "", 0
+        try:
+            async with aclosing(provider.stream(arrange(fitted), tools, call_tools=call_tools)) as events:
+                async for event in events:
+                    if isinstance(event, TextChunk):
+                        said += event.text
+                    if isinstance(event, ChatResponse) and event.stop_reason is StopReason.CONTEXT_EXCEEDED:
+                        break
+                    yield event
+                else:
+                    return
+        except LLMError as error:
+            if error.code is not LLMErrorCode.CONTEXT_EXCEEDED:
+                raise
+            told = error.window
+        if said:
+            yield DraftDiscarded(said)
+        window.overflowed(size, told)
+    raise LLMError(
+        LLMErrorCode.CONTEXT_EXCEEDED,
+        "This does not fit into the model's window. Please ask something shorter, or choose a model with a larger one.",
+    )
+
+
+def fit(
+    messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], newest: int, budget: int
+) -> list[PromptMessage]:
+    """The messages, or as much of them as fits into the budget (0: all)."""
+    system = [message for message in messages[:newest] if message.role == "system"]
+    past = [message for message in messages[:newest] if message.role != "system"]
+    now = [*messages[newest:]]
+    fixed = estimate([*system, *now], tools)
+    if not budget or fixed + estimate(past) <= budget:
+        return [*messages]
+    past = without_results(past)
+    while past and fixed + estimate(past) > budget:
+        past = _without_oldest(past)
+    while not past and estimate([*system, *now], tools) > budget and _shorten(now):
+        pass
+    return [*system, *past, *now]
+
+
+def without_results(past: Sequence[PromptMessage]) -> list[PromptMessage]:
+    """A talk without what was looked up in it: what was asked, and what was answered."""
+    return [
+        replace(message, raw=None) if message.raw else message
+        for message in past
+        if message.role != MessageRole.TOOL_RESULT and not message.tool_invocations
+    ]
+
+
+def _without_oldest(past: Sequence[PromptMessage]) -> list[PromptMessage]:
+    """Without the first question, or several in a row, and all that came of it."""
+    answered = next((at for at, message in enumerate(past) if message.role != MessageRole.USER), len(past))
+    following = range(answered, len(past))
+    return [*past[next((at for at in following if past[at].role == MessageRole.USER), len(past)) :]]
+
+
+def _shorten(now: list[PromptMessage]) -> bool:
+    """Take about half of the longest result of this turn; False: there is nothing left to take."""
+    results = [at for at, message in enumerate(now) if message.role == MessageRole.TOOL_RESULT]
+    if not results:
+        return False
+    at = max(results, key=lambda each: _of_message(now[each]))
+    longest = now[at]
+    if len(longest.passages) > 1:
+        now[at] = replace(longest, passages=longest.passages[: len(longest.passages) // 2])
+    elif longest.passages and len(longest.passages[0].sentences) > 1:
+        [passage] = longest.passages
+        half = passage.sentences[: len(passage.sentences) // 2]
+        now[at] = replace(longest, passages=(replace(passage, sentences=half, end=half[-1].end),))
+    elif not longest.passages and len(longest.content) > 200:
+        now[at] = replace(longest, content=f"{longest.content[: len(longest.content) // 2]} …")
+    else:
+        return False
+    return True

@@ -1,0 +1,208 @@
+"""Errors as servers really send them."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from bot.providers.base import shortened
+from bot.providers.openai.client import OpenAIChat
+from domain.errors import LLMError, LLMErrorCode
+from tests.bot.providers.talk import SEARCH, user
+
+C = LLMErrorCode
+LM_STUDIO = {
+    "error": "Trying to keep the first 5120 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"
+}
+ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
+    ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
+    (
+        "lm studio no model",
+        404,
+        {"error": "No models loaded. Please load a model in the developer page."},
+        C.UNKNOWN_MODEL,
+    ),
+    (
+        "tgi",
+        422,
+        {
+            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000",
+            "error_type": "validation",
+        },
+        C.CONTEXT_EXCEEDED,
+    ),
+    ("tgi overloaded", 429, {"error": "Model is overloaded", "error_type": "overloaded"}, C.RATE_LIMITED),
+    (
+        "vllm",
+        400,
+        {
+            "object": "error",
+            "message": "This model's maximum context length is 4096 tokens. However, you requested 9000",
+            "code": 400,
+        },
+        C.CONTEXT_EXCEEDED,
+    ),
+    (
+        "vllm model",
+        404,
+        {"object": "error", "message": "The model `x` does not exist.", "type": "NotFoundError"},
+        C.UNKNOWN_MODEL,
+    ),
+    (
+        "llama.cpp",
+        400,
+        {
+            "error": {
+                "code": 400,
+                "message": "the request exceeds the available context size",
+                "type": "exceed_context_size_error",
+                "n_ctx": 4096,
+            }
+        },
+        C.CONTEXT_EXCEEDED,
+    ),
+    (
+        "llama.cpp loading",
+        503,
+        {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}},
+        C.OVERLOADED,
+    ),
+    (
+        "ollama",
+        404,
+        {"error": {"message": 'model "x" not found, try pulling it first', "type": "api_error"}},
+        C.UNKNOWN_MODEL,
+    ),
+    (
+        "litellm",
+        400,
+        {
+            "error": {
+                "message": "/chat/completions: Invalid model name passed in model=x. Call `/v1/models`",
+                "code": "400",
+            }
+        },
+        C.UNKNOWN_MODEL,
+    ),
+    (
+        "litellm window",
+        400,
+        {"error": {"message": "litellm.ContextWindowExceededError: too long", "code": "400"}},
+        C.CONTEXT_EXCEEDED,
+    ),
+    ("openrouter", 402, {"error": {"message": "This request requires more credits", "code": 402}}, C.OUT_OF_CREDIT),
+    (
+        "html",
+        502,
+        "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>",
+        C.API_CALL_FAILED,
+    ),
+    ("html 503", 503, "<html><body>upstream</body></html>", C.OVERLOADED),
+    ("fastapi", 422, {"detail": [{"loc": ["body"], "msg": "value is not a valid dict"}]}, C.API_CALL_FAILED),
+]
+
+
+class Server:
+    """Answers what it is told to, whatever it is asked."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, Any]] = []
+        self.requests: list[dict[str, Any]] = []
+
+    async def completions(self, request: web.Request) -> web.StreamResponse:
+        self.requests.append(await request.json())
+        status, body = self.answers.pop(0) if self.answers else (200, "data: [DONE]\n\n")
+        if isinstance(body, str):
+            kind = "text/html" if body.startswith("<") else "text/event-stream"
+            return web.Response(text=body, status=status, content_type=kind)
+        return web.json_response(body, status=status)
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    made, app = Server(), web.Application()
+    app.router.add_post("/v1/chat/completions", made.completions)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    made.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"  # type: ignore[attr-defined]
+    yield made
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def chat(server: Server) -> AsyncIterator[OpenAIChat]:
+    opened = OpenAIChat(model="x", base_url=server.url, max_retries=0)  # type: ignore[attr-defined]
+    yield opened
+    await opened.aclose()
+
+
+SAID = 'data: {"choices": [{"index": 0, "delta": {"content": "Hobb."}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+
+
+@pytest.mark.parametrize(("status", "body", "code"), [e[1:] for e in ERRORS], ids=[e[0] for e in ERRORS])
+async def test_an_error_is_known_for_what_it_is(
+    server: Server, chat: OpenAIChat, status: int, body: Any, code: LLMErrorCode
+) -> None:
+    server.answers = [(status, body)]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is code
+    assert caught.value.said
+    assert "</" not in caught.value.said
+
+
+@pytest.mark.parametrize("at", [0, 2, 4, 6])
+async def test_the_window_an_error_names_is_taken_down(server: Server, chat: OpenAIChat, at: int) -> None:
+    server.answers = [ERRORS[at][1:3]]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.window == 4096
+
+
+async def test_errors_inside_the_stream(server: Server, chat: OpenAIChat) -> None:
+    server.answers = [(200, 'data: {"error": {"code": 402, "message": "Insufficient credits"}}\n\n')]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert caught.value.code is C.OUT_OF_CREDIT
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "x does not support tools",
+        "Unsupported param: tools",
+        "tools: Extra inputs are not permitted",
+        "'auto' tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        "Function calling is not supported by this model. functions not supported",
+    ],
+)
+async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat: OpenAIChat, sentence: str) -> None:
+    server.answers = [(400, {"error": {"message": sentence}})]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+    assert not chat.supports_tools
+
+
+@pytest.mark.parametrize("field", ["stream_options", "max_tokens"])
+async def test_a_field_a_server_refuses_is_left_out(server: Server, field: str) -> None:
+    chat = OpenAIChat(model="x", base_url=server.url, max_retries=0, max_tokens=99)  # type: ignore[attr-defined]
+    server.answers = [(422, {"detail": [{"loc": ["body", field], "msg": "Extra inputs are not permitted"}]})]
+    server.answers += [(200, SAID)] * 2
+    assert await chat.chat([user("?")]) == "Hobb."
+    assert await chat.chat([user("?")]) == "Hobb."
+    assert [field in request for request in server.requests] == [True, False, False]
+    await chat.aclose()
+
+
+def test_what_a_server_says_is_shown_without_secrets_and_not_at_length() -> None:
+    said = (
+        "Incorrect API key provided: sk-abc123def456. Bearer xyz789, http://me:pass@host <b>and</b> so on "
+        + "word " * 99
+    )
+    shown = shortened(said)
+    assert not any(secret in shown for secret in ("abc123", "xyz789", "me:pass", "<b>"))
+    assert len(shown) <= 202
