@@ -118,7 +118,7 @@ def main() -> None:
     }
     for name, result in results.items():
         told = {"history": name, "cached %": round(result.cached, 1), "cost $": round(result.cost, 3)}
-        print(json.dumps({**told, "longest first request, tokens": result.longest}))  # noqa: T201
+        print(json.dumps({**told, "longest first request, tokens": result.longest}))
 
 
 if __name__ == "__main__":

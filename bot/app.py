@@ -20,7 +20,7 @@ from domain.library.summaries import ChapterSummaries
 from domain.people import ManagePeople
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.adaptive import AdaptiveStrategy
+from domain.strategies.adaptive import AdaptiveStrategy, ChatOnly, as_provider
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
@@ -64,7 +64,7 @@ class App(UseCases):
 @asynccontextmanager
 async def open_app(
     settings: Settings,
-    provider: ChatProvider | None = None,
+    provider: ChatProvider | ChatOnly | None = None,
     toolbox: MakeToolbox = book_toolbox,
     missing_tools: Callable[[], Mapping[str, str]] = dict,
 ) -> AsyncIterator[App]:
@@ -82,7 +82,7 @@ async def open_app(
         storage = await stack.enter_async_context(await open_storage(settings.storage_url))
         book_files = open_book_files(settings, storage)
         stack.push_async_callback(book_files.close)
-        model = provider or open_provider(settings)
+        model = as_provider(provider or open_provider(settings))
         stack.push_async_callback(model.aclose)
         window = ContextWindow(settings.llm_context_tokens or known_window(settings), settings.llm_max_tokens)
         prompts = Prompts.load(files("prompts"))

@@ -8,7 +8,7 @@ It is the same loop that answers in a thread; only there is no book, unless a to
 without pictures, sound or structured output.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +18,9 @@ from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
+from domain.strategies.adaptive import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
 
 OnUsage = Callable[[UsageReported], Awaitable[None] | None]
@@ -102,17 +104,22 @@ class LLMPromptBuilder:
 
     state: ConversationState = field(default_factory=ConversationState)
     persona: str = ""
-    provider_choice: ChatProvider | str = "auto"
+    provider_choice: ChatProvider | ChatOnly | str = ""
     model_name: str = ""
     most_calls: int = DEFAULT_CALL_LIMIT
     usage_watcher: OnUsage | None = None
+    own_tools: tuple[ToolDefinition, ...] = ()
+    own_dispatcher: Dispatcher | None = None
 
     def agent(self, persona: str) -> "LLMPromptBuilder":
         """Say who the model is to be."""
         return replace(self, persona=persona)
 
-    def provider(self, provider: ChatProvider | str) -> "LLMPromptBuilder":
-        """Choose the provider: anthropic, openai, extractive, auto, or one that is open already, which stays open."""
+    def provider(self, provider: ChatProvider | ChatOnly | str) -> "LLMPromptBuilder":
+        """Choose the provider: anthropic, openai, extractive, auto, or one that is open already, which stays open.
+
+        One of your own needs no more than `chat`; it is used without tools then.
+        """
         return replace(self, provider_choice=provider)
 
     def model(self, name: str) -> "LLMPromptBuilder":
@@ -189,13 +196,29 @@ class LLMPromptBuilder:
         return state.message_history, replace(asked, state=state)
 
 
-def llm() -> LLMPromptBuilder:
-    """A conversation that has not begun, with the provider and model of the settings."""
-    return LLMPromptBuilder()
+def llm(
+    *,
+    provider: ChatProvider | ChatOnly | str = "",
+    tool_dispatcher: Dispatcher | None = None,
+    tools: Sequence[ToolDefinition] = (),
+) -> LLMPromptBuilder:
+    """A conversation that has not begun, with the provider and model of the settings, LLM_PROVIDER and LLM_MODEL.
+
+    Args:
+        provider: Another provider, as for `LLMPromptBuilder.provider`.
+        tool_dispatcher: Carries out the calls of `tools`, such as a CachingDispatcher.
+        tools: Their definitions, as ToolRegistry.get_definitions gives them.
+
+    Raises:
+        ValueError: there are tools and nothing to carry out their calls.
+    """
+    if tools and tool_dispatcher is None:
+        raise ValueError("tools need a tool_dispatcher that carries out their calls")
+    return LLMPromptBuilder(provider_choice=provider, own_tools=tuple(tools), own_dispatcher=tool_dispatcher)
 
 
 async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOutcome:
-    if asked.state.tools and not provider.supports_tools:
+    if (asked.state.tools or asked.own_tools) and not provider.supports_tools:
         raise LLMError(
             LLMErrorCode.UNSUPPORTED_FEATURE,
             f"The model {provider.model_name} cannot use tools. Please choose another one, or leave out the tools.",
@@ -207,8 +230,8 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOu
     events = ToolUseRetrievalStrategy(max_rounds=asked.most_calls).execute(
         provider,
         [*persona, *asked.state.api_messages],
-        registry.get_definitions(),
-        _limited(registry.build_dispatcher(TOOL_TIMEOUT_S), asked.most_calls),
+        [*registry.get_definitions(), *asked.own_tools],
+        _limited(_joined(registry, asked.own_dispatcher), asked.most_calls),
     )
     async with aclosing(events):
         async for event in events:
@@ -217,6 +240,16 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOu
             if isinstance(event, UsageReported) and asked.usage_watcher:
                 await _finished(asked.usage_watcher(event))
     raise AssertionError("a strategy ends in an outcome")
+
+
+def _joined(registry: ToolRegistry, own: Dispatcher | None) -> Dispatcher:
+    """Carries out calls of functions, and those of other tools by the dispatcher that came with them."""
+    functions = registry.build_dispatcher(TOOL_TIMEOUT_S)
+
+    async def call(name: str, args: dict[str, Any]) -> ToolOutput:
+        return await (functions if name in registry or own is None else own)(name, args)
+
+    return call
 
 
 async def _finished(work: Awaitable[None] | None) -> None:
@@ -240,20 +273,21 @@ def _with_options(provider: ChatProvider, options: dict[str, Any]) -> ChatProvid
 
 
 @asynccontextmanager
-async def _opened(choice: ChatProvider | str, model: str) -> AsyncIterator[ChatProvider]:
+async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIterator[ChatProvider]:
     """The chosen provider; one that was named is opened just for this, so that each prompt may run in its own loop."""
     if not isinstance(choice, str):
+        provider = as_provider(choice)
         if model:
-            raise ValueError(f"the provider {choice.name} is open already, with the model {choice.model_name}")
-        yield choice
+            raise ValueError(f"the provider {provider.name} is open already, with the model {provider.model_name}")
+        yield provider
         return
     from bot.app import open_provider  # the whole house: not for scripts that bring their own provider
     from bot.settings import load_settings
 
-    settings = load_settings(llm_provider=choice)
+    settings = load_settings(**({"llm_provider": choice} if choice else {}))
     # LLM_MODEL is meant for the provider of the settings: another one does not know a model of that name.
     if model or settings.provider != load_settings().provider:
-        settings = load_settings(llm_provider=choice, llm_model=model)
+        settings = load_settings(llm_provider=settings.provider, llm_model=model)
     provider = open_provider(settings)
     try:
         yield provider

@@ -82,12 +82,16 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens of one or more requests; `input_tokens` counts the whole prompt, cached parts included."""
+    """Tokens of one or more requests; `input_tokens` counts the whole prompt, cached parts included.
+
+    `estimated`: at least one of the requests was answered without a count, and reckoned by its length.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    estimated: bool = field(default=False, compare=False)
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
         return TokenUsage(
@@ -95,6 +99,7 @@ class TokenUsage:
             self.output_tokens + other.output_tokens,
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
+            self.estimated or other.estimated,
         )
 
 

@@ -154,7 +154,7 @@ async def _greet(app: App, book: Book, talk: Conversation) -> None:
     by = f" by {book.author}" if book.author else ""
     console.print(f"[bold]{escape(book.title)}[/]{escape(by)}", soft_wrap=True)
     model = f"{app.provider.name} {app.provider.model_name}".strip()
-    details = f"{model} · conversation {talk.id} · quit, exit or Ctrl-D to leave"
+    details = f"{model} · conversation {talk.id} · /help for commands · quit, exit or Ctrl-D to leave"
     console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
     console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]", soft_wrap=True)
     for server, problem in app.missing_tools().items():

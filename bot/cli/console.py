@@ -51,6 +51,13 @@ def event_to_json(event: TurnEvent) -> str:
 TERMINAL_READER = Reader("terminal", "")
 HIDDEN_NOTE = "I've hidden part of this answer: it seems to give away something you haven't read yet."
 PROGRESS = "/progress"
+HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you have read; nothing after it is told
+/verbose on · off: show what the model looks up, and what it finds
+/sources: the sentences behind the last answer
+/retry: ask your last question again
+/help: this list
+quit, exit: leave"""
+_COMMAND = re.compile(r"/[A-Za-z]\w*\Z")
 DETAIL_LINES = 14
 """Lines of a tool's result shown with --verbose."""
 
@@ -80,6 +87,8 @@ class ConsoleChat:
         self._confirm = confirm
         self._verbose = verbose
         self._as_json = as_json
+        self._question = ""
+        self._answered: Answer | None = None
         self.failures = 0
 
     async def run(self, lines: AsyncIterator[str]) -> None:
@@ -95,8 +104,8 @@ class ConsoleChat:
         """Answer or obey, or say why it cannot be done: a full disk ends no chat."""
         command, _, order = line.partition(" ")
         try:
-            if command.casefold() == PROGRESS:
-                self._show_progress(*await self._move(order))
+            if _COMMAND.match(command):
+                await self._obey(command.casefold(), order.strip())
             else:
                 await self.ask(line)
         except MarginaliaError as error:
@@ -105,6 +114,38 @@ class ConsoleChat:
                 print(json.dumps({"event": "refused", "text": error.message}, ensure_ascii=False), flush=True)  # noqa: T201
             else:
                 self._console.print(error.message, style="red", markup=False, soft_wrap=True)
+
+    async def _obey(self, command: str, order: str) -> None:
+        """Carry out what begins with a slash; it is never put to the model."""
+        match command:
+            case "/progress":
+                self._show_progress(*await self._move(order))
+            case "/verbose":
+                self._verbose = order.casefold() != "off" if order else not self._verbose
+                state = "shown" if self._verbose else "not shown"
+                self._tell("verbose", f"What the model looks up is {state} from now on.", on=self._verbose)
+            case "/sources":
+                self._show_sources()
+            case "/retry" if self._question:
+                await self.ask(self._question)
+            case "/retry":
+                self._tell("refused", "There is no question to ask again yet.")
+            case "/help":
+                self._tell("help", HELP)
+            case _:
+                self._tell("refused", f"There is no command {command}. /help lists those there are.")
+
+    def _show_sources(self) -> None:
+        citations = self._answered.citations if self._answered else ()
+        told = [f"{_place(citation)}: {' '.join(citation.quote.split())}" for citation in citations]
+        none = "The last answer cites nothing." if self._answered else "There is no answer yet."
+        self._tell("sources", "\n".join(told) or none)
+
+    def _tell(self, event: str, text: str, **fields: object) -> None:
+        if self._as_json:
+            print(json.dumps({"event": event, **fields, "text": text}, ensure_ascii=False), flush=True)  # noqa: T201
+        else:
+            self._console.print(f"{text}\n", markup=False, soft_wrap=True)
 
     def _show_progress(self, position: ReadingPosition, sentence: str) -> None:
         if self._as_json:
@@ -142,6 +183,7 @@ class ConsoleChat:
 
     async def ask(self, question: str) -> None:
         """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
+        self._question = question
         await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
         await self._answer()
 
@@ -158,6 +200,8 @@ class ConsoleChat:
                         await self._decide(event)
                     if isinstance(event, TurnFailed):
                         self.failures += 1
+                    if isinstance(event, Answer):
+                        self._answered = event
                     if isinstance(event, Answer | TurnFailed):
                         await self._chat.delivered(event.turn_id)
 
@@ -187,6 +231,7 @@ class _Rendering:
         self._wrap = self._new_wrap()
         self._emphasis = Emphasis()
         self._proposed = ""
+        self._arguments: dict[str, dict[str, object]] = {}
 
     def __enter__(self) -> Self:
         self._status.start()
@@ -197,7 +242,8 @@ class _Rendering:
 
     def __call__(self, event: TurnEvent) -> None:
         match event:
-            case ToolCallStarted(tool_name=name, arguments=arguments):
+            case ToolCallStarted(call_id=call_id, tool_name=name, arguments=arguments):
+                self._arguments[call_id] = arguments
                 self._status.update(f"[dim]{escape(call_line(name, arguments))} …")
             case ToolCallFinished() if self._verbose:
                 self._show_call(event)
@@ -245,6 +291,7 @@ class _Rendering:
         mark = "[red]✗[/]" if call.is_error else "[cyan]▸[/]"
         line = escape(f"{call.number} {call.tool_name} · {call.summary} · {call.milliseconds} ms")
         self._console.print(f"{mark} {line}", style="dim", soft_wrap=True)
+        self._indented(json.dumps(self._arguments.get(call.call_id, {}), ensure_ascii=False))
         lines = call.content.splitlines()
         shown = lines[:DETAIL_LINES] + ([f"… {len(lines) - DETAIL_LINES} more lines"] if lines[DETAIL_LINES:] else [])
         self._indented("\n".join(shown) + "\n")
@@ -272,10 +319,14 @@ class _Rendering:
 
     def _show_citations(self, citations: Sequence[Citation], text: str) -> None:
         for citation in citations:
-            place = " · ".join(part for part in (citation.reference, citation.chapter) if part)
+            place = _place(citation)
             quote = " ".join(citation.quote.split())
             if quote.strip('“”"') not in text:  # what is quoted in full there needs no second telling
                 self._indented(f"{place}: {quote}")
+
+
+def _place(citation: Citation) -> str:
+    return " · ".join(part for part in (citation.reference, citation.chapter) if part)
 
 
 def _drawn(text: str) -> str:

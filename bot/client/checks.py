@@ -9,14 +9,17 @@ from pathlib import Path
 
 import discord
 
-from bot.app import open_provider, tool_servers
+from bot.app import QUOTES_ONLY, open_provider, tool_servers
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
 from bot.parsers.sandbox.process import probe_confinement
 from bot.private import redacted
 from bot.settings import Settings
 from cogs.permissions import NEEDED, missing
-from domain.errors import MarginaliaError
+from domain.chat import MessageRole, PromptMessage
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError
+from domain.ports import ChatProvider
+from domain.tool_use import ToolDefinition
 from storage import open_storage
 
 MODEL_PATIENCE_S = 30.0
@@ -97,19 +100,43 @@ async def check_sandbox() -> Finding:
     return Finding("Sandbox", f"Files are read in locked processes: {has}{advice}")
 
 
+READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
+
+
 async def check_model(settings: Settings) -> Finding:
     try:
         provider = open_provider(settings)
         try:
             async with asyncio.timeout(MODEL_PATIENCE_S):
-                return Finding("Model", await provider.check())
+                found = await provider.check()
+                return Finding("Model", f"{found} {await _tool_call(provider)}".strip())
         finally:
             await provider.aclose()
     except MarginaliaError as error:
-        return Finding("Model", error.message, ok=False)
+        said = getattr(error, "said", "")
+        return Finding("Model", f"{error.message} It says: {said}" if said else error.message, ok=False)
     except TimeoutError:
         sentence = f"No answer within {MODEL_PATIENCE_S:.0f} seconds. Please check the network and the base URL."
         return Finding("Model", sentence, ok=False)
+
+
+async def _tool_call(provider: ChatProvider) -> str:
+    """What came of asking the model to call a tool."""
+    if provider.name == QUOTES_ONLY:
+        return ""
+    without = "Passages are handed over to it instead."
+    if not provider.supports_tools:
+        return f"It is not asked to use tools. {without}"
+    asked = PromptMessage(MessageRole.USER, "Please call the tool `ready` now, and say nothing else.")
+    try:
+        response = await provider.chat_with_tools([asked], [READY])
+    except LLMError as error:
+        if error.code is not LLMErrorCode.UNSUPPORTED_FEATURE:
+            raise
+        return f"It cannot use tools. {without}"
+    if response.tool_invocations:
+        return "It calls tools."
+    return "Asked to call a tool, it wrote text: if its answers do not come from the book, set LLM_TOOLS=off."
 
 
 SERVER_PATIENCE_S = 30.0

@@ -56,7 +56,10 @@ class ChatMessageRepository(Protocol):
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
-        """Those of the newest `turns` turns, and all that wait; as quick in a conversation of years as in a new one."""
+        """Those of the newest `turns` turns, and all that wait; as quick in a conversation of years as in a new one.
+
+        Turns that failed do not count; those among the newest come along.
+        """
         ...
 
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None: ...
@@ -111,7 +114,7 @@ class TurnRepository(Protocol):
     async def get(self, turn_id: str) -> Turn | None: ...
     async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]: ...
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
-        """The newest ones, in order."""
+        """The newest ones, in order; turns that failed do not count and come along."""
         ...
 
     async def reopen(self, turn_id: str) -> None:

@@ -29,18 +29,21 @@ MOST_TRIES = 8
 
 def estimate(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = ()) -> int:
     """About how many tokens a request takes."""
-    return sum(map(_of_message, messages)) + sum(_of_text(repr(tool)) for tool in tools)
+    return sum(map(_of_message, messages)) + sum(estimate_text(repr(tool)) for tool in tools)
 
 
 def _of_message(message: PromptMessage) -> int:
-    tokens = PER_MESSAGE + _of_text(message.note) + sum(_of_text(repr(c)) for c in message.tool_invocations or ())
+    tokens = (
+        PER_MESSAGE + estimate_text(message.note) + sum(estimate_text(repr(c)) for c in message.tool_invocations or ())
+    )
     if message.passages and message.role == MessageRole.TOOL_RESULT:
         sentences = [sentence.text for passage in message.passages for sentence in passage.sentences]
-        return tokens + sum(_of_text(sentence) + PER_MESSAGE for sentence in sentences)
-    return tokens + _of_text(message.content)
+        return tokens + sum(estimate_text(sentence) + PER_MESSAGE for sentence in sentences)
+    return tokens + estimate_text(message.content)
 
 
-def _of_text(text: str) -> int:
+def estimate_text(text: str) -> int:
+    """About how many tokens a text takes."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return round(plain / ASCII_PER_TOKEN) + len(text) - plain
 

@@ -176,6 +176,7 @@ class TurnLog:
             "tokens_in": turn.usage.input_tokens,
             "tokens_cached": turn.usage.cache_read_tokens,
             "tokens_out": turn.usage.output_tokens,
+            "tokens_estimated": turn.usage.estimated or None,
             "cost_microdollars": self._cost,
             "calls": self._calls,
             "tools_ms": self._tools_ms,

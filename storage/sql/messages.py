@@ -39,6 +39,13 @@ WHERE chat_messages.conversation_id = ?
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
+FIRST_OF_RECENT = """coalesce((
+  SELECT min(number) FROM (
+    SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed' ORDER BY number DESC LIMIT ?2
+  ) AS answered
+), 0)"""
+"""The number of the first of the newest turns: so many that did not fail, and those among them that did."""
+
 _RECENT = f"""
 SELECT {_SELECTED}
 FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
@@ -46,7 +53,7 @@ WHERE chat_messages.arrival IN (
   SELECT arrival FROM chat_messages WHERE conversation_id = ?1 AND turn_id IS NULL
   UNION ALL
   SELECT arrival FROM chat_messages WHERE conversation_id = ?1
-    AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 ORDER BY number DESC LIMIT ?2)
+    AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 AND number >= {FIRST_OF_RECENT} AND ?2 > 0)
 )
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608

@@ -10,7 +10,7 @@ from domain.conversation import Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE
 from storage.sql.database import Database, Row, Transaction
-from storage.sql.messages import write_messages
+from storage.sql.messages import FIRST_OF_RECENT, write_messages
 from storage.sql.rows import (
     entities,
     entity,
@@ -137,9 +137,10 @@ class SQLTurns:
 
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
         rows = await self._database.read(
-            f"{_SELECT} WHERE conversation_id = ? ORDER BY number DESC LIMIT ?", [conversation_id, turns]
+            f"{_SELECT} WHERE conversation_id = ?1 AND number >= {FIRST_OF_RECENT} AND ?2 > 0 ORDER BY number",
+            [conversation_id, turns],
         )
-        return await entities(_turn, rows[::-1])
+        return await entities(_turn, rows)
 
     async def reopen(self, turn_id: str) -> None:
         async def undo(transaction: Transaction) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import dataclasses
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from bot.fluent import (
 )
 from bot.providers.anthropic.client import AnthropicChat
 from bot.tools.from_function import Tool, ToolSignatureError
-from domain.chat import MessageRole
+from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.event import UsageReported
-from domain.tool_use import ChatResponse
+from domain.tool_use import ChatResponse, ToolDefinition
+from domain.tools.cache import CachingDispatcher, ToolResultCache
+from domain.tools.registry import ToolRegistry
 from tests.doc_examples import DOCS, python_blocks, run_block
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Thinking, say
@@ -344,3 +346,52 @@ def test_roles_are_those_of_the_house() -> None:
     assert UserMessage("x").role is MessageRole.USER
     assert ToolResultMessage("c", "x").role is MessageRole.USER
     assert ToolCallMessage("t", "c", {}).role is MessageRole.ASSISTANT
+
+
+async def test_a_conversation_takes_tools_and_a_dispatcher_of_ones_own() -> None:
+    made: list[str] = []
+
+    async def handler(args: dict[str, Any]) -> str:
+        made.append(args["city"])
+        return '{"sky": "clear"}'
+
+    registry = ToolRegistry()
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    registry.register(ToolDefinition("get_sky", "The sky over a city.", parameters), handler)
+    cached = CachingDispatcher(registry.build_dispatcher(), ToolResultCache(), cached_tools={"get_sky"})
+    model = ScriptedChat(
+        calls(call("get_sky", "1", city="Paris")), "Clear.", calls(call("get_sky", "2", city="Paris")), "So."
+    )
+    talk = llm(provider=model, tool_dispatcher=cached, tools=registry.get_definitions())
+    _, more = await talk.prompt_conversation("And in Paris?")
+    messages, _ = await more.prompt_conversation("Again?")
+    assert str(messages[-1]) == "So."
+    assert made == ["Paris"]
+
+
+def test_tools_without_a_dispatcher_are_refused() -> None:
+    with pytest.raises(ValueError, match="tool_dispatcher"):
+        llm(tools=[ToolDefinition("x", "X.", {"type": "object", "properties": {}})])
+
+
+async def test_a_provider_with_chat_alone_works() -> None:
+    class Parrot:
+        async def chat(self, messages: Sequence[PromptMessage]) -> str:
+            return f"You said: {messages[-1].content}"
+
+    used: list[UsageReported] = []
+    messages, _ = await llm(provider=Parrot()).on_usage(used.append).prompt_conversation("Hello")
+    assert str(messages[-1]) == "You said: Hello"
+    assert used[0].usage.estimated
+    with pytest.raises(LLMError) as caught:
+        await llm(provider=Parrot()).tool(get_weather).prompt_conversation("Hello")
+    assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+
+
+async def test_the_settings_choose_the_provider(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LLM_PROVIDER", "extractive")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-never-used")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+    messages, _ = await llm().prompt_conversation("Hello")
+    assert str(messages[-1])

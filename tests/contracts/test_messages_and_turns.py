@@ -321,3 +321,14 @@ class TestTurns:
         await storage.messages.save_batch([a_question(role, role=role) for role in MessageRole])
         with pytest.raises(StorageError):
             await storage.messages.save(a_question("system", role="system"))
+
+
+async def test_failed_turns_do_not_count_among_the_newest(storage: Storage) -> None:
+    for number in range(6):
+        await storage.messages.add_incoming(a_question(f"q{number}"))
+        turn = await storage.turns.begin("tea", [f"q{number}"], MIDNIGHT)
+        state = TurnState.ANSWERED if number in (0, 2) else TurnState.FAILED
+        await storage.turns.finish(replace(turn, state=state), [])
+    assert [m.id for m in await storage.messages.get_recent("tea", 1)] == ["q2", "q3", "q4", "q5"]
+    assert len(await storage.turns.get_recent("tea", 1)) == 4
+    assert [m.id for m in await storage.messages.get_recent("tea", 2)] == ["q0", "q1", "q2", "q3", "q4", "q5"]

@@ -20,7 +20,8 @@ from bot.providers.openai.stream import CompletionAccumulator
 from bot.providers.wire_format import encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.tool_use import ProviderEvent, ToolDefinition
+from domain.strategies.window import estimate
+from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI, AsyncStream
@@ -29,6 +30,13 @@ logger = logging.getLogger(__name__)
 
 _NO_KEY: Final = "none"
 """What servers that want no key are sent."""
+
+
+LEAST_TO_TELL: Final = 400
+"""Tokens of tools from which on it shows in the count whether they were read."""
+SHARE_TO_TELL: Final = 0.2
+NO_SUCH_ROUTE: Final = (404, 405, 501)
+"""What servers say that list no models."""
 
 
 class OpenAIChat(WireChat["AsyncOpenAI"]):
@@ -68,6 +76,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens
         self._refused_fields: set[str] = set()
+        self._has_called = False
 
     @property
     def supports_tools(self) -> bool:
@@ -80,8 +89,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
-            reader = CompletionAccumulator(call_tools=call_tools)
             offered = tools if call_tools or self._heeds_tool_choice else ()
+            reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
             request = self._request(messages, offered, call_tools=call_tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
@@ -91,13 +100,30 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
                 )
                 self._heeds_tool_choice = False
-                reader = CompletionAccumulator(call_tools=call_tools, spent=reader.usage)
+                reader = CompletionAccumulator(
+                    call_tools=call_tools, spent=reader.usage, prompt_tokens=estimate(messages)
+                )
                 request = self._request(messages, (), call_tools=call_tools)
                 async with aclosing(self._read(request, reader)) as pieces:
                     async for piece in pieces:
                         yield piece
+            self._has_called = self._has_called or reader.called
             for piece in reader.end():
+                if isinstance(piece, ChatResponse) and tools and self._ignores_tools(messages, tools, piece):
+                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+                    self._supports_tools = False
+                    raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
                 yield piece
+
+    def _ignores_tools(
+        self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
+    ) -> bool:
+        """Whether the server counts so few tokens that the tools cannot be among them, and no call ever came."""
+        if self._supports_tools is not None or self._has_called or response.usage is None or response.usage.estimated:
+            return False
+        words, described = estimate(messages), estimate((), tools)
+        counted = response.usage.input_tokens
+        return described > LEAST_TO_TELL and 0 < counted < words + described * SHARE_TO_TELL
 
     def _request(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
@@ -123,14 +149,20 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         Raises:
             LLMError: the key is refused, the server out of reach, or the model unknown to OpenAI.
         """
-        with self._errors_translated():
-            listed = {model.id async for model in (await self._client.get()).models.list()}
+        from openai import APIStatusError
+
+        try:
+            with self._errors_translated():
+                listed = {model.id async for model in (await self._client.get()).models.list()}
+        except LLMError as error:
+            missing = isinstance(error.__cause__, APIStatusError) and error.__cause__.status_code in NO_SUCH_ROUTE
+            if not (self._elsewhere and missing):
+                raise
+            listed = set()
         if {self.model_name, f"{self.model_name}:latest"} & listed:
             return f"{self.model_name} is available."
-        if self._elsewhere:
-            return (
-                f"{self._service.name} answers, but {self.model_name} is not among its models. Please check LLM_MODEL."
-            )
+        if self._elsewhere and not listed:
+            return f"{self._service.name} answers, but does not list its models."
         raise self._service.error(LLMErrorCode.UNKNOWN_MODEL)
 
     async def _send(self, request: dict[str, Any]) -> "AsyncStream[object]":

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from bot.providers.wire_format import complete, read_arguments, tool_name
 from domain.characters import WholeCharacters
+from domain.strategies.window import estimate_text
 from domain.tool_use import (
     ChatResponse,
     ProviderEvent,
@@ -94,8 +95,12 @@ class _Call:
 class CompletionAccumulator:
     """Puts a reply together from the chunks of its stream."""
 
-    def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None) -> None:
-        """`spent` is what an earlier attempt at the same reply used."""
+    def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None, prompt_tokens: int = 0) -> None:
+        """`spent` is what an earlier attempt at the same reply used.
+
+        `prompt_tokens` is an estimate of what this one takes, which counts where the server does not say.
+        """
+        self._prompt_tokens = prompt_tokens
         self._call_tools = call_tools
         self._spent = spent
         self._thinking = ReasoningFilter()
@@ -113,13 +118,22 @@ class CompletionAccumulator:
         return self._finish is not None and self._finish not in _BROKEN
 
     @property
+    def called(self) -> bool:
+        """Whether the model made any call."""
+        return bool(self._calls)
+
+    @property
     def disobeyed(self) -> bool:
         """Whether the model, told to make no calls, made some and said nothing."""
         return bool(self._calls) and not self._call_tools and not "".join(self._text).strip()
 
     @property
     def usage(self) -> TokenUsage | None:
-        """What the reply used; None where the server does not say."""
+        """What the reply used, estimated where the server does not say; None where there is no estimate either."""
+        if self._usage is None and self._prompt_tokens:
+            written = "".join([*self._text, *(piece for call in self._calls for piece in call.written)])
+            reckoned = TokenUsage(self._prompt_tokens, estimate_text(written), estimated=True)
+            return self._spent + reckoned if self._spent else reckoned
         known = [usage for usage in (self._spent, self._usage) if usage]
         return sum(known, TokenUsage()) if known else None
 

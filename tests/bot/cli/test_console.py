@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from bot.cli.console import ConsoleChat, position_fields
-from domain.book import PositionState, ReadingPosition
+from domain.book import Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
-from domain.event import Answer, PositionProposed, TextDelta, TurnEvent, TurnStarted
+from domain.event import Answer, PositionProposed, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnStarted
 from domain.spoilers.filter import hide
 from domain.turn.chat_with_book import ChatWithBook
 
@@ -97,3 +97,52 @@ def test_the_three_states_of_a_position_are_three_in_json() -> None:
     assert position_fields(ReadingPosition()) == {"state": "unset", "read_to": None}
     assert position_fields(reading) == {"state": "reading", "read_to": 0}
     assert position_fields(ReadingPosition(PositionState.FINISHED)) == {"state": "finished", "read_to": None}
+
+
+class Asked(Played):
+    """Remembers what was put to the model."""
+
+    def __init__(self, *events: TurnEvent) -> None:
+        super().__init__(*events)
+        self.questions: list[str] = []
+
+    async def receive(self, *args: object) -> None:
+        self.questions.append(str(args[1]))
+
+
+async def typing(*lines: str, events: tuple[TurnEvent, ...] = ()) -> tuple[str, list[str]]:
+    """The screen after these lines, and what of them went to the model."""
+
+    async def move(order: str) -> tuple[ReadingPosition, str]:
+        return ReadingPosition(), order
+
+    async def typed() -> AsyncIterator[str]:
+        for line in lines:
+            yield line
+
+    out, asked = Console(file=StringIO(), width=200), Asked(*events)
+    await ConsoleChat(cast(ChatWithBook, asked), TALK, out, move=move, verbose=False, as_json=False).run(typed())
+    return cast(StringIO, out.file).getvalue(), asked.questions
+
+
+CITED = Answer("1", "She came (p. 3).", (Citation(0, 9, "She came at last.", "3", "3", "The Lamp"),))
+
+
+async def test_slash_commands_never_go_to_the_model() -> None:
+    shown, asked = await typing("/help", "/verbose", "/sources", "/retry", "/nonsense", "Who came?", events=(CITED,))
+    assert asked == ["Who came?"]
+    for told in ("/retry: ask", "is shown from now on", "no answer yet", "no question to ask", "no command /nonsense"):
+        assert told in shown
+
+
+async def test_retry_asks_again_and_sources_shows_what_the_answer_rests_on() -> None:
+    shown, asked = await typing("Who came?", "/retry", "/sources", events=(CITED,))
+    assert asked == ["Who came?"] * 2
+    assert shown.rstrip().endswith("p. 3 · The Lamp: She came at last.")
+
+
+async def test_verbose_shows_arguments_and_results_of_calls_until_it_is_off() -> None:
+    call = ToolCallStarted("c", 1, "search_book", {"query": "lamp", "top_k": 3})
+    done = ToolCallFinished("c", 1, "search_book", "1 passage", "The lamp was dark.", is_error=False, milliseconds=4)
+    shown, _ = await typing("/verbose on", "Who?", "/verbose off", "Who?", events=(call, done, CITED))
+    assert shown.count('{"query": "lamp", "top_k": 3}') == shown.count("The lamp was dark.") == 1

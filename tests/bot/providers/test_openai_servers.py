@@ -1,6 +1,7 @@
 """What only some servers do: Ollama, vLLM, llama.cpp, OpenRouter and those who imitate them."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,15 +125,24 @@ async def test_text_in_parts(server: OpenAIDouble, chat: OpenAIChat) -> None:
     [
         ({"prompt_tokens": 9, "completion_tokens": 4.0, "prompt_tokens_details": None}, TokenUsage(9, 4)),
         ({"prompt_tokens": "9", "completion_tokens": None}, TokenUsage(0, 0)),
-        (["9"], None),
-        (None, None),
     ],
 )
 async def test_tokens_that_are_counted_in_odd_ways(
-    server: OpenAIDouble, chat: OpenAIChat, usage: object, counted: TokenUsage | None
+    server: OpenAIDouble, chat: OpenAIChat, usage: object, counted: TokenUsage
 ) -> None:
     last: Json = {**SAID, "usage": usage}
     assert (await replied(server, chat, words("Hobb."), last)).usage == counted
+
+
+@pytest.mark.parametrize("usage", [["9"], None])
+async def test_where_nothing_is_counted_it_is_estimated_and_marked(
+    server: OpenAIDouble, chat: OpenAIChat, usage: object
+) -> None:
+    counted = (await replied(server, chat, words("Hobb and nobody else."), {**SAID, "usage": usage})).usage
+    assert counted is not None
+    assert counted.estimated
+    assert counted.input_tokens > 20
+    assert 3 < counted.output_tokens < 12
 
 
 @pytest.mark.parametrize("reason", ["error", "abort"])
@@ -155,3 +165,15 @@ async def test_a_server_that_does_not_heed_tool_choice_is_shown_no_tools(
     assert first.usage is not None
     assert second.usage is not None
     assert first.usage.input_tokens > second.usage.input_tokens * 2, "both requests were paid for"
+
+
+async def test_a_server_that_ignores_tools_in_silence_is_known_by_its_count(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    tools = [replace(SEARCH, name=f"tool_{number}", description="It looks into the book. " * 20) for number in range(8)]
+    counted: Json = {**SAID, "usage": {"prompt_tokens": 12, "completion_tokens": 4}}
+    server.script(Verbatim((words("It was the butler."), counted)))
+    with pytest.raises(LLMError) as caught:
+        await collected(chat.stream([user("Who?")], tools))
+    assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+    assert not chat.supports_tools

@@ -80,7 +80,9 @@ async def test_a_call_nobody_allowed_is_not_handed_on(server: OpenAIDouble, chat
 async def test_a_server_that_counts_no_tokens() -> None:
     async with OpenAIDouble(counts_tokens=False) as server:
         chat = open_chat(server)
-        assert (await chat.chat_with_tools([user("?")], [])).usage is None
+        usage = (await chat.chat_with_tools([user("?")], [])).usage
+        assert usage is not None
+        assert usage.estimated
         await chat.aclose()
 
 
@@ -154,7 +156,9 @@ async def test_an_address_may_be_written_as_servers_print_it(server: OpenAIDoubl
 async def test_checking_the_model(server: OpenAIDouble, chat: OpenAIChat) -> None:
     assert await chat.check() == "double-1 is available."
     other = open_chat(server, model="other-1")
-    assert "other-1 is not among its models" in await other.check()
+    with pytest.raises(LLMError, match="no model called other-1") as caught:
+        await other.check()
+    assert caught.value.code is LLMErrorCode.UNKNOWN_MODEL
     await other.aclose()
 
 

@@ -13,7 +13,8 @@ from tests.bot.providers.talk import SEARCH, user
 
 C = LLMErrorCode
 LM_STUDIO = {
-    "error": "Trying to keep the first 5120 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens"
+    "error": "Trying to keep the first 5120 tokens when context the overflows. "
+    "However, the model is loaded with context length of only 4096 tokens"
 }
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
