@@ -234,7 +234,11 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
     for at in range(len(headings) - 1, -1, -1):
         heading, key = headings[at], _key(headings[at].title)
         holds_deeper = not full[at] and bool(kept) and kept[-1].level > heading.level
-        if holds_deeper or (full[at] and not (key in later and _ends_contents(headings, full, at))):
+        if (
+            holds_deeper
+            or is_not_the_book(heading.title)
+            or (full[at] and not (key in later and _ends_contents(headings, full, at)))
+        ):
             kept.append(heading)
         later.add(key)
     return kept[::-1]

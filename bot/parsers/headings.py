@@ -78,6 +78,7 @@ _LONGEST = 800
 _LONGEST_NUMERAL = 240
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
+_PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van af av и".split())  # noqa: SIM905
 _DECORATION = " \t\r\n_*=~#>\u3000\ufeff§·•|/+"
 _TRAIL = _DECORATION + ".:;,—–-"
 _BRACKETS = "[](){}<>【】〔〕«»—–-"
@@ -229,7 +230,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         printed = text[words[start].start() : words[end].end()]
         if number_value(printed) is not None:
             best = (printed, words[end].end(), True)
-    if best or start + _MOST_UNKNOWN_WORDS < len(words):
+    if best or start + _MOST_UNKNOWN_WORDS < len(words) or words[start].group().casefold() in _PREPOSITIONS:
         return best
     end_of_line = words[-1].end()
     unknown = text[words[start].start() : end_of_line]

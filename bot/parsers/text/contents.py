@@ -99,24 +99,26 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> list[tuple[int, int]]:
     """Runs of labelled lines with no text between them, which come again outside of the run."""
-    keys = _keys(lines)
+    keys, exact = _keys(lines)
     places: dict[tuple[object, ...], list[int]] = {}
-    for at, name in enumerate(keys):
-        places.setdefault(name, []).append(at)
+    for at, names in enumerate(zip(keys, exact, strict=True)):
+        for name in {*names}:
+            places.setdefault(name, []).append(at)
     starts = [block.start for block in blocks]
     result = []
     first = 0
     for at in range(1, len(lines) + 1):
         if at < len(lines) and lines[at].heading.start - lines[at - 1].heading.end <= _DENSE:
             continue
-        if span := _run(text, blocks, starts, lines, keys, places, first, at):
+        if span := _run(text, blocks, starts, lines, (keys, exact), places, first, at):
             result.append(span)
         first = at
     return result
 
 
-def _keys(lines: Sequence[TableLine]) -> list[tuple[object, ...]]:
-    """What a line is known by: its title, where that comes again, or else its number in the part it stands in."""
+def _keys(lines: Sequence[TableLine]) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """What lines are known by: their titles, where those come again, or else their numbers; and all of that together
+    with the part they stand in."""
     above: dict[int, object] = {}
     numbers: list[tuple[object, ...]] = []
     titles: list[tuple[object, ...]] = []
@@ -132,7 +134,10 @@ def _keys(lines: Sequence[TableLine]) -> list[tuple[object, ...]]:
         numbers.append((parent, rank, line.label.word, own))
         titles.append((rank, line.label.word, own, title) if len(title) > 2 else ())
     known = Counter(titles)
-    return [title if title and known[title] > 1 else number for title, number in zip(titles, numbers, strict=True)]
+    pairs = list(zip(titles, numbers, strict=True))
+    return [title if title and known[title] > 1 else number for title, number in pairs], [
+        (*number, *title[-1:]) if title and known[title] > 1 else number for title, number in pairs
+    ]
 
 
 def _run(
@@ -140,7 +145,7 @@ def _run(
     blocks: Sequence[Block],
     starts: Sequence[int],
     lines: Sequence[TableLine],
-    keys: Sequence[tuple[object, ...]],
+    keys: tuple[Sequence[tuple[object, ...]], Sequence[tuple[object, ...]]],
     places: dict[tuple[object, ...], list[int]],
     first: int,
     stop: int,
@@ -150,9 +155,17 @@ def _run(
     fewest = _FEWEST_UNDER_A_NAME if is_named else _FEWEST
     if stop - first < fewest:
         return None
-    outside = [places[name][0] < first or places[name][-1] >= stop for name in keys[first:stop]]
+
+    def is_outside(name: tuple[object, ...]) -> bool:
+        return places[name][0] < first or places[name][-1] >= stop
+
+    outside = [*map(is_outside, keys[0][first:stop])]
     later_end = stop
-    while later_end - first >= fewest and not outside[later_end - first - 1]:
+    while later_end - first >= fewest:
+        name = keys[1][later_end - 1]
+        comes_again = places[name][0] < later_end - 1 and not is_outside(name)
+        if outside[later_end - first - 1] and not comes_again:
+            break
         later_end -= 1
     known = sum(outside[: later_end - first])
     if later_end - first < fewest or known * 10 < (later_end - first) * 6:

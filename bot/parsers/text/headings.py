@@ -77,7 +77,8 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         return _levelled(text, found)
     inner = _numbered(text, blocks, labelled) or _dated(text, blocks)
     stories = _stories_above(blocks, inner)
-    if len(listed) >= _FEWEST_TITLES and (len(listed) >= len(inner) // 2 or stories):
+    apart = _not_within(listed, inner)
+    if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
         inner = listed
     elif stories:
         inner = stories
@@ -332,10 +333,12 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
             if not block.is_short or block.gap < least or len(block.text) > _LONGEST_TITLE + 30:
                 continue
             label = parse_numeral(block.lines[0]) or (_misspelt(block.text, number, words) if last else None)
-            if label is None or label.value != number or (last == 0 and not label.title):
+            if label is None or label.value is None or not number <= label.value <= max(last, number):
+                continue
+            if last == 0 and not label.title:
                 continue
             found.append(_heading(block.start, block.end, block.text, replace(label, rank=Rank.CHAPTER)))
-            number += 1
+            number = label.value + 1
             if last and number > last:
                 break
     return found

@@ -1,0 +1,199 @@
+"""Chapters in books of all kinds and languages: what a reader's own table of contents has, and nothing else."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.parsers.formats import read_book
+from bot.parsers.text.parser import read_plain
+from domain.book import BookText, Chapter
+from tests.bot.parsers.builders import epub
+from tests.bot.parsers.invariants import check, titles
+from tests.bot.parsers.prose import paragraph, prose
+
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
+
+
+def plain(*headings: str, gap: int = 3, contents: str = "") -> BookText:
+    """A novel in plain text: prose under each heading, blank lines above it, perhaps a table of contents in front."""
+    parts = [f"{heading}\n\n{prose(10 * number)}" for number, heading in enumerate(headings)]
+    return check(read_plain("\n" * gap + ("\n" * (gap + 1)).join([contents, *parts] if contents else parts)))
+
+
+def leaves(book: BookText) -> list[Chapter]:
+    """The chapters that hold no others."""
+    following = [*book.chapters[1:], None]
+    return [
+        each for each, below in zip(book.chapters, following, strict=True) if not below or below.level <= each.level
+    ]
+
+
+def printed(book: BookText) -> list[str]:
+    return [chapter.printed for chapter in leaves(book)]
+
+
+def nav(*entries: tuple[str, str, tuple[object, ...]]) -> str:
+    def listed(items: tuple[object, ...]) -> str:
+        lines = [f'<li><a href="{href}">{title}</a>{listed(inner)}</li>' for title, href, inner in items]  # type: ignore[misc]
+        return f"<ol>{''.join(lines)}</ol>" if lines else ""
+
+    return f'<nav epub:type="toc">{listed(entries)}</nav>'
+
+
+LANGUAGES = {
+    "Italian": ("CAPITOLO PRIMO", "CAPITOLO SECONDO", "CAPITOLO TERZO"),
+    "Russian": ("Глава первая", "Глава вторая", "Глава двадцать первая"),
+    "Polish": ("Rozdział pierwszy", "Rozdział drugi", "Rozdział trzeci"),
+    "Finnish": ("ENSIMMÄINEN LUKU", "TOINEN LUKU", "KOLMAS LUKU"),
+    "Dutch": ("EERSTE HOOFDSTUK", "TWEEDE HOOFDSTUK", "DERDE HOOFDSTUK"),
+    "Arabic": ("الفصل الأول", "الفصل الثاني", "الفصل الثالث"),
+    "Greek": ("ΚΕΦΑΛΑΙΟ Α", "ΚΕΦΑΛΑΙΟ Β", "ΚΕΦΑΛΑΙΟ Γ"),
+    "Hungarian": ("ELSŐ FEJEZET", "MÁSODIK FEJEZET", "HARMADIK FEJEZET"),
+    "Korean": ("제1장 봄", "제2장 여름", "제3장 가을"),
+    "Portuguese": ("CAPÍTULO PRIMEIRO", "CAPÍTULO II", "CAPÍTULO III"),
+    "German with a misprint": ("Dreißigstes Kapitel", "Einunddreißgstes Kapitel", "Zweiunddreißigstes Kapitel"),
+    "French letters": ("LETTRE PREMIÈRE", "LETTRE II", "LETTRE III"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_chapters_are_numbered_in_every_language(language: str) -> None:
+    assert len(plain(*LANGUAGES[language]).chapters) == 3
+
+
+def test_a_misspelt_a_doubled_and_a_bare_heading_in_a_regular_series() -> None:
+    book = plain("CHAPTER I", "CHAPTER II", "CHAPER III", "CHAPTER IV", "CHAPTER IV", "VI.", "CHAPTER VII")
+    assert printed(book) == ["I", "II", "III", "IV", "IV", "VI", "VII"]
+
+
+def test_two_forms_of_heading_in_one_book() -> None:
+    book = plain("ADVENTURE I. A SCANDAL", "ADVENTURE II. A LEAGUE", "III. THE CARBUNCLE", "IV. THE THUMB")
+    assert printed(book) == ["I", "II", "III", "IV"]
+
+
+def test_a_contents_page_with_volumes_books_and_chapters_is_no_chapter() -> None:
+    lines = [f"  CHAPTER {number}--THE {name}" for number, name in zip(_ROMAN, ("HOUSE", "ROAD", "SEA"), strict=False)]
+    table = "CONTENTS\n\nVOLUME I.\n\n  BOOK FIRST\n" + "\n".join(lines) + "\n  BOOK SECOND\n" + "\n".join(lines[:2])
+    headings = (
+        "VOLUME I.\n\n\n\nBOOK FIRST\n\n\n\nCHAPTER I--THE HOUSE",
+        "CHAPTER II--THE ROAD",
+        "CHAPTER III--THE SEA",
+    )
+    book = plain(*headings, "BOOK SECOND\n\n\n\nCHAPTER I--THE HOUSE", "CHAPTER II--THE ROAD", contents=table)
+    assert [(each.printed, each.parent, each.level) for each in leaves(book)] == [
+        ("I", "Book First", 3),
+        ("II", "Book First", 3),
+        ("III", "Book First", 3),
+        ("I", "Book Second", 3),
+        ("II", "Book Second", 3),
+    ]
+    assert all(chapter.start > book.text.index("BOOK SECOND") for chapter in book.chapters)
+
+
+def test_titles_that_only_the_contents_mark_as_such() -> None:
+    names = ("The Rose", "To the Sea", "An Ode on Nothing", "Spring")
+    table = "Contents\n\n" + "\n".join(f"{name} . . . . . . {10 * page}" for page, name in enumerate(names))
+    assert titles(plain(*names, gap=1, contents=table)) == list(names)
+
+
+def test_a_contents_page_at_the_end() -> None:
+    names = ("ROSES", "LIS", "CHATS")
+    chapters = [f"{_ROMAN[at]}\n\nLE CHAPITRE DES {name}\n\n{prose(9 * at)}" for at, name in enumerate(names)]
+    table = [f"{_ROMAN[at]}. Le chapitre des {name.lower()} ... {9 * at}" for at, name in enumerate(names)]
+    book = check(read_plain("\n\n\n".join([*chapters, "TABLE DES MATIÈRES", "\n".join(table)])))
+    assert printed(book) == ["I", "II", "III"]
+    assert book.chapters[-1].end <= book.text.index("TABLE DES")
+
+
+def test_numbers_that_only_the_contents_print() -> None:
+    contents = "<h2>Contents</h2>" + "".join(
+        f"<p>{n}. {name}</p>" for n, name in enumerate(("Dusk", "Night", "Dawn"), 1)
+    )
+    body = "".join(f"<h2>{name}</h2><p>{prose(5)}</p>" for name in ("Dusk", "Night", "Dawn"))
+    book = check(read_book(f"<html><body><h1>A Book</h1>{contents}{body}</body></html>".encode(), "a.html"))
+    assert printed(book) == ["1", "2", "3"]
+
+
+def test_linked_contents_name_chapters_that_are_no_heading_elements() -> None:
+    names = ("The Tale of Ann", "The Tale of Ben", "The Tale of Dora")
+    links = "".join(f"<li><a href='#t{at}'>{name}</a></li>" for at, name in enumerate(names))
+    tales = "".join(f"<p><a name='t{at}'></a><b>{name}</b></p><p>{paragraph(at)}</p>" for at, name in enumerate(names))
+    book = check(read_book(f"<html><body><h1>Tales</h1><ul>{links}</ul>{tales}</body></html>".encode(), "a.html"))
+    assert titles(book) == list(names)
+
+
+def test_contents_of_four_levels_in_an_epub() -> None:
+    documents = {"v.xhtml": "<h1>Volume I</h1>", "b.xhtml": "<h2>Book 1: Of Things</h2>"}
+    chapters = []
+    for at in range(3):
+        name = f"c{at}.xhtml"
+        sections = f"<h4 id='s'>A first part</h4><p>{paragraph(at)}</p>"
+        documents[name] = f"<h3>{_ROMAN[at]}</h3><p>{paragraph(at + 5)}</p>{sections}"
+        chapters.append((_ROMAN[at], name, (("A first part", f"{name}#s", ()),)))
+    book = check(
+        read_book(
+            epub(documents, nav=nav(("Volume I", "v.xhtml", (("Book 1: Of Things", "b.xhtml", tuple(chapters)),)))),
+            "a.epub",
+        )
+    )
+    assert titles(book) == ["Volume I", "  Book 1: Of Things", "    Chapter I", "    Chapter II", "    Chapter III"]
+
+
+def test_stories_that_are_divided_by_numbers_stay_whole() -> None:
+    documents, entries = {}, []
+    for at, name in enumerate(("The Cask", "The Gold Bug", "Ligeia", "Berenice")):
+        path = f"{at}.xhtml"
+        divided = [f"<h3 id='n{n}'>{_ROMAN[n]}</h3><p>{prose(n)}</p>" for n in range(3)] if at % 2 == 0 else []
+        documents[path] = f"<h2>{name}</h2>{''.join(divided) or f'<p>{prose(3, 30)}</p>'}"
+        entries.append((name, path, tuple((_ROMAN[n], f"{path}#n{n}", ()) for n in range(len(divided)))))
+    book = check(read_book(epub(documents, nav=nav(*entries)), "a.epub"))
+    assert titles(book) == ["The Cask", "The Gold Bug", "Ligeia", "Berenice"]
+
+
+def test_letters_and_days_and_scenes() -> None:
+    scenes = [
+        f"ACT {act}\n\nSCENE I. A street" if scene == 1 else "SCENE II. A room"
+        for act in ("I", "II")
+        for scene in (1, 2)
+    ]
+    assert [each.parent for each in leaves(plain(*scenes))] == ["Act I", "Act I", "Act II", "Act II"]
+    days = [f"January {day}, 1900." for day in (1, 2, 5, 9, 12)]
+    assert len(plain(*days).chapters) == 5
+
+
+def test_headings_with_no_blank_lines_around_them() -> None:
+    text = "A NOVEL\nby Ann Author\n" + "".join(
+        f"CHAPTER {number}\n{prose(3).replace(chr(10) * 2, chr(10))}\n" for number in _ROMAN[:5]
+    )
+    assert printed(check(read_plain(text))) == list(_ROMAN[:5])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 12),
+    st.sampled_from(["CHAPTER {}", "Chapter {}. The Name of It", "{}.", "LETTER {}", "Kapitel {}"]),
+    st.integers(1, 4),
+    st.booleans(),
+)
+def test_every_regular_series_is_found_whole(count: int, form: str, gap: int, has_contents: bool) -> None:
+    headings = [form.format(number) for number in _ROMAN[:count]]
+    table = (
+        "CONTENTS\n\n" + "\n".join(f"{heading}   {10 * at}" for at, heading in enumerate(headings))
+        if has_contents
+        else ""
+    )
+    book = plain(*headings, gap=gap, contents=table)
+    assert printed(book) == list(_ROMAN[:count])
+    assert len(book.chapters) == count
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            ["CHAPTER I", "I.", "BOOK TWO", "Contents", "The end", "a line of it, and", "第一章", "\n", prose(1, 1)]
+        )
+    )
+)
+def test_any_mixture_of_headings_is_a_book(lines: list[str]) -> None:
+    check(read_plain("\n".join(["Begin.", *lines])))
