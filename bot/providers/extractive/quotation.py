@@ -69,11 +69,18 @@ class Candidate:
 
 
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
-    """The candidates of all results in book order, each once. A result is the passages of one look, best first."""
+    """The candidates of all results in book order, each once. A result is the passages of one look, best first.
+
+    What stands in no chapter (contents, title page, licence) is left out where anything stands in one.
+    """
+    every = [*results]
+    has_story = any(passage.chapter for passages in every for passage in passages)
     standing: dict[Sentence, float] = {}
     chapters: dict[Sentence, str] = {}
-    for passages in results:
+    for passages in every:
         for rank, passage in enumerate(passages):
+            if has_story and not passage.chapter:
+                continue
             for sentence in passage.sentences:
                 standing[sentence] = max(standing.get(sentence, 0.0), 1 - rank / len(passages))
                 chapters[sentence] = passage.chapter
