@@ -1,5 +1,7 @@
 """Chapters in books of all kinds and languages: what a reader's own table of contents has, and nothing else."""
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,12 +34,21 @@ def printed(book: BookText) -> list[str]:
     return [chapter.printed for chapter in leaves(book)]
 
 
-def nav(*entries: tuple[str, str, tuple[object, ...]]) -> str:
-    def listed(items: tuple[object, ...]) -> str:
-        lines = [f'<li><a href="{href}">{title}</a>{listed(inner)}</li>' for title, href, inner in items]  # type: ignore[misc]
-        return f"<ol>{''.join(lines)}</ol>" if lines else ""
+@dataclass(frozen=True)
+class Line:
+    """A line of an EPUB's contents, with those under it."""
 
-    return f'<nav epub:type="toc">{listed(entries)}</nav>'
+    title: str
+    href: str
+    inner: tuple["Line", ...] = ()
+
+
+def nav(*lines: Line) -> str:
+    def listed(items: tuple[Line, ...]) -> str:
+        entries = [f'<li><a href="{each.href}">{each.title}</a>{listed(each.inner)}</li>' for each in items]
+        return f"<ol>{''.join(entries)}</ol>" if entries else ""
+
+    return f'<nav epub:type="toc">{listed(lines)}</nav>'
 
 
 LANGUAGES = {
@@ -129,13 +140,9 @@ def test_contents_of_four_levels_in_an_epub() -> None:
         name = f"c{at}.xhtml"
         sections = f"<h4 id='s'>A first part</h4><p>{paragraph(at)}</p>"
         documents[name] = f"<h3>{_ROMAN[at]}</h3><p>{paragraph(at + 5)}</p>{sections}"
-        chapters.append((_ROMAN[at], name, (("A first part", f"{name}#s", ()),)))
-    book = check(
-        read_book(
-            epub(documents, nav=nav(("Volume I", "v.xhtml", (("Book 1: Of Things", "b.xhtml", tuple(chapters)),)))),
-            "a.epub",
-        )
-    )
+        chapters.append(Line(_ROMAN[at], name, (Line("A first part", f"{name}#s"),)))
+    contents = nav(Line("Volume I", "v.xhtml", (Line("Book 1: Of Things", "b.xhtml", tuple(chapters)),)))
+    book = check(read_book(epub(documents, nav=contents), "a.epub"))
     assert titles(book) == ["Volume I", "  Book 1: Of Things", "    Chapter I", "    Chapter II", "    Chapter III"]
 
 
@@ -145,7 +152,7 @@ def test_stories_that_are_divided_by_numbers_stay_whole() -> None:
         path = f"{at}.xhtml"
         divided = [f"<h3 id='n{n}'>{_ROMAN[n]}</h3><p>{prose(n)}</p>" for n in range(3)] if at % 2 == 0 else []
         documents[path] = f"<h2>{name}</h2>{''.join(divided) or f'<p>{prose(3, 30)}</p>'}"
-        entries.append((name, path, tuple((_ROMAN[n], f"{path}#n{n}", ()) for n in range(len(divided)))))
+        entries.append(Line(name, path, tuple(Line(_ROMAN[n], f"{path}#n{n}") for n in range(len(divided)))))
     book = check(read_book(epub(documents, nav=nav(*entries)), "a.epub"))
     assert titles(book) == ["The Cask", "The Gold Bug", "Ligeia", "Berenice"]
 
