@@ -34,7 +34,7 @@ from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
-from domain.turn.quota import Quota, UsageMeter
+from domain.turn.quota import Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.titles import TitleWriter
 from domain.turn.transcripts import Transcripts
@@ -177,6 +177,12 @@ async def open_app(
                 max_upload_mb=settings.max_upload_mb,
                 daily_tokens=settings.daily_tokens_per_user,
                 verbose_default=settings.verbose_default,
+                limits=Limits(
+                    settings.max_books_per_shelf,
+                    settings.max_shelf_mb,
+                    settings.max_adds_per_hour,
+                    settings.max_conversations_per_day,
+                ),
             ),
             missing_tools=missing_tools,
         )

@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     books_url: str = ""
     books_cache_mb: int = Field(default=2_000, ge=1)
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
+    max_books_per_shelf: int = Field(default=300, ge=0)
+    max_shelf_mb: int = Field(default=1_000, ge=0)
+    max_adds_per_hour: int = Field(default=20, ge=0)
+    max_conversations_per_day: int = Field(default=30, ge=0)
 
     keep_conversations_days: int = Field(default=0, ge=0, le=36_500)
     keep_tool_calls_days: int = Field(default=0, ge=0, le=36_500)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
 from typing import Any
 
 import discord
@@ -23,11 +24,13 @@ from cogs.threads import close_thread, thread_of
 from cogs.views import assert_fresh, confirmation, on_press, page_asked, page_of, page_turner
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.turn.quota import SlidingWindow
 from domain.use_cases import UseCases
 
 EDIT_EVERY_S = 1.5
 """Discord takes some five edits in five seconds; the card at the end must not have to wait for one."""
 MEBIBYTE = 2**20
+_MEGA = 1_000_000
 BAR = 12
 """Characters of the progress bar."""
 
@@ -78,11 +81,13 @@ async def add_book(
     title: str,
     author: str,
     room: asyncio.Semaphore,
+    adds: SlidingWindow,
 ) -> None:
     """Read, index and shelve an attachment, once there is room for its bytes; the reply ends as a card.
 
     Raises:
-        Refusal: the file is too large, or Discord does not hand it out.
+        Refusal: the file is too large, the shelf is full, the person has added enough for now, or Discord does not hand
+            the file out.
         BookError, StorageError: with a sentence.
     """
     say = speech_of(interaction)
@@ -94,7 +99,9 @@ async def add_book(
                 limit=use_cases.facts.max_upload_mb,
             )
         )
-    await interaction.response.defer(thinking=True)
+    await defer_if_slow(interaction, _assert_room(interaction, use_cases, adds))
+    if not interaction.response.is_done():
+        await interaction.response.defer(thinking=True)
     started = time.perf_counter()
     report = ProgressReport(interaction, file.filename)
     try:
@@ -117,6 +124,40 @@ async def add_book(
     await interaction.edit_original_response(content=None, embed=card)
 
 
+async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases, adds: SlidingWindow) -> None:
+    """
+    Raises:
+        Refusal: the shelf is full, or the person has added enough for now.
+    """
+    limits, say = use_cases.facts.limits, speech_of(interaction)
+    books = await use_cases.shelf.list(shelf_of(interaction))
+    if 0 < limits.books_per_shelf <= len(books):
+        raise Refusal(
+            say(
+                "The shelf is full: it takes {limit} books. There is room again once one is removed with "
+                "/books remove.",
+                limit=limits.books_per_shelf,
+            )
+        )
+    if 0 < limits.shelf_mb * _MEGA <= sum(book.length for book in books):
+        raise Refusal(
+            say(
+                "The shelf is full: it takes {limit} MB of text. There is room again once a book is removed with "
+                "/books remove.",
+                limit=limits.shelf_mb,
+            )
+        )
+    if wait := adds.take(str(interaction.user.id)):
+        raise Refusal(
+            say(
+                "You have added {limit} books within an hour, as many as one person may. You can add the next "
+                "one {when}.",
+                limit=limits.adds_per_hour,
+                when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+            )
+        )
+
+
 async def _download(file: discord.Attachment, say: Speech) -> bytes:
     try:
         return await file.read()
@@ -135,6 +176,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
+        self._adds = SlidingWindow(use_cases.facts.limits.adds_per_hour, timedelta(hours=1))
         bot.handle(on_press("books-page", self._turn_page), on_press("book-remove", self._remove))
 
     @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
@@ -148,7 +190,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         title: Range[str, 1, TITLE_LENGTH] | None = None,
         author: Range[str, 1, TITLE_LENGTH] | None = None,
     ) -> None:
-        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room)
+        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room, self._adds)
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:

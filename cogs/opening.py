@@ -3,13 +3,14 @@
 import contextlib
 import logging
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import discord
 
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
-from cogs.errors import tell_kept
+from cogs.errors import Refusal, tell_kept
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import acknowledge
 from cogs.permissions import sees_fewer
@@ -21,6 +22,7 @@ from cogs.views import confirmation
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
+from domain.turn.quota import SlidingWindow
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -35,6 +37,7 @@ class Opening:
     def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
         self._use_cases = use_cases
         self._conversing = conversing
+        self._opened = SlidingWindow(use_cases.facts.limits.conversations_per_day, timedelta(days=1))
 
     async def start(
         self,
@@ -48,10 +51,12 @@ class Opening:
         """Open a thread on a new conversation and, with a message, answer it there.
 
         Raises:
-            Refusal: no such thread can be opened here.
+            Refusal: no such thread can be opened here, or the person has opened enough for now.
             ConversationError: INVALID_STATE, the title is blank.
         """
         channel = home_of(interaction, private=private)
+        if wait := self._opened.take(str(interaction.user.id)):
+            raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied) and interaction.channel == channel
         defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
@@ -217,6 +222,15 @@ class Opening:
         except DISCORD_ERRORS as error:
             logger.warning("a reply could not be given, its thread is opened without it: %s", error)
             return None
+
+
+def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
+    return say(
+        "You have opened {limit} conversations within a day, as many as one person may. You can open the next "
+        "one {when}.",
+        limit=limit,
+        when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+    )
 
 
 def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:

@@ -9,6 +9,7 @@ from domain.people import ManagePeople
 from domain.ports import Clock
 from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import ManageConversations
+from domain.turn.quota import Limits
 from domain.turn.titles import TitleWriter
 from domain.turn.transcripts import Transcripts
 
@@ -26,6 +27,7 @@ class Facts:
     max_upload_mb: int
     daily_tokens: int
     verbose_default: bool
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

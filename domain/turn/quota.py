@@ -1,6 +1,10 @@
 """How much a person may use in a day."""
 
+import time
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
 
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode
@@ -69,3 +73,37 @@ class UsageMeter:
                 cost_microdollars=cost,
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an operator allows on a server; 0 is no limit. `shelf_mb` is text; the last two are per person."""
+
+    books_per_shelf: int = 0
+    shelf_mb: int = 0
+    adds_per_hour: int = 0
+    conversations_per_day: int = 0
+
+
+class SlidingWindow:
+    """Counts what each person does, and says when they may again. It forgets when the program ends."""
+
+    def __init__(self, most: int, span: timedelta, now: Callable[[], float] = time.monotonic) -> None:
+        """`most` times within `span`; 0 is no limit."""
+        self._most = most
+        self._span_s = span.total_seconds()
+        self._now = now
+        self._times: dict[str, deque[float]] = {}
+
+    def take(self, person: str) -> timedelta | None:
+        """Count one more. Where it would be too many, it is not counted; then, how long until it would not be."""
+        if self._most == 0:
+            return None
+        now = self._now()
+        times = self._times.setdefault(person, deque())
+        while times and times[0] <= now - self._span_s:
+            times.popleft()
+        if len(times) >= self._most:
+            return timedelta(seconds=times[0] + self._span_s - now)
+        times.append(now)
+        return None

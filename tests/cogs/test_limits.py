@@ -1,0 +1,65 @@
+"""What one person, and one shelf, may take; a refusal says which limit it is and when it is over."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from simcord.actors import MemberActor
+
+from domain.turn.quota import SlidingWindow
+from tests.cogs.stage import Stage, text_of
+
+TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"max_books_per_shelf": 3, "max_adds_per_hour": 2, "max_conversations_per_day": 2}
+
+
+async def _added(stage: Stage, name: str, reader: MemberActor | None = None) -> str:
+    file = (name, TALE + name.encode())
+    return text_of(await (reader or stage.ann).slash(stage.channel, "books add", file=file))
+
+
+async def test_a_person_adds_only_so_many_books_in_an_hour(stage: Stage) -> None:
+    for name in ("one.txt", "two.txt"):
+        assert "Added to the shelf" in await _added(stage, name)
+    refused = await _added(stage, "three.txt")
+    assert "You have added 2 books within an hour" in refused
+    assert "<t:" in refused
+
+
+async def test_a_person_opens_only_so_many_conversations_in_a_day(stage: Stage) -> None:
+    book = await stage.book()
+    for _ in range(2):
+        await stage.chat(book, title="Again")
+    refused = text_of(await stage.ann.slash(stage.channel, "chat", book=book.id, title="Once more"))
+    assert "You have opened 2 conversations within a day" in refused
+    assert "<t:" in refused
+    await stage.chat(book, stage.ben, title="Ben's first")
+
+
+async def test_a_shelf_takes_only_so_many_books(stage: Stage) -> None:
+    for number in range(3):
+        await stage.book(f"Book {number}")
+    assert "it takes 3 books" in await _added(stage, "four.txt")
+
+
+async def test_another_person_adds_what_one_may_not_any_more(stage: Stage) -> None:
+    for name in ("one.txt", "two.txt"):
+        await _added(stage, name)
+    assert "Three" in await _added(stage, "three.txt", stage.ben)
+
+
+def test_a_window_slides_and_zero_is_no_limit() -> None:
+    now = 0.0
+    window = SlidingWindow(2, timedelta(seconds=60), lambda: now)
+    assert [window.take("ann"), window.take("ann")] == [None, None]
+    now = 45.0
+    assert window.take("ann") == timedelta(seconds=15)
+    assert window.take("ben") is None
+    now = 60.0
+    assert window.take("ann") is None
+    without = SlidingWindow(0, timedelta(seconds=60), lambda: now)
+    assert {without.take("ann") for _ in range(100)} == {None}
