@@ -5,9 +5,11 @@ ARG PYTHON=python:3.11-slim@sha256:9c900dea9e8fb7e16277c179b555cc72d29a352dbc33c
 # Everything that is installed is named with its hash, what builds the wheel included.
 FROM ${PYTHON} AS build
 WORKDIR /src
-COPY requirements.txt requirements-build.txt ./
+# requirements-cluster.txt for PostgreSQL, an object store and figures.
+ARG REQUIREMENTS=requirements.txt
+COPY requirements.txt requirements-cluster.txt requirements-build.txt ./
 RUN python -m venv /venv \
-  && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements.txt \
+  && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r ${REQUIREMENTS} \
   && python -m venv /builder \
   && /builder/bin/pip install --no-cache-dir --only-binary :all: --require-hashes -r requirements-build.txt
 COPY pyproject.toml README.md LICENSE ./

@@ -43,6 +43,9 @@ requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.txt
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --extra cluster \
+		--constraint requirements.txt --output-file requirements-cluster.txt
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --group dev --all-extras \
 		--constraint requirements.txt --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --group build --quiet --universal --python-version 3.11 --generate-hashes \

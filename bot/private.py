@@ -11,7 +11,9 @@ SECRETS = ("DISCORD_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MCP_TOKEN")
 
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
-_OURS = re.compile(r"marginalia\.db(?:-wal|-shm|-journal|\.lock|\.claim)?|books|health(?:\.new)?|commands.*|logs?|\..*")
+_OURS = re.compile(
+    r"marginalia\.db(?:-wal|-shm|-journal|\.lock|\.claim)?|books(?:-cache)?|health(?:\.new)?|commands.*|logs?|\..*"
+)
 """Names in a data folder that the program itself has made; a folder with other things may be somebody else's, too."""
 
 _LEAST_SECRET = 8

@@ -81,7 +81,7 @@ def test_the_example_of_env_lists_every_setting_and_no_other() -> None:
     assert len(listed) == len(set(listed))
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-cluster.txt", "requirements-dev.txt"])
 def test_versions_are_pinned_with_hashes_and_no_index_is_named(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
