@@ -40,9 +40,8 @@ ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
 FIRST_OF_RECENT = """coalesce((
-  SELECT min(number) FROM (
-    SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed' ORDER BY number DESC LIMIT ?2
-  ) AS answered
+  SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
+  ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
 ), 0)"""
 """The number of the first of the newest turns: so many that did not fail, and those among them that did."""
 

@@ -332,3 +332,4 @@ async def test_failed_turns_do_not_count_among_the_newest(storage: Storage) -> N
     assert [m.id for m in await storage.messages.get_recent("tea", 1)] == ["q2", "q3", "q4", "q5"]
     assert len(await storage.turns.get_recent("tea", 1)) == 4
     assert [m.id for m in await storage.messages.get_recent("tea", 2)] == ["q0", "q1", "q2", "q3", "q4", "q5"]
+    assert len(await storage.messages.get_recent("tea", 3)) == len(await storage.turns.get_recent("tea", 3)) == 6
