@@ -115,6 +115,7 @@ class _Paragraph:
     style: Style = _BODY_TEXT
     level: int = 0
     in_hidden_run: bool = False
+    is_drop_cap: bool = False
 
 
 class DocxBody:
@@ -137,6 +138,7 @@ class DocxBody:
         self._unseen = 0
         self._paragraphs: list[_Paragraph] = []
         self._rows: list[list[list[str]]] = []
+        self._drop_cap = ""
         axis.mark(PageBreak("1"))
 
     def start(self, element: Element) -> None:
@@ -173,6 +175,8 @@ class DocxBody:
             self._end_break(paragraph, attribute(element, "type"))
         elif name == "lastRenderedPageBreak" and self._breaks_at_layout:
             self._break_page(paragraph)
+        elif name == "framePr":
+            paragraph.is_drop_cap = attribute(element, "dropCap") in ("drop", "margin")
         elif name in ("footnoteReference", "endnoteReference"):
             self._refer_to_note(paragraph, name.removesuffix("Reference"), attribute(element, "id"))
         else:
@@ -208,7 +212,11 @@ class DocxBody:
             paragraph.notes.append(f"[{self._note_count}] {note}")
 
     def _end_paragraph(self, paragraph: _Paragraph) -> None:
-        text = "".join(paragraph.pieces)
+        text = self._drop_cap + "".join(paragraph.pieces)
+        self._drop_cap = text.strip() if paragraph.is_drop_cap else ""
+        if self._drop_cap:
+            self._mark_breaks(paragraph)
+            return
         if self._rows and self._rows[-1]:
             self._rows[-1][-1].append(" ".join(text.replace(MARK, "").split()))
             self._mark_breaks(paragraph)

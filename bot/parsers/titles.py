@@ -20,7 +20,9 @@ _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w
 _NOTE = re.compile(r"\[\d+\]|[_*]")
 _JUNK = re.compile(
     r"untitled.*|unknown|title|document\d*|no title|microsoft word - .*|"
-    r".*\.(?:docx?|indd|qxd|pdf|tex|x?html?|odt|rtf|pages|pub)",
+    r".*\.(?:docx?|indd|qxd|pdf|tex|x?html?|odt|rtf|pages|pub)|"
+    r"[a-z]:\\.*|(?:\\\\|/)[^/\\\s]+[/\\].*|file:.*|(?:array|hash|code|scalar|object)\s?\(0x[0-9a-f]+\).*|"
+    r"\(?(?:null|none|undefined|n/?a)\)?|<[^<>]*>|[^\w]+",
     re.IGNORECASE,
 )
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)

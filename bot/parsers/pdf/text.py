@@ -114,16 +114,26 @@ class LineReader:
         run from left to right within the word, and brackets are drawn as they look.
         """
         words, start = [], 0
+        find, box, places = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._places
         for word in text.split(" "):
             if _RIGHT_TO_LEFT.search(word):
-                lefts = [self._box(text_page, begin + index)[0] for index in range(start, start + len(word))]
-                order = sorted(range(len(word)), key=lambda index: -lefts[index])
-                drawn = "".join([word[index] for index in order])
-                words.append(_LEFT_TO_RIGHT.sub(lambda run: run[0][::-1], drawn).translate(_MIRRORED))
+                lefts = []
+                for index in range(begin + start, begin + start + len(word)):
+                    find(text_page, index, box)
+                    lefts.append(places[0])
+                drawn = "".join([word[at] for _, at in sorted((-left, at) for at, left in enumerate(lefts))])
+                words.append(_turned(drawn))
             else:
-                words.append(word.translate(_MIRRORED))
+                words.append(word if word.isalnum() else word.translate(_MIRRORED))
             start += len(word) + 1
         return " ".join(words)
+
+
+def _turned(drawn: str) -> str:
+    """A word as drawn from right to left, in which digits and Latin letters run from left to right."""
+    if drawn.isalpha() and not _LEFT_TO_RIGHT.search(drawn):
+        return drawn
+    return _LEFT_TO_RIGHT.sub(lambda run: run[0][::-1], drawn).translate(_MIRRORED)
 
 
 def _unplaced_lines(text: str) -> Iterator[PdfLine]:

@@ -91,3 +91,9 @@ def test_damaged_documents_are_refused(document: str) -> None:
     with pytest.raises(BookError, match="damaged") as refused:
         docx.read(archive({"word/document.xml": document, "other": "x"}), "a.docx")
     assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_a_drop_capital_joins_its_word() -> None:
+    capital = '<w:p><w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr><w:r><w:t>P</w:t></w:r></w:p>'
+    book = check(docx.read(build(capital + docx_paragraph(paragraph(1)[1:])), "a.docx"))
+    assert book.text == paragraph(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.parsers.titles import book_title, chapter_title, page_label, title_from_filename
+from bot.parsers.titles import author_name, book_title, chapter_title, page_label, title_from_filename
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,20 @@ def test_titles_hold_no_orders_to_a_terminal_and_nothing_unseen() -> None:
     assert chapter_title(f"The \x1b]8;;http://evil.example\x07Lamp\x9b31m\u202e{hidden}") == (
         "The ]8;;http://evil.example Lamp 31m"
     )
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        r"C:\ACTIVE\ADD\test",
+        r"\\server\share\book",
+        "/home/ann/book",
+        "file:///C:/a",
+        "ARRAY(0x55d0c8)",
+        "(null)",
+        "- -",
+    ],
+)
+def test_what_programs_write_is_no_title_and_no_author(declared: str) -> None:
+    assert book_title(declared) == ("", "")
+    assert author_name(declared) == ""

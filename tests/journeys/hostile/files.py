@@ -15,6 +15,7 @@ def refused_files() -> Iterator[HostileFile]:
     yield from bombs()
     yield from broken_pdfs()
     yield from _locked()
+    yield from _hostile_formats()
     yield from _rubbish()
 
 
@@ -50,6 +51,17 @@ def _rubbish() -> Iterator[HostileFile]:
             yield HostileFile(f"{name}, cut in half", f"half.{name}", whole[: len(whole) // 2], "damaged")
     yield HostileFile("a picture called epub", "picture.epub", b"\x89PNG\r\n\x1a\n" + noise, "picture")
     yield HostileFile("a program called txt", "program.txt", b"\x7fELF\x02\x01\x01" + bytes(4_000) + noise, "text")
+
+
+def _hostile_formats() -> Iterator[HostileFile]:
+    """Files of the formats with records and groups of their own."""
+    endless = builders.mobi(WORDS.encode() * 50, compression="huff")
+    yield HostileFile(
+        "mobi, codes of no length", "endless.mobi", endless.replace(b"\x00\x00\xff\x88", bytes(4)), "Kindle"
+    )
+    yield HostileFile("mobi, cut in half", "half.mobi", endless[: len(endless) // 3], "Kindle")
+    yield HostileFile("mobi with DRM", "drm.azw", builders.mobi(WORDS.encode(), encryption=2), "DRM")
+    yield HostileFile("rtf, 50,000 groups deep", "deep.rtf", b"{\\rtf1 " + b"{" * 50_000 + WORDS.encode(), "RTF")
 
 
 def _ways_out(trap: str) -> Iterator[HostileFile]:
