@@ -3,8 +3,9 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from operator import attrgetter
 
 from bot.parsers.assembly import BookDraft, assemble
@@ -17,6 +18,7 @@ from bot.parsers.pdf.text import PdfLine
 from bot.parsers.text_builder import TextBuilder
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
+from domain.library.numerals import number_value
 
 _EDGE_LINES = 2
 _FEWEST = 3
@@ -32,11 +34,27 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
     """The pages without what is printed on every one of them, or on those of a chapter."""
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
-    running = {place for place, times in counts.items() if times >= _FEWEST}
+    running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
     return [
         _without(page, {line for line, place in edges.items() if place in running})
         for page, edges in zip(pages, places, strict=True)
     ]
+
+
+def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:
+    """Places of lone numbers that count on by one while pages go by: those of chapters, not of pages."""
+    seen: dict[_Place, list[tuple[int, int]]] = {}
+    for index, lines in enumerate(pages):
+        for line, place in lines.items():
+            value = number_value(line.text) if place[0] == "#" else None
+            if value is not None:
+                seen.setdefault(place, []).append((index, value))
+    return {
+        place
+        for place, numbers in seen.items()
+        if sum(below[1] == above[1] + 1 and below[0] > above[0] + 1 for above, below in pairwise(numbers)) * 2
+        >= len(numbers)
+    }
 
 
 def _without(page: PdfPage, left_out: Collection[PdfLine]) -> PdfPage:

@@ -79,6 +79,7 @@ class LineReader:
                 size = min(above - below, top - bottom)  # drop capitals are high
                 if _RIGHT_TO_LEFT.search(stripped):
                     text = self._in_reading_order(text_page, begin, stripped)
+                    size = self._font_size(text_page, begin) or size
                     yield PdfLine(text, -max(right_of_first, right), -min(left, left_of_last), top, size)
                 elif above - top > _NEXT_LINE * size:
                     yield from self._cut_lines(text_page, begin, stripped)
@@ -106,6 +107,12 @@ class LineReader:
         self._pdfium.FPDFText_GetLooseCharBox(text_page, index, self._first)
         left, top, right, bottom = self._places[:4]
         return left, top, right, top - bottom
+
+    def _font_size(self, text_page: Any, index: int) -> float:
+        """The size of a character's font in points: boxes of Arabic letters are as high as the letters are."""
+        matrix = self._pdfium.FS_MATRIX()
+        self._pdfium.FPDFText_GetMatrix(text_page, index, matrix)
+        return float(self._pdfium.FPDFText_GetFontSize(text_page, index) * abs(matrix.d))
 
     def _in_reading_order(self, text_page: Any, begin: int, text: str) -> str:
         """A line of Arabic or Hebrew with the letters of each word from right to left; words are in order as they come.

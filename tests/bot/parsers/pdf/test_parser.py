@@ -13,6 +13,7 @@ from tests.bot.parsers.builders import pdf as build
 from tests.bot.parsers.invariants import check, titles
 
 _INDENTED = 62
+_NUMERALS = ("I", "II", "III", "IV")
 _NAMES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
@@ -103,6 +104,15 @@ def test_chapter_headings_at_the_top_of_pages_are_no_running_heads() -> None:
         [PdfLine(f"Chapter {number}", 160, 560, 18), *body_page(number, foot=f"- {number} -")] for number in range(1, 6)
     ]
     assert titles(read(build(pages))) == [f"Chapter {number}" for number in range(1, 6)]
+
+
+def test_numbers_of_chapters_at_one_height_are_no_running_heads() -> None:
+    pages: list[list[str | PdfLine]] = []
+    for number in range(1, 5):
+        chapter = [PdfLine(_NUMERALS[number - 1], 190, 565), *body_page(number, foot=str(2 * number - 1))]
+        pages += [chapter, body_page(number + 4, foot=str(2 * number))]
+    text = read(build(pages)).text
+    assert [text.count(f"\n{numeral}\n") for numeral in _NUMERALS[1:]] == [1, 1, 1]
 
 
 def test_large_type_is_a_heading_even_on_two_lines() -> None:
