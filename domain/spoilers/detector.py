@@ -46,7 +46,7 @@ AT_ONCE = 2_000
 """Characters of a sentence that is looked up without a thread: at most a few milliseconds."""
 
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
-_REFERENCE = re.compile(r"\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
+_REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
 _NUMBER = re.compile(r"\d{3,}")
 """Years and amounts; smaller numbers are counts, dates and lists, and stand in every book."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as everything
-from benchmarks import library, reading
+from benchmarks import languages, library, reading
 from benchmarks.prose import book
 
 
@@ -21,6 +21,17 @@ async def test_adding_books_is_measured_in_every_format(capsys: pytest.CaptureFi
     await reading.measure(reading.made_books(6_000), rounds=1)
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines()[1:4]] == ["made.txt", "made.epub", "made.pdf"]
+
+
+def test_more_forms_are_found_in_each_language_than_as_english(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["languages"])
+    languages.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
+    assert [row[1] for row in rows] == ["de", "fr", "es", "it", "pt", "nl", "ru", "sv"]
+    for _, _, _, forms, found, as_english in rows:
+        assert int(as_english) < int(found) <= int(forms)
 
 
 def test_a_benchmark_that_runs_again_leaves_the_others_on_the_page(

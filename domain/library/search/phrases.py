@@ -8,11 +8,11 @@ the phrase, word by word. So a few wrong, missing or misspelt words do not matte
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from heapq import nlargest
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from math import log
 
 from domain.book import PhraseHit
@@ -177,8 +177,11 @@ _TELLING_RUN = 5
 _RUN_POWER = 4
 """Exponent on the share of the query that a run is: most of a query says where to look, a turn of phrase hardly."""
 
-_MOST_POSITIONS = 3_000
+_MOST_POSITIONS = 1_000
 """Places of the rarest word of a run, and of a quotation: what is more frequent tells nothing about where to look."""
+
+_SCANNED = 20
+"""Positions that are gone through in the time in which one is looked up among them."""
 
 _MOST_QUOTATIONS = 8
 """Quotations of a query that are looked for, the first ones."""
@@ -254,8 +257,8 @@ def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[boo
         beside: set[int] = set()
         for neighbour in (number - 1, number + 1):
             if 0 <= neighbour < len(phrase):
-                own, others = chain.from_iterable(positions[word]), positions[phrase[neighbour]]
-                beside.update(_beside(list(own), others, neighbour - number))
+                own = chain.from_iterable(positions[word])
+                beside.update(_beside(own, positions[phrase[neighbour]], neighbour - number))
         for position in sorted(beside):
             offset = position - number
             if reached.get(offset, 0) > number:
@@ -270,12 +273,15 @@ def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[boo
                 yield _Run(offset + start, start, end - start)
 
 
-def _beside(positions: Sequence[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
-    """Those of the places from which one of the forms stands at this distance."""
-    wanted = [position + distance for position in positions]
+def _beside(positions: Iterable[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
+    """Those of the positions from which one of the forms stands at this distance."""
+    wanted = {position + distance for position in positions}
     for others in forms:
-        found = zip(wanted, map(bisect_left, repeat(others), wanted), strict=True)
-        yield from (want - distance for want, at in found if at < len(others) and others[at] == want)
+        if len(others) <= _SCANNED * len(wanted):
+            found = wanted.intersection(others)
+        else:
+            found = {position for position in wanted if _stands((others,), position)}
+        yield from (position - distance for position in found)
 
 
 def _sentences_of(layout: BookLayout, position: int, length: int) -> range:
