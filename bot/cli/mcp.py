@@ -1,5 +1,6 @@
 """marginalia mcp: the books for other programs."""
 
+import gc
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -45,11 +46,14 @@ def mcp(
             )
             server = book_server(books, positions=positions)
             which = await _which_shelf(app)
-            if http:
-                await _serve_http(app, server, host, port, which)
-            else:
-                errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
-                await serve_stdio(server)
+            try:
+                if http:
+                    await _serve_http(app, server, host, port, which)
+                else:
+                    errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
+                    await serve_stdio(server)
+            finally:
+                gc.freeze()  # or Python looks through all of the SDK for garbage at its end, which takes a second
 
     run_async(work)
 

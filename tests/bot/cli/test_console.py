@@ -13,9 +13,19 @@ from bot.cli.console import ConsoleChat, position_fields
 from domain.book import Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
-from domain.event import Answer, PositionProposed, TextDelta, ToolCallFinished, ToolCallStarted, TurnEvent, TurnStarted
+from domain.event import (
+    Answer,
+    ApprovalAsked,
+    PositionProposed,
+    TextDelta,
+    ToolCallFinished,
+    ToolCallStarted,
+    TurnEvent,
+    TurnStarted,
+)
 from domain.spoilers.filter import hide
-from domain.turn.chat_with_book import ChatWithBook
+from domain.turn.chat_with_book import ChatWithBook, Reader
+from domain.turn.state import Decision
 
 TALK = Conversation("t", "b", "Talk", datetime(2026, 1, 1, tzinfo=UTC))
 
@@ -146,3 +156,32 @@ async def test_verbose_shows_arguments_and_results_of_calls_until_it_is_off() ->
     done = ToolCallFinished("c", 1, "search_book", "1 passage", "The lamp was dark.", is_error=False, milliseconds=4)
     shown, _ = await typing("/verbose on", "Who?", "/verbose off", "Who?", events=(call, done, CITED))
     assert shown.count('{"query": "lamp", "top_k": 3}') == shown.count("The lamp was dark.") == 1
+
+
+@pytest.mark.parametrize(("typed", "allowed"), [(True, True), (False, False), (None, False)])
+async def test_a_tool_that_may_change_something_is_shown_and_asked_for(typed: bool | None, allowed: bool) -> None:
+    decided: list[bool] = []
+
+    class Deciding(Played):
+        def decide(self, conversation_id: str, approval_id: str, reader: Reader, *, allowed: bool) -> Decision:
+            decided.append(allowed)
+            return Decision.TAKEN
+
+    async def confirm(question: str) -> bool:
+        return bool(typed)
+
+    async def lines() -> AsyncIterator[str]:
+        yield "Note it."
+
+    async def move(order: str) -> tuple[ReadingPosition, str]:
+        raise AssertionError("nobody moves")
+
+    asked = ApprovalAsked("1", "terminal", "notes_add", {"text": "a note"})
+    out = Console(file=StringIO(), width=200)
+    chat = cast(ChatWithBook, Deciding(TurnStarted("1"), asked, Answer("1", "Done.")))
+    asks = None if typed is None else confirm
+    await ConsoleChat(chat, TALK, out, move=move, confirm=asks, verbose=False, as_json=False).run(lines())
+    shown = cast(StringIO, out.file).getvalue()
+    assert 'notes_add {"text": "a note"}' in shown
+    assert decided == [allowed]
+    assert ("nobody can be asked while the input is piped" in shown) == (typed is None)
