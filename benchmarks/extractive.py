@@ -1,20 +1,31 @@
-"""How often the built-in answerer quotes the answer.
+"""How often the built-in answerer answers.
 
+    python -m benchmarks.extractive FOLDER ... [--part develop|aside] [--show]
     python -m benchmarks.extractive QUESTIONS.jsonl [--every N] [--strangers] [--show]
 
-QUESTIONS.jsonl is as `marginalia eval` reads it, with "answers" to each question. Every question is put to its book as
-in a conversation: the answerer asks for tool calls, the tools search the indexed book, and what it writes goes through
-the checks of quotations and keys. In percent of the questions,
+With folders, the questions of benchmarks/plain_questions.jsonl are asked, as readers put them, of the novels of Project
+Gutenberg that lie there. Each question has the sentences that answer it, by words that all stand in one of them, or
+none where the book does not answer it. Every third question was kept aside while the answerer was made. In percent,
+
+answered  an answering sentence is among the first three that are quoted
+unsure    none is, and the answer says that it is not sure
+wrong     none is, and the answer does not say so; or it says that nothing was found where something is to be found
+refused   it quotes nothing: right where the book has no answer, wrong everywhere else
+
+With a file, questions are as `marginalia eval` reads them, with "answers" to each. In percent of the questions,
 
 span     an answer's own words are quoted from where they stand (of the questions that have such a place)
 all      or all content words of one of the answers are quoted
 half     or half of them
-firm     it answers, without "I found no clear answer"
+firm     it answers, without saying that it is unsure
 nothing  it says that nothing was found
 
 and the mean words of an answer and its tool calls, and the median milliseconds of a turn. The row "best sentence" is
 what one gets by quoting the sentence with the best BM25 score among the same passages. With --strangers the questions
 are put to the next of the books instead, where "nothing" is right and "firm" is wrong.
+
+Every question is put to its book as in a conversation: the answerer asks for tool calls, the tools search the indexed
+book, and what it writes goes through the checks of quotations and keys.
 """
 
 import argparse
@@ -24,7 +35,7 @@ import math
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -33,13 +44,14 @@ from statistics import fmean, median
 from typing import Any
 
 from benchmarks.table import print_table
+from bot.parsers.formats import read_book
 from bot.parsers.text.parser import read_plain
 from bot.providers.extractive import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import PASSAGES
 from bot.providers.extractive.wording import PHRASES
 from bot.tools.book import book_toolbox
-from domain.book import Book, Passage, Sentence
+from domain.book import Book, BookText, Citation, Passage, Sentence
 from domain.chat import PromptMessage
 from domain.citations.quotations import fold
 from domain.citations.resolver import Composition, compose
@@ -73,6 +85,7 @@ class Reply:
 
     text: str
     quoted: tuple[tuple[int, int], ...]
+    sentences: tuple[str, ...] = ()
     calls: int = 0
     milliseconds: float = 0.0
 
@@ -92,6 +105,10 @@ class Measured:
 
 def main() -> None:
     options = _options()
+    if options.places[0].is_dir():
+        asyncio.run(_measure_plain(options.places, options.part, show=options.show))
+        return
+    [options.questions] = options.places
     lines = [json.loads(line) for line in options.questions.read_text(encoding="utf-8").splitlines()]
     questions = [
         Labelled(q["book"], q["question"], tuple(q["answers"]), tuple(map(tuple, q.get("answer_spans") or ())))
@@ -102,7 +119,8 @@ def main() -> None:
 
 def _options() -> Any:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("questions", type=Path)
+    parser.add_argument("places", type=Path, nargs="+", metavar="FOLDER|QUESTIONS.jsonl")
+    parser.add_argument("--part", choices=("develop", "aside"), help="only this part of the plain questions")
     parser.add_argument("--every", type=int, default=1, help="take only every N-th question")
     parser.add_argument("--strangers", action="store_true", help="put the questions to a book they are not on")
     parser.add_argument("--show", action="store_true", help="print questions and answers")
@@ -114,7 +132,7 @@ async def _measure(folder: Path, questions: Sequence[Labelled], *, strangers: bo
     with tempfile.TemporaryDirectory() as place:
         files = SQLiteBookFiles(Path(place))
         texts = {name: (folder / name).read_text(encoding="utf-8") for name in names}
-        views = {name: await _open(files, name, texts[name]) for name in names}
+        views = {name: await _open(files, name, read_plain(texts[name])) for name in names}
         if strangers:
             views = dict(zip(names, [*list(views.values())[1:], views[names[0]]], strict=True))
         rows: dict[str, list[Measured]] = {name: [] for name in names}
@@ -132,12 +150,23 @@ async def _measure(folder: Path, questions: Sequence[Labelled], *, strangers: bo
     print_table(HEAD, [*table, _row("all", everything), _row("best sentence", baseline)])
 
 
-async def _open(files: SQLiteBookFiles, name: str, text: str) -> BookView:
+async def _open(files: SQLiteBookFiles, name: str, book_text: BookText) -> BookView:
+    text = book_text.text
     digest = sha256(text.encode()).hexdigest()
-    book_text = read_plain(text)
     await files.write(digest, book_text)
-    pages, chapters, words = len(book_text.pages), len(book_text.chapters), len(text.split())
-    book = Book(digest, "bench", digest, name, "", "txt", pages, chapters, words, len(text), datetime.now(UTC))
+    book = Book(
+        id=digest,
+        shelf="bench",
+        sha256=digest,
+        title=book_text.title or name,
+        author=book_text.author,
+        format=book_text.format,
+        page_count=len(book_text.pages),
+        chapter_count=len(book_text.chapters),
+        word_count=len(text.split()),
+        length=len(text),
+        created_at=datetime.now(UTC),
+    )
     return (await files.open(book)).view(len(text))
 
 
@@ -155,7 +184,18 @@ async def _ask(view: BookView, question: str) -> Reply:
         calls += isinstance(event, ToolCallFinished)
     await composition.finish()
     quoted = _joined([(citation.start, citation.end) for citation in composition.citations])
-    return Reply(composition.text, quoted, calls, (time.perf_counter() - started) * 1000)
+    sentences = tuple(_in_groups(composition.citations, SHOWN))
+    return Reply(composition.text, quoted, sentences, calls, (time.perf_counter() - started) * 1000)
+
+
+def _in_groups(citations: Sequence[Citation], most: int) -> Iterator[str]:
+    """The cited sentences of the first quotations; those that follow each other without a gap are one."""
+    groups, end = 0, -1
+    for citation in citations:
+        groups += not 0 <= citation.start - end <= _GAP
+        end = citation.end
+        if groups <= most:
+            yield citation.quote
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
@@ -172,7 +212,7 @@ def _joined(spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 async def _best_sentence(view: BookView, question: str) -> Reply:
     passages = await view.search([question], PASSAGES)
     best = _by_bm25(question, passages)
-    return Reply(best.text, ((best.start, best.end),), 1) if best else Reply("", (), 1)
+    return Reply(best.text, ((best.start, best.end),), calls=1) if best else Reply("", (), calls=1)
 
 
 def _by_bm25(question: str, passages: Sequence[Passage]) -> Sentence | None:
@@ -203,7 +243,7 @@ def _judge(question: Labelled, reply: Reply, text: str) -> Measured:
     return Measured(
         span=span if question.places else None,
         share=1.0 if span else max(shares, default=0.0),
-        firm=not said.startswith((fold(english.near), fold(english.nothing))),
+        firm=not said.startswith((*map(fold, english.unsure), fold(english.nothing))),
         nothing=said.startswith(fold(english.nothing)),
         words=len(reply.text.split()),
         calls=reply.calls,
@@ -237,6 +277,89 @@ def _row(name: str, found: Sequence[Measured]) -> list[str]:
         f"{calls:.2f}",
         f"{median(m.milliseconds for m in found):.1f}",
     ]
+
+
+PLAIN = Path(__file__).parent / "plain_questions.jsonl"
+PLAIN_HEAD = ("", "questions", "answered", "unsure", "wrong", "refused", "words", "ms")
+SHOWN = 3
+"""Quotations of an answer that are looked at; one may have a neighbouring sentence that it needs."""
+
+JOINED_BY = " & "
+
+
+@dataclass(frozen=True, slots=True)
+class PlainQuestion:
+    """A question as a reader puts it. Each of the `answers` are words of one sentence, joined by JOINED_BY."""
+
+    book: str
+    kind: str
+    question: str
+    answers: tuple[str, ...]
+    aside: bool
+
+
+def plain_questions() -> list[PlainQuestion]:
+    lines = PLAIN.read_text(encoding="utf-8").splitlines()
+    read = [json.loads(line) for line in lines]
+    return [PlainQuestion(**{**values, "answers": tuple(values["answers"])}) for values in read]
+
+
+async def _measure_plain(folders: Sequence[Path], part: str | None, *, show: bool) -> None:
+    asked = [each for each in plain_questions() if part is None or each.aside == (part == "aside")]
+    verdicts: list[tuple[PlainQuestion, str, Reply]] = []
+    with tempfile.TemporaryDirectory() as place:
+        files = SQLiteBookFiles(Path(place))
+        views = {name: await _open(files, name, _found(folders, name)) for name in dict.fromkeys(q.book for q in asked)}
+        for question in asked:
+            reply = await _ask(views[question.book], question.question)
+            verdicts.append((question, _verdict(question, reply), reply))
+            if show:
+                print(
+                    f"{verdicts[-1][1].upper()} [{question.book}, {question.kind}] {question.question}\n{reply.text}\n"
+                )
+        await files.close()
+    kinds = dict.fromkeys(question.kind for question in asked)
+    rows = [(kind, [each for each in verdicts if each[0].kind == kind]) for kind in kinds]
+    answerable = [each for each in verdicts if each[0].answers]
+    rows += [("all that the books answer", answerable), ("the others", [v for v in verdicts if not v[0].answers])]
+    if part is None:
+        rows += [
+            ("all answerable, developed with", [each for each in answerable if not each[0].aside]),
+            ("all answerable, kept aside", [each for each in answerable if each[0].aside]),
+        ]
+    print_table(PLAIN_HEAD, [_plain_row(name, found) for name, found in rows if found])
+
+
+def _found(folders: Sequence[Path], name: str) -> BookText:
+    """The book of this name in one of the folders; ends the program where it is in none."""
+    for folder in folders:
+        if (path := folder / name).exists():
+            return read_book(path.read_bytes(), name)
+    raise SystemExit(f"{name} is in none of these folders. It is a novel of Project Gutenberg: see docs/retrieval.md.")
+
+
+def _verdict(question: PlainQuestion, reply: Reply) -> str:
+    if not reply.sentences:
+        return "refused" if not question.answers else "denied"
+    said = fold(reply.text)
+    for sentence in map(fold, reply.sentences):
+        for answer in question.answers:
+            if all(part in sentence and part in said for part in map(fold, answer.split(JOINED_BY))):
+                return "answered"
+    if not question.answers:
+        return "wrong"
+    return "unsure" if any(lead in reply.text for phrases in PHRASES.values() for lead in phrases.unsure) else "wrong"
+
+
+def _plain_row(name: str, found: Sequence[tuple[PlainQuestion, str, Reply]]) -> list[str]:
+    share = Counter(verdict for _, verdict, _ in found)
+    percents = [
+        100 * sum(share[verdict] for verdict in verdicts) / len(found)
+        for verdicts in (["answered"], ["unsure"], ["wrong", "denied"], ["refused", "denied"])
+    ]
+    words = fmean(len(reply.text.split()) for _, _, reply in found)
+    milliseconds = median(reply.milliseconds for _, _, reply in found)
+    return [name, str(len(found)), *(f"{percent:.1f}" for percent in percents), f"{words:.1f}", f"{milliseconds:.1f}"]
 
 
 if __name__ == "__main__":

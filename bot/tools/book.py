@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from bot.tools.results import (
@@ -17,7 +18,7 @@ from bot.tools.results import (
     whole_argument,
 )
 from bot.tools.whole_book import MOST_CHAPTERS, STORY_SO_FAR, WHO_IS, WholeBookTools
-from domain.book import ContentsEntry, Mentions, Passage
+from domain.book import ChapterCount, ContentsEntry, Mentions, Passage, numbered
 from domain.citations.keys import key_of
 from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
@@ -200,8 +201,13 @@ class BookTools:
         query, also = text_argument(args, "query"), text_arguments(args, "also")
         top_k = whole_argument(args, "top_k", DEFAULT_TOP_K, 1, MOST_TOP_K)
         passages = await self._view.search([query, *also[:MOST_PHRASINGS]], top_k)
-        note = "Of the other phrasings only the first four were searched." if len(also) > MOST_PHRASINGS else ""
-        return self._passages(joined(passages), note=note, nothing="No passage of what has been read fits this query.")
+        missing = await self._view.missing_words(query)
+        notes = ["Of the other phrasings only the first four were searched."] if len(also) > MOST_PHRASINGS else []
+        notes += [f"“{word}” does not occur; “{spelt[0]}” does." for word, spelt in missing.items() if spelt]
+        result = self._passages(
+            joined(passages), note=" ".join(notes), nothing="No passage of what has been read fits this query."
+        )
+        return replace(result, data={"missing": missing})
 
     async def read_pages(self, args: dict[str, Any]) -> ToolResult:
         first = text_argument(args, "from")
@@ -273,8 +279,15 @@ def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
 
 def _mentions_data(mentions: Mentions) -> dict[str, Any]:
     """How often in all, and how often in each chapter that has the term."""
-    chapters = [{"number": each.number, "title": each.title, "count": each.count} for each in mentions.by_chapter]
-    return {"total": mentions.total, "chapters": chapters}
+    return {"total": mentions.total, "chapters": [_count_data(each) for each in mentions.by_chapter]}
+
+
+def _count_data(each: ChapterCount) -> dict[str, Any]:
+    return {
+        "number": each.number,
+        "title": numbered(each.number, each.title, is_counted=each.is_counted) if each.number else "",
+        "count": each.count,
+    }
 
 
 def _where_it_stops(passages: Sequence[Passage]) -> str:

@@ -100,7 +100,7 @@ class WholeBookTools:
         return [each.number for each in with_descendants(entries, found)]
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
-        name = text_argument(args, "name")
+        name = await self._as_written(text_argument(args, "name"))
         mentions = await self._view.count_mentions(name)
         sentences = await self._sentences_about(name)
         if not sentences or mentions.first is None:
@@ -111,7 +111,17 @@ class WholeBookTools:
         told = [await self._cited(sentence) for sentence in introduced if sentence.start != first.start]
         densest = await self._view.search([name], DENSEST)
         passages = self._budget.take([first, *told, *densest])
-        return self._result(note, passages, counted(mentions.total, "mention"))
+        result = self._result(note, passages, counted(mentions.total, "mention"))
+        return replace(result, data={"name": name})
+
+    async def _as_written(self, name: str) -> str:
+        """The name as the book has it: as it is given, with its spelling mended, or its last part alone."""
+        missing = await self._view.missing_words(name)
+        mended = [missing[word][0] if missing.get(word) else word for word in name.split()]
+        for each in dict.fromkeys([name, " ".join(mended), mended[-1]]):
+            if each[0].isupper() and not each.endswith(".") and (await self._view.count_mentions(each)).total:
+                return each
+        return name
 
     async def _sentences_about(self, name: str) -> dict[str, list[Sentence]]:
         """The sentences with the name, and those with each word of it that has a capital."""

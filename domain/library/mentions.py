@@ -1,15 +1,16 @@
-"""Mentions: where a word or name occurs, and which of those sentences introduce who it is."""
+"""Mentions: where a word or name occurs, which sentences introduce who it is, and which names are spelt like it."""
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from domain.book import ChapterCount, Mentions, Sentence
 from domain.library.addressing import is_counted
 from domain.library.search.index import BookIndex, Excerpts, find_forms
 from domain.library.search.layout import BookLayout
-from domain.library.search.words import STOP_WORDS, without_possessive, words_of
+from domain.library.search.words import STOP_WORDS, fold, is_dense, without_possessive, words_of
 
 MAX_WORDS = 30
 """Words of the longest term that is counted."""
@@ -140,3 +141,87 @@ def _name_phrases(text: str) -> Iterator[list[str]]:
 
 def _bare(word: str) -> str:
     return _ENDING.sub("", word.strip(".,")).casefold()
+
+
+MOST_LOOKED_UP = 24
+"""Words of a text that are looked up, the first ones."""
+
+MOST_SPELLINGS = 3
+_SHORTEST = 4
+"""Letters below which too many words are spelt alike."""
+
+_LETTERS_AN_ERROR = 4
+"""Letters, with the end of the word as one, for each error that is forgiven."""
+
+_MOST_ERRORS = 3
+_LONGEST = 40
+"""Letters of the longest word that is compared."""
+
+
+def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, list[str]]:
+    """See BookView.missing_words. The vocabulary is gone through only where a word is missing."""
+    words = dict.fromkeys(without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP])
+    missing = [word for word in words if fold(word) not in STOP_WORDS and not _occurs(index, layout, word)]
+    compared = [word for word in missing if _SHORTEST <= len(word) <= _LONGEST and not is_dense(word)]
+    near = _near(index, layout, compared) if compared else {}
+    return {word: near.get(word, []) for word in missing}
+
+
+def _occurs(index: BookIndex, layout: BookLayout, word: str) -> bool:
+    return any(form.written[0].isupper() or not word[0].isupper() for form in find_forms(index, layout, word))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A word that is missing; `errors` is how many are forgiven."""
+
+    word: str
+    folded: str
+    errors: int
+
+
+def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[str, list[str]]:
+    """The names that have been read and are within a few errors of each word: those have no small form."""
+    wanted = [
+        _Wanted(word, folded := fold(word), min((len(folded) + 1) // _LETTERS_AN_ERROR, _MOST_ERRORS)) for word in words
+    ]
+    shortest = min(len(each.folded) - each.errors for each in wanted)
+    longest = max(len(each.folded) + each.errors for each in wanted) + len("'s")
+    found: defaultdict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for written in index.vocabulary():
+        if not (shortest <= len(written) <= longest and written[0].isupper()):
+            continue
+        bare = without_possessive(written)
+        other = fold(bare)
+        for each in wanted:
+            distance = _distance(each.folded, other, each.errors)
+            if distance <= each.errors and (count := _count(index, layout, bare)):
+                found[each.word].append((distance, -count, bare))
+    return {
+        word: list(dict.fromkeys(bare for _, _, bare in sorted(names)))[:MOST_SPELLINGS]
+        for word, names in found.items()
+    }
+
+
+def _count(index: BookIndex, layout: BookLayout, name: str) -> int:
+    """How often a name has been read; 0 for what is none: a word that is written small elsewhere, or shouted."""
+    forms = {form.written: len(form.positions) for form in find_forms(index, layout, name)}
+    return 0 if name.isupper() or forms.get(name.lower()) else forms.get(name, 0)
+
+
+def _distance(one: str, other: str, most: int) -> int:
+    """Letters to put in, leave out, change or swap with the next, to make one of the other; `most` + 1 if more."""
+    if abs(len(one) - len(other)) > most or (one[0] != other[0] and one[1:2] != other[1:2]):
+        return most + 1
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for at, letter in enumerate(one):
+        last, before, row = before, row, [at + 1]
+        for to, wanted in enumerate(other):
+            cost = min(before[to + 1] + 1, row[to] + 1, before[to] + (letter != wanted))
+            if at and to and letter == other[to - 1] and wanted == one[at - 1]:
+                cost = min(cost, last[to - 1] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return most + 1
+    return row[-1]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted
-from domain.library.mentions import count_mentions, sentences_with
+from domain.library.mentions import count_mentions, missing_words, sentences_with
 from domain.library.progress import find_page
 from domain.library.search.index import BookIndex, Excerpts
 from domain.library.search.layout import BookLayout
@@ -101,6 +101,9 @@ class Reading:
     def mentions(self, term: str, limit: int) -> list[Sentence]:
         numbers = sentences_with(self._index, self._layout, term)[: max(limit, 0)]
         return [self._excerpts.passage(range(number, number + 1)).sentences[0] for number in numbers]
+
+    def missing_words(self, text: str) -> dict[str, list[str]]:
+        return missing_words(self._index, self._layout, text)
 
     def cite(self, start: int, end: int) -> Citation:
         return self._excerpts.citation(start, end)

@@ -80,6 +80,13 @@ class BookView(Protocol):
         """The sentences that mention a word or name, in order; of more than `limit` the first."""
         ...
 
+    async def missing_words(self, text: str) -> dict[str, list[str]]:
+        """The telling words of a text that do not occur, each with words that do and are spelt like it, best first.
+
+        A word with a capital occurs where one does with a capital.
+        """
+        ...
+
     async def cite(self, start: int, end: int) -> Citation:
         """The citation of a span.
 

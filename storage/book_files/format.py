@@ -104,7 +104,13 @@ STEMS_A_ROW = 16
 
 FIND_ROW = "SELECT stems, forms, counts, positions FROM words WHERE first <= ? ORDER BY first DESC LIMIT 1"
 ALL_STEMS = "SELECT stems FROM words ORDER BY first"
+ALL_FORMS = "SELECT forms FROM words ORDER BY first"
 ALL_ROWS = "SELECT stems, forms, counts, positions FROM words ORDER BY first"
+
+
+def decode_forms(forms: bytes) -> list[str]:
+    """The written forms of all stems of a row."""
+    return decode_text(forms).replace(_BETWEEN_STEMS, _BETWEEN_FORMS).split(_BETWEEN_FORMS)
 
 
 @dataclass(frozen=True, slots=True)

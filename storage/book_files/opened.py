@@ -19,6 +19,7 @@ from domain.library.search.layout import BookLayout, Windows
 from domain.library.view import Reading
 from domain.ports import BookView
 from storage.book_files.format import (
+    ALL_FORMS,
     ALL_STEMS,
     APPLICATION_ID,
     CHUNK,
@@ -28,6 +29,7 @@ from storage.book_files.format import (
     READABLE_VERSIONS,
     WITH_PRINTED_NUMBERS,
     WordRow,
+    decode_forms,
     decode_numbers,
     decode_stems,
     decode_text,
@@ -83,6 +85,14 @@ class OpenedFile:
         """
         with _damage_translated():
             return [stem for (stems,) in self._rows(ALL_STEMS) for stem in decode_stems(stems)]
+
+    def vocabulary(self) -> list[str]:
+        """
+        Raises:
+            BookError: INVALID_STATE, the file is damaged.
+        """
+        with _damage_translated():
+            return [form for (forms,) in self._rows(ALL_FORMS) for form in decode_forms(forms)]
 
     def stems_of_spelling(self, spelling: str) -> list[str]:
         """
@@ -361,6 +371,9 @@ class BoundView:
 
     async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
         return await self._read(lambda reading: reading.mentions(term, limit))
+
+    async def missing_words(self, text: str) -> dict[str, list[str]]:
+        return await self._read(lambda reading: reading.missing_words(text))
 
     async def cite(self, start: int, end: int) -> Citation:
         return await self._read(lambda reading: reading.cite(start, end))

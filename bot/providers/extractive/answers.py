@@ -18,12 +18,10 @@ from bot.providers.extractive.overview import contents, count, line, onward, ove
 from bot.providers.extractive.planning import Choices, OfferedTools, Transcript, Wish, next_calls, transcribe, wishes_of
 from bot.providers.extractive.question import Question, QuestionKind, standalone_query, title_of
 from bot.providers.extractive.quotation import introduce, quotations, render
-from bot.providers.extractive.scoring import MOST_PIECES, Choice, Confidence, has_number
+from bot.providers.extractive.scoring import Choice, Confidence, has_number
 from bot.providers.extractive.wording import PHRASES, Phrases
 from domain.chat import PromptKind, PromptMessage
 from domain.tool_use import ChatResponse, ToolDefinition
-
-_PIECES_WHEN_UNSURE = 3
 
 
 def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
@@ -53,7 +51,7 @@ def _written_for(prompt: PromptMessage) -> str | None:
 
 def answer_to(wishes: Sequence[Wish], choices: Choices) -> str:
     """One paragraph for each wish; never empty."""
-    return "\n\n".join(dict.fromkeys(_answer(wish, choices) for wish in wishes))
+    return "\n\n".join(dict.fromkeys(filter(None, (_answer(wish, choices) for wish in wishes))))
 
 
 def _answer(wish: Wish, choices: Choices) -> str:
@@ -118,12 +116,33 @@ def _failure(intent: Intent, phrases: Phrases) -> str:
 
 
 def _lookup(question: Question, choices: Choices) -> str:
-    phrases = PHRASES[question.language]
+    phrases, reading = PHRASES[question.language], choices.transcript.reading
     choice = choices.of(question)
+    unknown = choices.unknown(question)
+    if choice.candidates and not choices.still_to_quote(choice).candidates:
+        return ""  # another question of the message has brought all of it
+    answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
+    choices.quoted.update(choice.candidates)
+    if not answer:
+        return _nothing(unknown or choices.missing(question), phrases, reading=reading)
+    meant = [phrases.did_you_mean.format(word, spelt) for word, spelt in choices.mended(question).items()]
+    foreign = [phrases.foreign] if choices.as_looked_up(question).language is not question.language else []
+    return "\n\n".join([*meant, *foreign, answer])
+
+
+def _nothing(words: Sequence[str], phrases: Phrases, *, reading: bool) -> str:
+    """That nothing was found, and about what, as far as that is known."""
+    if not words:
+        return phrases.nothing_yet if reading else phrases.nothing
+    listed = ", ".join(f"*{word}*" for word in dict.fromkeys(words))
+    return (phrases.nothing_about_yet if reading else phrases.nothing_about).format(listed)
+
+
+def _quoted(question: Question, choice: Choice, phrases: Phrases) -> str:
+    """What is quoted with its lead-in; empty where nothing is."""
     if choice.confidence is Confidence.NONE:
-        return phrases.nothing_yet if choices.transcript.reading else phrases.nothing
-    most = MOST_PIECES if choice.confidence is Confidence.FIRM else _PIECES_WHEN_UNSURE
-    quoted = quotations(choice.candidates[:most])
+        return ""
+    quoted = quotations(choice.candidates)
     rendered = render(quoted, question.language)
     if choice.confidence is Confidence.NEAR:
         return introduce(phrases.near, rendered)
@@ -138,6 +157,8 @@ def _lead(question: Question, choice: Choice, phrases: Phrases, *, several: bool
             return phrases.no_number
         case QuestionKind.WHEN if not any(cues.time.search(text) for text in texts):
             return phrases.no_time
+        case _ if choice.confidence is Confidence.LIKELY:
+            return phrases.likely
         case QuestionKind.WHY:
             reasoned = any(p.search(text) for text in texts for p in (cues.reason, cues.because))
             return phrases.reason if reasoned else phrases.came_about

@@ -2,10 +2,11 @@
 
 import re
 import threading
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
@@ -53,6 +54,46 @@ LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language.SPANISH: frozenset(_SPANISH.split()),
 }
 """Words that carry no meaning of their own in a question, without accents."""
+
+_ALIKE = """
+    die dead death perish expire lifeless; kill murder slay stab strangle; marry marriage wed wedding husband wife bride
+    engaged; love affection attachment passion; live dwell reside residence home house lodging; speak talk language
+    speech words; tall height high feet stature; wide broad diameter breadth; big large size great; old age years aged;
+    money fortune pounds income rich wealth dollars; eat food feed devour meal; hit strike blow struck beat; ill sick
+    illness fever disease; doctor physician surgeon apothecary; teacher master schoolmaster professor tutor; priest
+    clergyman curate parson vicar; boat ship vessel steamer; child boy girl baby infant; father papa parent; mother
+    mamma parent; friend companion acquaintance intimate; enemy foe; monster creature fiend wretch dæmon being; fear
+    afraid terror dread frightened; angry anger rage fury wrath; sad sorrow grief unhappy; happy joy glad delight;
+    hate hatred detest abhor; steal stole thief rob theft; lie deceive falsehood; hide conceal hidden secret; find
+    discover found; begin start commence; end finish close; look face appearance features eyes hair countenance; job
+    profession trade occupation business; hurt wound injure; weapon gun sword knife rifle; house mansion cottage castle
+    abode; road path way; town city village; letter note wrote; get receive obtain; give present gift; say tell speak;
+    refuse reject decline; accept consent agree; propose proposal offer hand; promise vow oath swear; punish
+    punishment; jail prison gaol imprisoned; blame fault accuse; escape flee fled; lost missing; travel journey voyage;
+    arrive reach come; leave depart quit; war battle fight; soldier officer regiment militia; king prince throne; poor
+    poverty; clever wise intelligent; stupid foolish fool; beautiful handsome pretty lovely; ugly hideous; dream sleep;
+    wake awake woke; cry weep tears; laugh smile; hear listen; see behold; burn fire flame; night dark evening; morning
+    dawn sunrise; cat kitten; dog hound; horse mare; scar mark; climb crawl; disappear vanish; save rescue; learn teach
+    taught; call name named; buy purchase; dislike prejudice; invite invitation; cause reason; inherit heir entail;
+    relative cousin relation; aunt uncle; underground drains cellars; poison venom
+"""
+
+
+@cache
+def _alike() -> dict[str, frozenset[str]]:
+    """The stems of English words that are used for each other in questions and answers."""
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for group in _ALIKE.split(";"):
+        stems = [stem_of(word) for word in group.split()]
+        for each in stems:
+            alike[each].update(stems)
+    return {each: frozenset(others - {each}) for each, others in alike.items()}
+
+
+def alike(stem: str, language: Language) -> frozenset[str]:
+    """The stems of words that may stand in an answer for this one of the question."""
+    return _alike().get(stem, frozenset()) if language is Language.ENGLISH else frozenset()
+
 
 _CLITICS = re.compile(r"\b[cdjlmnst]['’]|\bqu['’]", re.IGNORECASE)
 _one_at_a_time = threading.Lock()
@@ -107,7 +148,8 @@ class Cues:
 
     `unit` is what lengths, weights, ages and times are measured in. `reason` joins a cause to what it causes within the
     sentence; `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure; `hence`
-    opens a sentence whose cause stands before it. `naming` introduces a person or thing.
+    opens a sentence whose cause stands before it. `naming` introduces a person or thing, `called` gives it a name.
+    `money`, `size` and `age` are units, `looks` words for what can be seen of somebody, `fate` for how somebody fared.
     """
 
     number: re.Pattern[str]
@@ -121,6 +163,12 @@ class Cues:
     feeling: re.Pattern[str]
     speech: re.Pattern[str]
     naming: re.Pattern[str]
+    called: re.Pattern[str]
+    money: re.Pattern[str]
+    size: re.Pattern[str]
+    age: re.Pattern[str]
+    looks: re.Pattern[str]
+    fate: re.Pattern[str]
 
 
 def _words(*alternatives: str) -> re.Pattern[str]:
@@ -187,6 +235,20 @@ _ENGLISH_CUES = Cues(
         re.IGNORECASE,
     ),
     naming=_words(r"named|called|names? (?:was|is)|known as|(?:was|were|is|are|am) an?|(?:was|is|am) the|who"),
+    called=_words(r"named|called|calls?|names? (?:was|is|of|were)|known as|christened|entitled|by name|Mrs?|Miss"),
+    money=_words(r"pounds?|dollars?|shillings?|guineas?|pence|francs?|crowns?|florins?|cents?|a year|fortune|money"),
+    size=_words(r"feet|foot|inch(?:es)?|yards?|miles?|met(?:er|re)s?|fathoms?|tons?|high|wide|long|broad|diameter"),
+    age=_words(r"years?(?: old| of age)?|aged?|ætat|birthday|old|(?:six|seven|eigh|nine|four|thir|fif)teen|twenty"),
+    looks=_words(
+        r"fac(?:e|es)|hair|eyes?|eyebrows|nose|mouth|lips|teeth|ears?|chin|cheeks?|skin|complexion|beard|m(?:o|u)ustache",
+        r"hands?|fingers|tall|short|thin|pale|dark|fair|huge|black|white|grey|red|yellow|brown|dressed|clad|wore|figure",
+        r"features|countenance|appearance|looked like|shape|form|head|legs?|tentacles?|covered",
+    ),
+    fate=_words(
+        r"died|dead|death|killed|murdered|perished|drowned|buried|lifeless|corpse|grave|executed|hanged|wounded",
+        r"married|engaged|escaped|fled|vanished|disappeared|lost|gone|ran away|returned|arrested|condemned|saved",
+        r"ruined|destroyed|sank|burned|burnt|fell|flung|struck|turned into|became|recovered|survived|last",
+    ),
 )
 
 _GERMAN_CUES = Cues(
@@ -225,6 +287,16 @@ _GERMAN_CUES = Cues(
         r"\b(?:sagte|fragte|antwortete|rief|sprach|erwiderte|dachte|erzählte|meinte)\b|[\"“«»„]", re.IGNORECASE
     ),
     naming=_words("namens", "genannt", "hieß", "heißt", "(?:war|ist) (?:ein|eine|der|die|das)"),
+    called=_words("namens", "genannt", "nannte", "hieß", "heißt", "heiße", "name"),
+    money=_words("mark", "taler", "thaler", "gulden", "kreuzer", "pfennige?", "geld", "vermögen", "jährlich"),
+    size=_words("fuß", "zoll", "ellen?", "metern?", "schritte?", "meilen?", "hoch", "breit", "lang", "tief"),
+    age=_words("jahre?n?", "jährig\\w*", "alt", "alter", "\\w+zehnjährig\\w*"),
+    looks=_words(
+        "gesicht", "haare?", "augen", "nase", "mund", "bart", "gestalt", "groß", "klein", "blass", "blaß", "aus"
+    ),
+    fate=_words(
+        "starb", "gestorben", "tot", "tod", "getötet", "ermordet", "begraben", "verschwand", "heiratete", "fiel"
+    ),
 )
 
 _FRENCH_CUES = Cues(
@@ -261,6 +333,14 @@ _FRENCH_CUES = Cues(
     ),
     speech=re.compile(r"\b(?:dit|demanda|répondit|cria|s['’]écria|pensa|raconta|murmura)\b|[\"“«»]|^—", re.IGNORECASE),
     naming=_words(r"nommée?|appelée?|s['’]appel\w+|(?:était|est) (?:une?|le|la)"),
+    called=_words(r"nommée?|nomme|appelée?|appelle|s['’]appel\w+|nom"),
+    money=_words("francs?", "écus?", "louis", "livres?", "sous?", "argent", "fortune", "par an"),
+    size=_words("pieds?", "pouces?", "toises?", "mètres?", "lieues?", "pas", "haut", "large", "long"),
+    age=_words("ans?", "années?", "âge", "âgée?", "vieux", "vieille"),
+    looks=_words("visage", "cheveux", "yeux", "nez", "bouche", "barbe", "grande?", "petite?", "pâle", "figure"),
+    fate=_words(
+        "mort", "morte", "mourut", "tuée?", "assassinée?", "enterrée?", "épousa", "disparut", "tomba", "partit"
+    ),
 )
 
 _SPANISH_CUES = Cues(
@@ -295,6 +375,12 @@ _SPANISH_CUES = Cues(
     ),
     speech=re.compile(r"\b(?:dijo|preguntó|respondió|contestó|gritó|exclamó|pensó|contó)\b|[\"“«]|^—", re.IGNORECASE),
     naming=_words(r"llamad[oa]|se llama\w*|(?:era|es) (?:una?|el|la)"),
+    called=_words("llamad[oa]", "llama", "llamaba", "nombre", "apellido"),
+    money=_words("reales", "ducados", "pesos", "maravedíes", "escudos", "dinero", "fortuna", "al año"),
+    size=_words("pies", "pulgadas", "varas?", "metros?", "leguas?", "pasos", "alto", "ancho", "largo"),
+    age=_words("años?", "edad", "viej[oa]"),
+    looks=_words("cara", "rostro", "pelo", "cabellos?", "ojos", "nariz", "boca", "barba", "alt[oa]", "pálid[oa]"),
+    fate=_words("murió", "muert[oa]", "muerte", "mataron", "mató", "enterrad[oa]", "desapareció", "casó", "cayó"),
 )
 
 CUES: dict[Language, Cues] = {

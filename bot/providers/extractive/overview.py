@@ -13,7 +13,7 @@ from bot.providers.extractive.question import analyse
 from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
 from bot.providers.extractive.scoring import MOST_WORDS, Confidence, Evidence, choose
 from bot.providers.extractive.wording import PHRASES, Phrases
-from domain.book import Passage, Sentence, numbered
+from domain.book import Passage, Sentence
 from domain.citations.keys import key_of
 from domain.citations.quotations import fold
 from domain.library.salience import most_salient, weights_of
@@ -164,7 +164,7 @@ def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
 
 
 def _title(chapter: Mapping[str, Any], phrases: Phrases) -> str:
-    return f"*{numbered(chapter['number'], chapter['title'])}*" if chapter["number"] else phrases.front
+    return f"*{chapter['title']}*" if chapter["number"] else phrases.front
 
 
 MOST_PAGE_WORDS = 400

@@ -2,8 +2,9 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -20,14 +21,19 @@ from bot.providers.extractive.intents import (
     Remark,
     intent_of,
 )
-from bot.providers.extractive.question import Question, QuestionKind, in_context
-from bot.providers.extractive.quotation import gather
-from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
+from bot.providers.extractive.language import Language, language_of, stem
+from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title, with_words
+from bot.providers.extractive.quotation import Candidate, gather
+from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, with_context
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
+from domain.library.search.words import without_possessive
 from domain.tool_use import ToolDefinition, ToolInvocation
+
+_MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
+"""Mentions and emoji as Discord writes them: whom a message is for is no part of the question."""
 
 _MOST_CHARACTERS = 2_000
 """Of a message that are looked at: the longest that Discord lets a person write."""
@@ -73,6 +79,12 @@ class Transcript:
             return [self.handed_over, *found]
         return found if self.looks else [exchange.passages for exchange in reversed(self.earlier) if exchange.passages]
 
+    @property
+    def missing(self) -> dict[str, list[str]]:
+        """The words of the turn's searches that the book does not have, each with names that are spelt like it."""
+        data = [look.result.data or {} for look in self.looks]
+        return {word: spelt for each in data for word, spelt in each.get("missing", {}).items()}
+
     def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
         """The looks made with a tool and these arguments, perhaps among others."""
         return [
@@ -89,7 +101,7 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
     turns = list(_turns(spoken))
     asked, since = turns[-1] if turns else ([], [])
     return Transcript(
-        asked="\n".join(message.content for message in asked)[:_MOST_CHARACTERS],
+        asked=_words(asked),
         earlier=tuple(_exchange(*turn) for turn in turns[:-1]),
         looks=tuple(_looks(since)),
         handed_over=tuple(p for m in asked if m.kind is PromptKind.PASSAGES for p in m.passages),
@@ -98,6 +110,11 @@ def transcribe(messages: Sequence[PromptMessage]) -> Transcript:
         title=str(about.get("title") or ""),
         author=str(about.get("author") or ""),
     )
+
+
+def _words(asked: Sequence[PromptMessage]) -> str:
+    written = "\n".join(message.content for message in asked)[:_MOST_CHARACTERS]
+    return _MENTION.sub(" ", written).strip()
 
 
 def _as_asked(message: PromptMessage) -> PromptMessage:
@@ -122,7 +139,7 @@ def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessa
 
 def _exchange(asked: Sequence[PromptMessage], since: Sequence[PromptMessage]) -> Exchange:
     return Exchange(
-        question="\n".join(message.content for message in asked)[:_MOST_CHARACTERS],
+        question=_words(asked),
         answer="\n".join(m.content for m in since if m.role == "assistant" and not m.tool_invocations),
         passages=tuple(passage for message in since for passage in message.passages),
     )
@@ -167,6 +184,10 @@ def _bounded(value: Any, schema: dict[str, Any]) -> Any:
     return value
 
 
+_TELLING_CHARACTERS = 400
+"""Of a book, from which its language can be told."""
+
+
 class Choices:
     """What is quoted in answer to each question of a message, chosen once from what its looks have brought."""
 
@@ -175,12 +196,67 @@ class Choices:
         self.transcript = transcript
         self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
         self._chosen: dict[Question, Choice] = {}
+        self.quoted: set[Candidate] = set()
 
     def of(self, question: Question) -> Choice:
         if question not in self._chosen:
-            candidates = gather(self.transcript.results, question.language)
-            self._chosen[question] = choose(Evidence(question, candidates), most_words=self._most_words)
+            asked = self.as_looked_up(question)
+            self._chosen[question] = self._best(asked)
         return self._chosen[question]
+
+    def _best(self, question: Question) -> Choice:
+        candidates = gather(self.transcript.results, question.language)
+        evidence = Evidence(question, candidates)
+        return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
+
+    def still_to_quote(self, choice: Choice) -> Choice:
+        """The choice without what was quoted to another question of the message."""
+        return replace(choice, candidates=tuple(each for each in choice.candidates if each not in self.quoted))
+
+    def as_looked_up(self, question: Question) -> Question:
+        """The question with its names as the book spells them; of one in another language than the book's the names."""
+        if self.book_language not in (None, question.language):
+            question = _in_language(question, self.book_language, self.transcript.missing)
+        return with_words(question, {word: spelt[0] for word, spelt in self.transcript.missing.items() if spelt})
+
+    @cached_property
+    def book_language(self) -> Language | None:
+        """The language of what was found; None where nothing was, or too little to tell."""
+        text = " ".join(passage.text for passages in self.transcript.results for passage in passages)
+        return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
+
+    def mended(self, question: Question) -> dict[str, str]:
+        """The words of a question that the book spells otherwise, and how."""
+        missing = self.transcript.missing
+        own = [without_possessive(term.word) for term in question.terms]
+        return {word: missing[word][0] for word in own if missing.get(word)}
+
+    def missing(self, question: Question) -> list[str]:
+        """The words of a question that the book does not have, under no spelling; those first to be named that no other
+        word can stand for."""
+        own = [term for term in question.terms if term.weight == 1.0]
+        gone = [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
+        return [term.word for term in gone if not term.others] or [term.word for term in gone]
+
+    def unknown(self, question: Question) -> list[str]:
+        """The words without which a question cannot be answered and which the book does not have: a name of somebody
+        or something, or all that is asked about but one word at most."""
+        own = [term for term in question.terms if term.weight == 1.0]
+        gone = [term for term in own if term.word in self.missing(question) and not term.others]
+        names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
+        if names and question.language is not Language.GERMAN:  # where every noun looks like a name
+            return [term.word for term in names]
+        known = len(own) - len(gone)
+        return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
+
+
+def _in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
+    """A question in the words of another language: all of it if it has none of its own, else its names."""
+    if language_of(question.text, language) is language:
+        return analyse(question.text, language)
+    words = [term.word for term in question.terms if term.word[0].isupper() and missing.get(term.word) != []]
+    terms = tuple(Term(stem(word, language), word) for word in words)
+    return Question(question.text, language, question.kind, terms, frozenset(term.stem for term in terms))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,8 +343,11 @@ def _parts(text: str) -> Iterator[str]:
         yield from (part if _ASKS.search(part) or len(parts) == 1 else f"{part}?" for part in parts if part.strip())
 
 
-PASSAGES, MORE_PASSAGES = 8, 16
-"""Passages of a first and of a second search: for nine questions of ten the answer is in the first eight."""
+PASSAGES = 20
+"""Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
+
+_MOST_ALIKE = 6
+"""Words searched for in place of one of the question."""
 
 
 def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
@@ -311,7 +390,10 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
     transcript = choices.transcript
     match wish.intent:
         case Lookup(question):
-            enough = not transcript.results or choices.of(question).confidence is Confidence.FIRM
+            asked = choices.as_looked_up(question)
+            if asked.query != question.query:
+                return _search(asked, tools) + _introduction(asked, tools)
+            enough = not transcript.results or choices.of(question).confidence not in (Confidence.NEAR, Confidence.NONE)
             return _first_scene(question, transcript, tools) + ([] if enough else _search_again(question, tools))
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)
@@ -329,7 +411,7 @@ def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
 def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Wider and word by word: what the first search missed may share but one word with the question."""
     words = sorted((term.word for term in question.terms), key=len, reverse=True)
-    return tools.call("search_book", query=question.query, top_k=MORE_PASSAGES, also=words)
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=words)
 
 
 def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
@@ -347,9 +429,12 @@ def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools
 
 
 def _other_phrasings(question: Question) -> list[str]:
-    """The two halves of a question that has a setting; else the names alone."""
+    """The two halves of a question that has a setting, and the question in words that may stand in an answer."""
     setting = [term.word for term in question.terms if term.stem in question.setting]
     main = [term.word for term in question.terms if term.stem not in question.setting]
-    parts = (main, setting) if setting and main else (question.name_words,)
-    phrasings = dict.fromkeys(" ".join(words) for words in parts if words)
+    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
+    parts = [main, setting] if setting and main else []
+    if any(term.others for term in question.terms):
+        parts.append(answer)
+    phrasings = dict.fromkeys(" ".join(words) for words in parts)
     return [phrasing for phrasing in phrasings if phrasing != question.query]

@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from bot.providers.extractive.language import Language, is_little, language_of, split_words, stem
+from bot.providers.extractive.language import Language, alike, is_little, language_of, split_words, stem
+from domain.library.search.words import without_possessive
 
 
 class QuestionKind(StrEnum):
@@ -17,11 +18,14 @@ class QuestionKind(StrEnum):
     WHEN = "when"
     WHERE = "where"
     HOW_MANY = "how many"
+    HOW_MUCH = "how much money"
     HOW_LONG = "how long"
     WHY = "why"
     HAPPENED = "what happened"
     FELT = "how did one feel"
     SAID = "what was said"
+    NAMED = "what is it called"
+    LOOKS = "what does it look like"
     HOW = "how"
     WHAT = "what"
     OTHER = "anything else"
@@ -29,11 +33,13 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word that carries a question; `weight` is below 1 where it comes from an earlier question."""
+    """A word that carries a question; `weight` is below 1 where it comes from an earlier question; `others` are the
+    stems of words that may stand for it in an answer."""
 
     stem: str
     word: str
     weight: float = 1.0
+    others: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +64,32 @@ class Question:
         return list(dict.fromkeys(term.word for term in self.terms if term.stem in self.names))
 
 
-_SOMEBODY = r"(?!.*\b(?:to|at|on|in|by|with|before|after|who|that|\w+ing)\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
+_SOMEBODY = (
+    r"(?!.*\b(?:of|to|at|on|in|by|with|before|after|who|that|(?-i:[a-z]+ing))\b)(?:[\w.'’-]+ ){0,4}[\w.'’-]+ ?\W*$"
+)
 """A name or a few words for a person, and nothing more."""
 
 _KINDS: dict[Language, tuple[tuple[QuestionKind, str], ...]] = {
     Language.ENGLISH: (
+        (
+            QuestionKind.HOW_MUCH,
+            r"how (?:rich\b|much (?=.*\b(?:money|cost|pay|paid|worth|own|earn|fortune|income|year|debts?)\b))"
+            r"|what (?:\S+ ){0,3}(?:income|price|salary|fortune)\b",
+        ),
         (QuestionKind.HOW_MANY, r"how (?:many|much|often)\b|what (?:is the )?(?:number|amount|price)\b"),
         (QuestionKind.HOW_LONG, r"how (?:long|old|far|tall|big|large|high|deep|wide|heavy|soon|late)\b|what age\b"),
+        (
+            QuestionKind.NAMED,
+            r"what(?:['’]s| is| was| are| were) (?:\S+ ){0,6}?(?:sur)?names?\b"
+            r"|what(?:['’]s| is| was| are| were) (?:\S+ ){1,8}?(?:called|named)\b"
+            r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b",
+        ),
+        (
+            QuestionKind.LOOKS,
+            r"what (?:does|did|do) (?:\S+ ){1,6}?looks? like\b|how (?:does|did) (?:\S+ ){1,5}?look\b"
+            r"|what (?:is|was) (?:\S+ ){1,5}?like\b|describe\b",
+        ),
+        (QuestionKind.HAPPENED, r"how (?:does|did|do) (?:\S+ ){1,5}?die\b"),
         (QuestionKind.FELT, r"how (?:\S+ ){1,9}?(?:feel|felt|feeling|react|respond)\b"),
         (
             QuestionKind.WHY,
@@ -86,6 +111,9 @@ _KINDS: dict[Language, tuple[tuple[QuestionKind, str], ...]] = {
         (QuestionKind.WHAT, r"what\b|which\b"),
     ),
     Language.GERMAN: (
+        (QuestionKind.HOW_MUCH, r"wie ?viel (?:geld|kostet|verdient)\b|wie reich\b"),
+        (QuestionKind.NAMED, r"wie hei(?:ß|ss)\w*\b|wie ist (?:der|ihr|sein) name\b"),
+        (QuestionKind.LOOKS, r"wie sieht\b.*\baus\b"),
         (QuestionKind.HOW_MANY, r"wie ?viele?\b|wie oft\b"),
         (QuestionKind.HOW_LONG, r"wie (?:lange?|alt|weit|gro(?:ß|ss)|hoch|tief|breit|schwer)\b"),
         (QuestionKind.FELT, r"wie (?:\S+ ){0,6}?fühl\w+"),
@@ -164,13 +192,32 @@ _FILLERS = re.compile(
 _COLOURLESS = frozenset(
     """
     happen happened feel felt feeling react respond many much called describe mean kind sort thing date reason
-    narrator geschah geschehen passiert passe paso
+    like narrator name names surname look looks call geschah geschehen passiert passe paso
     """.split()  # noqa: SIM905 - words read better without quotation marks
 )
 """Words that say what kind of answer is wanted, and hardly ever stand where it does."""
 
 _TITLES = frozenset(
-    ["mr", "mrs", "ms", "miss", "dr", "sir", "herr", "frau", "monsieur", "madame", "mme", "señor", "señora", "don"]
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "dr",
+        "doctor",
+        "professor",
+        "captain",
+        "lord",
+        "sir",
+        "herr",
+        "frau",
+        "monsieur",
+        "madame",
+        "mme",
+        "señor",
+        "señora",
+        "don",
+    ]
 )
 _DENSE_FILLERS = re.compile(
     "|".join([words for _, words in _DENSE_KINDS]) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
@@ -192,6 +239,19 @@ def analyse(text: str, language: Language | None = None) -> Question:
         names=frozenset(_names(text, language) & stems),
         setting=frozenset(setting & stems) if setting & stems != stems else frozenset(),
     )
+
+
+def with_words(question: Question, others: Mapping[str, str]) -> Question:
+    """The question with some of its words written otherwise."""
+    changed = {
+        term.stem: replace(term, stem=stem(word, question.language), word=word)
+        for term in question.terms
+        if (word := others.get(without_possessive(term.word)))
+    }
+    if not changed:
+        return question
+    names = frozenset(changed[name].stem if name in changed else name for name in question.names)
+    return replace(question, terms=tuple(changed.get(term.stem, term) for term in question.terms), names=names)
 
 
 def kind_of(text: str, language: Language) -> QuestionKind:
@@ -217,9 +277,14 @@ def is_title(word: str) -> bool:
 
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
     words = [word for word in split_words(text, language) if not is_little(word, language)]
-    telling = [word for word in words if word.lower() not in _COLOURLESS and not is_title(word)] or words
+    telling = [
+        word for word in words if without_possessive(word).lower() not in _COLOURLESS and not is_title(word)
+    ] or words
     terms = {stem(word, language): word for word in reversed(telling)}
-    return tuple(Term(key, terms[key]) for key in dict.fromkeys(stem(word, language) for word in telling))
+    return tuple(
+        Term(key, terms[key], others=alike(key, language))
+        for key in dict.fromkeys(stem(word, language) for word in telling)
+    )
 
 
 def _names(text: str, language: Language) -> set[str]:

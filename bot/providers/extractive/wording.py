@@ -15,6 +15,7 @@ class Phrases:
     no_number: str
     no_time: str
     near: str
+    likely: str
     nothing: str
     nothing_yet: str
     greeting: str
@@ -50,6 +51,17 @@ class Phrases:
     failed: str
     no_page: str
     no_chapter: str
+    nothing_about: str
+    nothing_about_yet: str
+    did_you_mean: str
+    foreign: str
+    opinion: str
+    off_topic: str
+
+    @property
+    def unsure(self) -> tuple[str, ...]:
+        """Lead-ins that say that what follows may not be an answer."""
+        return (self.near, self.likely, self.no_number, self.no_time)
 
 
 _ENGLISH = Phrases(
@@ -59,6 +71,7 @@ _ENGLISH = Phrases(
     no_number="I found no number for that; this comes closest:",
     no_time="I found no time given for that; this comes closest:",
     near="I found no clear answer to that. The nearest I can quote is this:",
+    likely="This comes closest:",
     nothing="I found nothing about that in this book.",
     nothing_yet="I found nothing about that in what you have read so far.",
     greeting="Hello! Ask me something about the book, and I will look for the sentences that answer it.",
@@ -99,6 +112,12 @@ _ENGLISH = Phrases(
     failed="I couldn’t look that up just now. Please try again.",
     no_page="I can’t find that page in what you can read here.",
     no_chapter="I can’t find that chapter in what you can read here.",
+    nothing_about="I found nothing about {} in this book.",
+    nothing_about_yet="I found nothing about {} in what you have read so far.",
+    did_you_mean="I found no *{}*. Did you mean *{}*?",
+    foreign="The book is in another language, so I could only look for the names in your question.",
+    opinion="I have no opinion of my own: I can only quote the book.",
+    off_topic="I can only answer from this book, and that does not seem to be about it.",
 )
 _GERMAN = Phrases(
     found="Im Buch steht:",
@@ -107,6 +126,7 @@ _GERMAN = Phrases(
     no_number="Eine Zahl dazu habe ich nicht gefunden; am nächsten kommt dies:",
     no_time="Eine Zeitangabe dazu habe ich nicht gefunden; am nächsten kommt dies:",
     near="Eine klare Antwort habe ich nicht gefunden. Am nächsten kommt dies:",
+    likely="Am nächsten kommt dies:",
     nothing="Dazu habe ich in diesem Buch nichts gefunden.",
     nothing_yet="Dazu habe ich in dem, was du bisher gelesen hast, nichts gefunden.",
     greeting="Hallo! Frag mich etwas zum Buch, und ich suche die Sätze, die darauf antworten.",
@@ -147,6 +167,12 @@ _GERMAN = Phrases(
     failed="Das konnte ich gerade nicht nachschlagen. Versuch es bitte noch einmal.",
     no_page="Diese Seite finde ich hier nicht.",
     no_chapter="Dieses Kapitel finde ich hier nicht.",
+    nothing_about="Über {} habe ich in diesem Buch nichts gefunden.",
+    nothing_about_yet="Über {} habe ich in dem, was du bisher gelesen hast, nichts gefunden.",
+    did_you_mean="*{}* habe ich nicht gefunden. Meinst du *{}*?",
+    foreign="Das Buch ist in einer anderen Sprache; ich konnte nur nach den Namen in deiner Frage suchen.",
+    opinion="Eine eigene Meinung habe ich nicht: Ich kann nur aus dem Buch zitieren.",
+    off_topic="Ich kann nur aus diesem Buch antworten, und darum scheint es hier nicht zu gehen.",
 )
 _FRENCH = Phrases(
     found="Le livre dit :",
@@ -155,6 +181,7 @@ _FRENCH = Phrases(
     no_number="Je n’ai pas trouvé de nombre ; voici ce qui s’en approche le plus :",
     no_time="Je n’ai pas trouvé de moment précis ; voici ce qui s’en approche le plus :",
     near="Je n’ai pas trouvé de réponse claire. Voici ce qui s’en approche le plus :",
+    likely="Voici ce qui s’en approche le plus :",
     nothing="Je n’ai rien trouvé à ce sujet dans ce livre.",
     nothing_yet="Je n’ai rien trouvé à ce sujet dans ce que vous avez lu jusqu’ici.",
     greeting="Bonjour ! Posez-moi une question sur le livre, et je cherche les phrases qui y répondent.",
@@ -196,6 +223,12 @@ _FRENCH = Phrases(
     failed="Je n’ai pas pu le chercher. Réessayez, s’il vous plaît.",
     no_page="Je ne trouve pas cette page ici.",
     no_chapter="Je ne trouve pas ce chapitre ici.",
+    nothing_about="Je n’ai rien trouvé sur {} dans ce livre.",
+    nothing_about_yet="Je n’ai rien trouvé sur {} dans ce que vous avez lu jusqu’ici.",
+    did_you_mean="Je n’ai pas trouvé *{}*. Vouliez-vous dire *{}* ?",
+    foreign="Le livre est dans une autre langue ; je n’ai pu chercher que les noms de votre question.",
+    opinion="Je n’ai pas d’avis : je ne peux que citer le livre.",
+    off_topic="Je ne peux répondre qu’à partir de ce livre, et cela ne semble pas en faire partie.",
 )
 _SPANISH = Phrases(
     found="El libro dice:",
@@ -204,6 +237,7 @@ _SPANISH = Phrases(
     no_number="No encontré ningún número; esto es lo más cercano:",
     no_time="No encontré ningún momento preciso; esto es lo más cercano:",
     near="No encontré una respuesta clara. Lo más cercano que puedo citar es esto:",
+    likely="Lo más cercano es esto:",
     nothing="No encontré nada sobre eso en este libro.",
     nothing_yet="No encontré nada sobre eso en lo que has leído hasta ahora.",
     greeting="¡Hola! Pregúntame algo sobre el libro y buscaré las frases que lo responden.",
@@ -244,6 +278,12 @@ _SPANISH = Phrases(
     failed="No pude buscarlo. Inténtalo de nuevo, por favor.",
     no_page="No encuentro esa página aquí.",
     no_chapter="No encuentro ese capítulo aquí.",
+    nothing_about="No encontré nada sobre {} en este libro.",
+    nothing_about_yet="No encontré nada sobre {} en lo que has leído hasta ahora.",
+    did_you_mean="No encontré *{}*. ¿Quisiste decir *{}*?",
+    foreign="El libro está en otro idioma; solo pude buscar los nombres de tu pregunta.",
+    opinion="No tengo opinión propia: solo puedo citar el libro.",
+    off_topic="Solo puedo responder a partir de este libro, y eso no parece tratar de él.",
 )
 
 PHRASES: dict[Language, Phrases] = {

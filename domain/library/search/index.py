@@ -7,7 +7,7 @@ so that every count and every statistic can be that of the part that has been re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -47,6 +47,10 @@ class BookIndex(Protocol):
 
     def stems(self) -> Sequence[str]:
         """All stems of the book, in alphabetical order."""
+        ...
+
+    def vocabulary(self) -> Iterable[str]:
+        """All words as they are written, in a fixed order; takes a few milliseconds for a novel."""
         ...
 
     def stems_of_spelling(self, spelling: str) -> Sequence[str]:

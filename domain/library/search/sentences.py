@@ -30,7 +30,13 @@ _STOP = re.compile(
 )
 """An empty line, or a terminator and what follows it. It begins with a set of characters, quick to look for."""
 
-_LAST_WORD = re.compile(r"(?:^|[^\w.])((?:\w+\.)*\w+)$")
+_LAST_WORD = re.compile(r"(?<![\w.])((?:\w+\.)*\w+)$")
+_DATE = re.compile(r"[\W_]*\d{1,2}(?:st|nd|rd|th|\.)? \w{3,9}")
+"""A day and a month, with which an entry of a diary or a letter opens."""
+
+_LONGEST_DATE = 20
+"""Characters."""
+
 _SEEN_BEYOND = 64
 """Characters beyond the longest sentence that are looked at, for what follows a stop at its end."""
 
@@ -81,7 +87,7 @@ def _split_plain(text: str, begin: int, end: int, spans: list[tuple[int, int]]) 
         if after > begin + MAX_SENTENCE or after > sure:
             break
         space, following = stop.groups()
-        if space and following.isupper() and at - begin > 2 and _is_other_word(text[at - 3 : at]):
+        if space and following.isupper() and at - begin > _LONGEST_DATE and _is_other_word(text[at - 3 : at]):
             spans.append((begin, after))
             begin = scanned = after + len(space) if len(space) < _MOST_SPACE else _skip_space(text, after, end)
         elif _ends_sentence(text, begin, stop, end):
@@ -146,7 +152,11 @@ def _ends_sentence(text: str, begin: int, stop: re.Match[str], end: int) -> bool
 
 
 def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
-    if text[stop] != "." or text[stop + 1 : stop + 2] == "." or _is_other_word(text[max(begin, stop - 3) : stop]):
+    if text[stop] != "." or text[stop + 1 : stop + 2] == ".":
+        return False
+    if stop - begin <= _LONGEST_DATE and _DATE.fullmatch(text, begin, stop):
+        return True
+    if _is_other_word(text[max(begin, stop - 3) : stop]):
         return False
     last_word = _LAST_WORD.search(text, max(begin, stop - 24), stop)
     if last_word is None:

@@ -26,6 +26,9 @@ class WordIndex:
     def forms(self, stem: str) -> list[WordForm]:
         return self._stems.get(stem, [])
 
+    def vocabulary(self) -> list[str]:
+        return [form.written for forms in self._stems.values() for form in forms]
+
     def stems(self) -> list[str]:
         return list(self._stems)
 

@@ -107,19 +107,19 @@ async def test_and_then_reads_on_from_what_was_quoted(talk: Talk) -> None:
 
 
 async def test_a_weak_search_is_repeated_wider_before_it_says_so(talk: Talk) -> None:
-    turn = await talk.ask("Which tower kept goats under the emperor?")
+    turn = await talk.ask("Which ferryman kept goats on the tower?")
     assert turn.tools == ["search_book", "search_book"]
-    assert turn.calls[1].arguments["top_k"] > turn.calls[0].arguments["top_k"]
-    assert turn.text.startswith((SAY.near, SAY.nothing))
+    assert len(turn.calls[1].arguments["also"]) > len(turn.calls[0].arguments.get("also", []))
+    assert turn.text.startswith((SAY.near, SAY.nothing_about.split("{}", 1)[0]))
 
 
 async def test_what_is_not_there_is_said_plainly(talk: Talk) -> None:
-    assert (await talk.ask("What do emperors pay for goats?")).text == SAY.nothing
+    assert (await talk.ask("What do emperors eat?")).text == SAY.nothing_about.format("*emperors*")
 
 
 async def test_a_reader_on_the_way_hears_that_it_may_come_later(tmp_path: Path) -> None:
     async with reading(tmp_path, CHAPTERS, is_open=False) as talk:
-        assert (await talk.ask("What do emperors pay for goats?")).text == SAY.nothing_yet
+        assert (await talk.ask("What do emperors eat?")).text == SAY.nothing_about_yet.format("*emperors*")
 
 
 async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:
@@ -202,7 +202,8 @@ async def test_the_language_of_the_question_is_answered(tmp_path: Path) -> None:
     chapters = {"Der Turm": "Der Turm war alt. Hans fand den Schlüssel unter der Treppe. Es regnete den ganzen Tag."}
     async with reading(tmp_path, chapters) as talk:
         assert "Hans fand den Schlüssel unter der Treppe." in (await talk.ask("Wer hat den Schlüssel gefunden?")).text
-        assert (await talk.ask("Was kosten die Ziegen der Kaiserin?")).text == PHRASES[Language.GERMAN].nothing
+        nothing = PHRASES[Language.GERMAN].nothing_about.format("*kosten*, *Ziegen*, *Kaiserin*")
+        assert (await talk.ask("Was kosten die Ziegen der Kaiserin?")).text == nothing
 
 
 async def test_a_tool_that_fails_is_told(tmp_path: Path) -> None:

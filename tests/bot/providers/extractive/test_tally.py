@@ -7,7 +7,7 @@ from bot.providers.extractive.overview import tally_of
 from bot.providers.extractive.wording import PHRASES
 
 SAY = PHRASES[Language.ENGLISH]
-FRONT, DUSK, NIGHT, DAWN = (0, ""), (1, "Dusk"), (2, "Night"), (3, "Dawn")
+FRONT, DUSK, NIGHT, DAWN = (0, ""), (1, "1. Dusk"), (2, "2. Night"), (3, "3. Dawn")
 
 Counts = dict[tuple[int, str], int]
 
@@ -27,11 +27,11 @@ def told(counts: Counts, language: Language = Language.ENGLISH, total: int = 1_2
         ({DUSK: 5, DAWN: 1}, ": first in *1. Dusk* (most often there: 5 times), last in *3. Dawn*"),
         ({DUSK: 1, DAWN: 5}, ": first in *1. Dusk*, last in *3. Dawn* (most often there: 5 times)"),
         ({DUSK: 2, DAWN: 2}, ": first in *1. Dusk*, last in *3. Dawn*"),
-        ({(1, "Night: (a play)"): 1, (2, "Day; or so"): 1}, ": first in *1. Night: (a play)*, last in *2. Day; or so*"),
+        ({(1, "1. Night: (a play)"): 1, (2, "2. Day; or so"): 1}, ": first in *1. Night: (a play)*, last in *2. Day; or so*"),
         ({FRONT: 1, DUSK: 1}, ": first in the pages before the first chapter, last in *1. Dusk*"),
         ({FRONT: 4}, ""),
-        ({(at, "Day"): 9 if at == 2 else 1 for at in range(1, 60)}, ", most often in *2. Day* (9 times)"),
-        ({(at, "Day"): 9 if at < 3 else 1 for at in range(1, 60)}, ""),
+        ({(at, f"{at}. Day"): 9 if at == 2 else 1 for at in range(1, 60)}, ", most often in *2. Day* (9 times)"),
+        ({(at, f"{at}. Day"): 9 if at < 3 else 1 for at in range(1, 60)}, ""),
     ],
 )
 def test_it_is_said_where_first_where_last_and_where_most(counts: Counts, where: str) -> None:

@@ -1,0 +1,121 @@
+"""Whatever way a reader asks: what is there is never denied, and what is not is said by its name."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.providers.extractive.language import Language
+from bot.providers.extractive.wording import PHRASES
+from tests.bot.providers.extractive.reading import Talk, reading
+
+SAY = PHRASES[Language.ENGLISH]
+AHRENS = (
+    "5 May. Mr. Ahrens, a doctor from Bremen, came to the mill. “There is no hurry,” said Wilhelmina Tasker. “The "
+    "wheel has stood still since June.” Mr. Ahrens was four feet high. Wilhelmina was the miller’s daughter. The wheel "
+    "was called Old Hannah. Each sack cost nine shillings. Mr. Ahrens stayed until it was dark, because the bridge was "
+    "under water. After that the mill was sold."
+)
+BRIDGE = (
+    "The bridge was built of oak. In the morning Wilhelmina found him there. It was raining. “Go home,” she said. "
+    "“Nothing here is for you.” Nobody answered. The doctor died in Bremen that winter. The bridge was never mended."
+)
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
+    async with reading(tmp_path, {"I. The Mill": AHRENS, "II. The Bridge": BRIDGE}) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "meant", "quoted"),
+    [
+        ("Who is Mr. Ahrns?", "Ahrns", "Ahrens", "Mr. Ahrens, a doctor from Bremen, came to the mill."),
+        ("Who is Wilhelmina Taskr?", "Taskr", "Tasker", "Wilhelmina"),
+        ("Who is Willhelmina?", "Willhelmina", "Wilhelmina", "Wilhelmina was the miller’s daughter."),
+        ("Where did the doctor from Bermen die?", "Bermen", "Bremen", "The doctor died in Bremen that winter."),
+    ],
+)
+async def test_a_name_is_found_for_all_its_spelling_errors(
+    talk: Talk, question: str, written: str, meant: str, quoted: str
+) -> None:
+    turn = await talk.ask(question)
+    assert turn.text.startswith(SAY.did_you_mean.format(written, meant))
+    assert quoted in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("What does the zeppelin look like?", "zeppelin"),
+        ("Who is Gandalf?", "Gandalf"),
+        ("Why did Heathcliff leave the mill?", "Heathcliff"),
+    ],
+)
+async def test_what_is_nowhere_in_the_book_is_named(talk: Talk, question: str, word: str) -> None:
+    turn = await talk.ask(question)
+    assert turn.text == SAY.nothing_about.format(f"*{word}*")
+    assert not turn.citations
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What is the capital of Australia?",
+        "What's the weather like today?",
+        "How do I bake a cake?",
+        "Write me a poem about the mill",
+        "Tell me a joke",
+        "What is 17 times 23?",
+        "Recommend a film to me",
+        "Wie wird das Wetter morgen?",
+    ],
+)
+async def test_what_has_nothing_to_do_with_a_book_is_declined(talk: Talk, message: str) -> None:
+    turn = await talk.ask(message)
+    assert turn.tools == []
+    assert turn.text in {phrases.off_topic for phrases in PHRASES.values()}
+
+
+async def test_whom_a_message_is_for_is_no_part_of_the_question(talk: Talk) -> None:
+    plain = await talk.ask("What was the wheel called?")
+    talk.past.clear()
+    assert (await talk.ask("@everyone <@1234> <:mill:99> What was the wheel called?")).text == plain.text
+    assert "The wheel was called Old Hannah." in plain.text
+
+
+async def test_a_question_in_another_language_than_the_books_is_answered_as_far_as_names_go(talk: Talk) -> None:
+    turn = await talk.ask("Wer ist Wilhelmina?")
+    assert turn.text.startswith(PHRASES[Language.GERMAN].foreign)
+    assert "Wilhelmina was the miller’s daughter." in turn.text
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("What was the wheel called?", "The wheel was called Old Hannah."),
+        ("How tall was Mr. Ahrens?", "Mr. Ahrens was four feet high."),
+        ("How much money did a sack cost?", "Each sack cost nine shillings."),
+        ("Why did Mr. Ahrens stay?", "because the bridge was under water"),
+        ("When did Mr. Ahrens come to the mill?", "5 May. Mr. Ahrens, a doctor from Bremen, came to the mill."),
+        ("What happened to the doctor?", "The doctor died in Bremen that winter."),
+    ],
+)
+async def test_the_sentence_with_the_kind_of_answer_is_quoted_whole(talk: Talk, question: str, quoted: str) -> None:
+    assert quoted in (await talk.ask(question)).text
+
+
+async def test_a_reply_is_not_cut_in_two(talk: Talk) -> None:
+    turn = await talk.ask("What did Wilhelmina Tasker say about the hurry?")
+    assert "“There is no hurry,” said Wilhelmina Tasker. “The wheel has stood still since June.”" in turn.text
+
+
+async def test_nothing_is_quoted_twice(talk: Talk) -> None:
+    turn = await talk.ask("What was the wheel called? And how was the wheel called?")
+    assert turn.text.count("The wheel was called Old Hannah.") == 1
+
+
+@pytest.mark.parametrize("message", ["What do you think of the mill?", "Wie findest du das Buch?"])
+async def test_an_opinion_is_not_made_up(talk: Talk, message: str) -> None:
+    assert (await talk.ask(message)).text in {phrases.opinion for phrases in PHRASES.values()}
