@@ -27,7 +27,10 @@ def told(counts: Counts, language: Language = Language.ENGLISH, total: int = 1_2
         ({DUSK: 5, DAWN: 1}, ": first in *1. Dusk* (most often there: 5 times), last in *3. Dawn*"),
         ({DUSK: 1, DAWN: 5}, ": first in *1. Dusk*, last in *3. Dawn* (most often there: 5 times)"),
         ({DUSK: 2, DAWN: 2}, ": first in *1. Dusk*, last in *3. Dawn*"),
-        ({(1, "1. Night: (a play)"): 1, (2, "2. Day; or so"): 1}, ": first in *1. Night: (a play)*, last in *2. Day; or so*"),
+        (
+            {(1, "1. Night: (a play)"): 1, (2, "2. Day; or so"): 1},
+            ": first in *1. Night: (a play)*, last in *2. Day; or so*",
+        ),
         ({FRONT: 1, DUSK: 1}, ": first in the pages before the first chapter, last in *1. Dusk*"),
         ({FRONT: 4}, ""),
         ({(at, f"{at}. Day"): 9 if at == 2 else 1 for at in range(1, 60)}, ", most often in *2. Day* (9 times)"),
