@@ -47,7 +47,7 @@ def chat(
             if page is not None:
                 await app.positions.set_page(TERMINAL_READER.id, found, page)
             elif chapter is not None:
-                await app.positions.set_chapter(TERMINAL_READER.id, found, chapter)
+                await app.positions.follow(TERMINAL_READER.id, found, f"chapter {chapter}")
             shows_calls = app.settings.verbose_default if verbose is None else verbose
             session = _session(app, found, talk, verbose=shows_calls, as_json=as_json)
             if as_json:

@@ -17,6 +17,7 @@ _PARTS = """
     volume vol tome tomo band том book livre libro buch boek книга part partie parte teil deel часть act acte acto akt
     atto aufzug действие epilogue prologue epilog эпилог
 """
+_SPECIAL_PARTS = frozenset(("epilogue", "prologue", "epilog", "эпилог"))
 _FILLERS = frozenset("the of in von der die das de des du la le del della no nr and".split())  # noqa: SIM905
 _CHAPTER_WORDS = frozenset(_CHAPTERS.split())
 _PART_WORDS = frozenset(_PARTS.split())
@@ -75,6 +76,17 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
         return found
     by_part = (each for each in chapters if wanted and not steps and f" {wanted} " in f" {_folded(each.title)} ")
     return by_title or next(by_part, None)
+
+
+def without_titles(title: str) -> str:
+    """What of a title is an address: its kind and number ("Part Two"), which tell nothing of the story."""
+    words = (word for word in title.split() if _is_address(word))
+    return " ".join(words)
+
+
+def _is_address(word: str) -> bool:
+    plain = _folded(word)
+    return plain in (_CHAPTER_WORDS | _PART_WORDS) - _SPECIAL_PARTS or number_value(plain) is not None
 
 
 def with_descendants(chapters: Sequence[Named], chapter: Named) -> list[Named]:

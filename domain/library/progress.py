@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.errors import BookError, BookErrorCode
-from domain.library.addressing import find_chapter, with_descendants
+from domain.library.addressing import find_chapter, with_descendants, without_titles
 from domain.ports import BookFiles, ReaderRepository
 from domain.spoilers.bound import label_at, lowest_bound
 
@@ -84,13 +85,17 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_page(pages, label)))
 
     async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
-        """The reader has read to the end of a chapter, named by number or title.
+        """The reader has read to the end of a chapter, named by number, or by title where they have reached that.
 
         Raises:
-            BookError: NOT_FOUND, there is no such chapter.
+            BookError: NOT_FOUND, there is no such chapter, or its title has not been reached.
         """
-        chapters = await (await self._files.open(book)).chapters()
-        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
+        read_to = (await self.get(reader_id, book)).bound(book.length)
+        chapters = [
+            each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title))
+            for each in await self._chapters(book)
+        ]
+        return await self._end_chapter(reader_id, book, chapters, name)
 
     async def finish(self, reader_id: str, book: Book) -> ReadingPosition:
         """The reader has read all of it."""
@@ -103,6 +108,8 @@ class ManagePositions:
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
         """Do as a reader types: "page 12", "chapter 3", "finished", "clear"; nothing at all changes nothing.
 
+        Any title is found: it is for the terminal, whose reader owns the book.
+
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense here.
         """
@@ -111,7 +118,7 @@ class ManagePositions:
         if kind == "page" and name:
             return await self.set_page(reader_id, book, name)
         if kind == "chapter" and name:
-            return await self.set_chapter(reader_id, book, name)
+            return await self._end_chapter(reader_id, book, await self._chapters(book), name)
         if kind == "finished" and not name:
             return await self.finish(reader_id, book)
         if kind == "clear" and not name:
@@ -139,6 +146,12 @@ class ManagePositions:
         titles = [each.title for each in await file.chapters() if each.start + len(each.title) <= read_to <= each.end]
         inside = f" (in “{titles[-1]}”)" if titles and titles[-1] else ""
         return f"{'about ' if book.pages_estimated else ''}page {page}{inside}"
+
+    async def _chapters(self, book: Book) -> Sequence[Chapter]:
+        return await (await self._files.open(book)).chapters()
+
+    async def _end_chapter(self, reader_id: str, book: Book, chapters: Sequence[Chapter], name: str) -> ReadingPosition:
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
 
     async def _set(self, reader_id: str, book: Book, position: ReadingPosition) -> ReadingPosition:
         await self._readers.set_position(reader_id, book.id, position)

@@ -94,6 +94,20 @@ async def test_of_several_books_one_has_to_be_named(stage: Stage) -> None:
     assert "Which book?" in text_of(await stage.ann.slash(stage.channel, "progress"))
 
 
+async def test_a_title_that_was_not_reached_is_answered_as_one_that_does_not_exist(stage: Stage) -> None:
+    book = await stage.book()
+    await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="1")
+    before = await position(stage, book)
+    unread = text_of(await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="The Keeper"))
+    unknown = text_of(await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="The Baker"))
+    assert unread == unknown.replace("Baker", "Keeper")
+    assert await position(stage, book) == before
+    await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="3")
+    assert await position(stage, book) != before
+    await stage.ann.slash(stage.channel, "progress", book=book.id, chapter="The Arrival")
+    assert await position(stage, book) == before
+
+
 async def chapters(stage: Stage, typed: str = "", **options: str) -> list[str]:
     return [
         choice["name"]
