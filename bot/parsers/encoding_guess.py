@@ -18,7 +18,9 @@ _SAMPLE = 120_000
 not matter."""
 _MOST_COUNTED = 200_000
 _FEW = 16
-"""Bytes beyond ASCII that are no reason to refuse a text, whatever they are."""
+_FEW_SHARE = 0.000_2
+"""Bytes beyond ASCII that are no reason to refuse a text, whatever they are: so many, or so few of all. In an English
+novel they are the accents of a few foreign names, of any language."""
 _STRANGE = -8.0
 """The log probability of a letter that no language of the encoding has among its usual ones."""
 _NO_LETTER = -12.0
@@ -142,7 +144,7 @@ def guess_encoding(data: bytes, declared: str = "") -> Guess | None:
         *_multi_byte_guesses(data[start : start + _SAMPLE]),
     ]
     best = max(guesses, key=lambda guess: guess.score + (_DECLARED_BONUS if guess.encoding == said else 0.0))
-    return best if best.is_text or len(high) < _FEW else None
+    return best if best.is_text or len(high) < max(_FEW, _FEW_SHARE * len(data)) else None
 
 
 def _single_byte_guesses(high: bytes, sample: bytes) -> Iterator[Guess]:
