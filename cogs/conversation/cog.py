@@ -1,5 +1,6 @@
 """The conversation in threads, fitted together: what Discord tells goes to whom it concerns."""
 
+import asyncio
 import logging
 from datetime import timedelta
 from functools import partial
@@ -26,13 +27,16 @@ from cogs.retry import DISCORD_ERRORS
 from cogs.services import NotifyPrivately, ServingBot
 from cogs.views import on_custom_id, on_press
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
+from domain.errors import MarginaliaError, StorageError
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 3.0
 """How long a stop of the program waits for answers that are made and on their way; then as long for what is shown."""
+
+TAKE_IN_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""A message that could not be kept; after that, its button and the next start are left."""
 
 OPENING_TAKES = timedelta(minutes=1)
 """From the opening of a thread until it belongs to a conversation, at most: a tenth of a second where all is well."""
@@ -51,6 +55,7 @@ class ConversationCog(commands.Cog):
         self._corrections = Corrections(use_cases, self._intake, self._workers)
         self._backfill = Backfill(use_cases, self._intake, self._workers, partial(_thread_in, bot))
         self._listens = True
+        self._later: set[asyncio.Task[None]] = set()
         self._is_ready = False
         self._given_up: set[int] = set()
         cards = ToolCallButtons(use_cases, self._workers.live)
@@ -63,6 +68,8 @@ class ConversationCog(commands.Cog):
     async def cog_unload(self) -> None:
         """Deliver what is made; what is not made is answered after the next start."""
         self._listens = False
+        for task in self._later:
+            task.cancel()
         self._backfill.close()
         await self._workers.close(PATIENCE_S)
         await self._titles.close()
@@ -172,6 +179,8 @@ class ConversationCog(commands.Cog):
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
+            if isinstance(error, StorageError):
+                self._hear_later(message)
             return
         if heard is None:
             if mentions(message, self._bot_id):
@@ -180,6 +189,22 @@ class ConversationCog(commands.Cog):
                 await hint(message, conversation_gone(say))
         elif text := hint_for(heard, message, say):
             await hint(message, text)
+
+    def _hear_later(self, message: discord.Message) -> None:
+        task = asyncio.create_task(self._take_in_later(message))
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
+    async def _take_in_later(self, message: discord.Message) -> None:
+        """Take in a message that could not be kept, once the database is back, if nobody has pressed the button."""
+        for wait in TAKE_IN_AGAIN_AFTER_S:
+            await asyncio.sleep(wait)
+            try:
+                await self._take_in(message, None)
+            except (MarginaliaError, *DISCORD_ERRORS) as error:
+                logger.info("message %s cannot be kept yet: %r", message.id, error)
+            else:
+                return
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None where the thread belongs to no conversation."""

@@ -74,7 +74,7 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     (
         psycopg.OperationalError,
         StorageErrorCode.WRITE_FAILED,
-        "The database {name} does not answer ({reason}): check that it runs, then try again.",
+        "The database {name} does not answer: check that it runs, then try again.",
     ),
     (psycopg.InterfaceError, StorageErrorCode.WRITE_FAILED, "The database {name} is closed."),
 )

@@ -49,10 +49,16 @@ async def storage(database: str) -> AsyncIterator[Storage]:
 @pytest.fixture
 async def threads(discord: DiscordDouble, storage: Storage, tmp_path: Path) -> list[Channel]:
     """A thread in a guild of each shard, with a conversation about the one book."""
+    await book_in(storage, tmp_path)
+    return [await thread_in(discord, storage, guild) for guild in guilds_of_all_shards(discord)]
+
+
+async def book_in(storage: Storage, folder: Path) -> None:
+    """The one book, in the store at `folder`."""
     text = a_text(4_000)
     files = CachedBookFiles(
-        tmp_path / "cache",
-        store=open_store(f"file://{tmp_path}/store"),
+        folder / "cache",
+        store=open_store(f"file://{folder}/store"),
         objects=storage.book_objects,
         cache_mb=10,
     )
@@ -60,7 +66,6 @@ async def threads(discord: DiscordDouble, storage: Storage, tmp_path: Path) -> l
     await storage.books.save(
         a_book(sha256="a" * 64, shelf="discord", length=len(text.text), word_count=words, page_count=2)
     )
-    return [await thread_in(discord, storage, guild) for guild in guilds_of_all_shards(discord)]
 
 
 def guilds_of_all_shards(discord: DiscordDouble) -> list[Guild]:
