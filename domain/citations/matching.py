@@ -69,6 +69,8 @@ def _runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:
 class _Candidate:
     sentences: tuple[Sentence, ...]
     words: _Words
+    opening: int
+    """How many of the words that carry meaning are in its first sentence, where a match of two has to begin."""
     before: frozenset[str]
     """What carries meaning in the sentence before, which a pronoun at the beginning may stand for."""
 
@@ -109,7 +111,8 @@ class PassageMatcher:
                     if span not in self._known:
                         self._known.add(span)
                         words = _Words.of(" ".join(sentence.text for sentence in sentences))
-                        candidate = _Candidate(sentences, words, before)
+                        opening = len(_Words.of(first.text).telling)
+                        candidate = _Candidate(sentences, words, opening, before)
                         for run in words.runs:
                             self._by_run[run].append(candidate)
                 before = frozenset(_Words.of(first.text).telling)
@@ -123,6 +126,8 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
     while wanted and wanted[0] in stand_ins:
         del wanted[0]
     end = _end_in_order(wanted, book.telling)
+    if wanted and wanted[0] not in book.telling[: candidate.opening]:
+        return False
     return len(wanted) >= FEWEST_TELLING and end > 0 and said.denials() == book.denials(end)
 
 

@@ -43,13 +43,16 @@ Nothing is tried twice: a model that writes a hundred brackets must not keep eve
 """
 
 
-_STOP = r"(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])+[\"”’»」』)*_\ue000]*"
+_STOP = (
+    r"(?<![.!?…。！？])(?:(?<!\b[A-Z])(?<!\bM[rs])(?<!\b[DS][rt])(?<!\bMrs)\.|[!?…。！？])"
+    r"[.!?…。！？]*+[\"”’»」』)*_\ue000]*+"
+)
 _TRAILING_STOP = re.compile(rf"{_STOP}\s*\Z")
 """The end of a sentence, behind which keys may follow."""
-_HELD_STOP = re.compile(r"[.!?…。！？]+[)*_\ue000]*\s*\Z")
-"""The same where a reference would go before the full stop, and not behind a quotation."""
 _SENTENCE_END = re.compile(rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])|(?=\n)")
 """The end of a sentence that another follows, or of a line."""
+_STOP_LENGTH = 40
+"""Characters at the end of a text in which its last full stop is looked for."""
 _QUOTE_END = re.compile(r"[\"”’»」』]")
 _REFUSED = "\ue000"
 """Stands behind a quotation that is not in the book while its sentence is put together."""
@@ -135,13 +138,12 @@ class AnswerComposer:
 
     def _ready(self) -> int:
         """How much of the pending text can no longer change its meaning."""
-        ready, before = self._pending[: settled(self._pending)], ""
-        while ready != before:
-            before = ready
-            ready = ready[: self._quotations.open_at(ready, self._before)]
-            for tail in (_UNFINISHED, _HELD_STOP):
-                unfinished = tail.search(ready)
-                ready = ready[: unfinished.start()] if unfinished else ready
+        ready = self._pending[: settled(self._pending)]
+        ready = ready[: self._quotations.open_at(ready, self._before)]
+        unfinished = _UNFINISHED.search(ready)
+        ready = _without_stop(ready[: unfinished.start()] if unfinished else ready)
+        while (end := self._quotations.open_at(ready, self._before)) < len(ready):
+            ready = ready[:end]
         return max(len(ready), len(self._pending) - _MOST_HELD)
 
     async def _end_block(self) -> str:
@@ -183,7 +185,7 @@ class AnswerComposer:
 
     async def _follow(self, text: str, prose: str) -> str:
         """Follow where sentences end; in `prose`, what is quoted is dotted out, as no sentence ends there."""
-        has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence)
+        has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence[-_STOP_LENGTH:])
         out, at = [await self._close_sentence() if has_ended else ""], 0
         for end in _SENTENCE_END.finditer(prose):
             self._note(text[at : end.end()])
@@ -240,9 +242,16 @@ def _without_pages(pieces: Iterable[Piece], before: str) -> Iterator[Piece]:
         before = text
 
 
+def _without_stop(text: str) -> str:
+    """A text without the stop at its end: a reference may have to go before it. Behind a quotation none does."""
+    plain = text.rstrip().rstrip(f")*_{_REFUSED}")
+    body = plain.rstrip(".!?…。！？")
+    return body if len(body) < len(plain) else text
+
+
 def _with_reference(sentence: str, reference: str) -> str:
     """The reference goes before the full stop, but not into a quotation."""
-    stop = _TRAILING_STOP.search(sentence)
+    stop = _TRAILING_STOP.search(sentence, max(len(sentence) - _STOP_LENGTH, 0))
     at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
     return f"{sentence[:at]}{reference}{sentence[at:]}"
 
