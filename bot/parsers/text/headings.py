@@ -439,6 +439,7 @@ _MONTHS = """
 """
 _MONTH_NAMES = frozenset(_MONTHS.split())
 _LONGEST_DATE = 48
+_MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
 _FEWEST_DATES = 5
 
 
@@ -450,10 +451,10 @@ def _dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
 
 def _is_date(line: str) -> bool:
     """Whether a line says a day and no more: "Am 4. Mai 1771", "January 3rd"."""
-    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or line[0] in '"“«„' or "?" in line:
+    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
     words = _WORDS.findall(line.casefold())
-    return len(words) <= 6 and not _MONTH_NAMES.isdisjoint(words)
+    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
 
 
 # --- titles without numbers -----------------------------------------------------------------------------------------

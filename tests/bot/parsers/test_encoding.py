@@ -141,6 +141,12 @@ def test_letters_of_no_known_encoding_are_refused_and_not_guessed() -> None:
         assert refused.value.code is BookErrorCode.UNSUPPORTED_FORMAT
 
 
+def test_a_few_accents_of_foreign_names_are_no_reason_to_refuse_a_novel() -> None:
+    text = "It was the house of the Röslers, and Mr. Ægir came. " + "Nobody had seen the cart come over. " * 20_000
+    text += "Äußerst œuvre, Ñandú, ð, þ, Æolian, £5, Ø, Å, ÿ, ¿qué?"
+    assert decode(text.encode("cp1252"))[0] == text
+
+
 def test_a_text_half_of_which_is_in_another_encoding_is_refused() -> None:
     with pytest.raises(BookError, match="save it as UTF-8"):
         decode((_JAPANESE * 2_000).encode("shift_jis") + (_RUSSIAN * 2_000).encode("koi8-r"))
