@@ -129,7 +129,7 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
     say = speech_of(interaction)
     if not books:
         raise Refusal(say("The shelf is empty. Add a book with /books add."))
-    raise Refusal(say("Which book? Name it with the option `book`, or use this in the thread of a conversation."))
+    raise Refusal(say("Which book? Choose one with the `book` option, or use this in a conversation's thread."))
 
 
 async def resolve_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
@@ -142,16 +142,16 @@ async def resolve_conversation(interaction: discord.Interaction[Any], reference:
     if reference is None:
         if conversation := await bound_conversation(interaction):
             return conversation
-        raise Refusal(say("Which one? Name it with the option `conversation`, or use this in its thread."))
+        raise Refusal(say("Which one? Choose it with the `conversation` option, or use this in its thread."))
     known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     wanted = " ".join(reference.split()).casefold()
     named = [each for each in known if each.id == reference]
     titled = [each for each in known if each.title.casefold() == wanted]
     fitting = await visibility_of(interaction).of(named or titled)
     if len(fitting) > 1:
-        raise Refusal(say("Several conversations are called so. Please choose one from the list while you type."))
+        raise Refusal(say("Several conversations have that title. Please choose one from the list as you type."))
     if not fitting:
-        raise Refusal(say("I know no such conversation (any more). /conversations list shows those there are."))
+        raise Refusal(say("There's no such conversation. /conversations list shows yours."))
     return fitting[0]
 
 

@@ -94,7 +94,7 @@ async def add_book(
     if file.size > use_cases.facts.max_upload_mb * MEBIBYTE:
         raise Refusal(
             say(
-                "This file has {size:.0f} MB, and {limit} MB is the most I take. Is there a smaller edition?",
+                "This file is {size:.0f} MB and the limit is {limit} MB. Is there a smaller edition?",
                 size=file.size / MEBIBYTE,
                 limit=use_cases.facts.max_upload_mb,
             )
@@ -162,7 +162,7 @@ async def _download(file: discord.Attachment, say: Speech) -> bytes:
     try:
         return await file.read()
     except (discord.HTTPException, OSError) as error:
-        raise Refusal(say("Discord did not hand out the file. Please attach it again.")) from error
+        raise Refusal(say("I couldn't download the file from Discord. Please attach it again.")) from error
 
 
 TITLE_LENGTH = 200
@@ -181,7 +181,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
     @app_commands.describe(
-        file="The file", title="Its title, where the file's own is not good", author="Its author, likewise"
+        file="The file", title="Its title, if the file's own is wrong", author="Its author, if the file's own is wrong"
     )
     async def add(
         self,
@@ -197,7 +197,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         embed, view = await defer_if_slow(interaction, self._page(interaction, 1))
         await reply(interaction, embed=embed, view=view or discord.utils.MISSING)
 
-    @app_commands.command(description="A book's contents and state")
+    @app_commands.command(description="A book's chapters and details")
     @app_commands.describe(book="The book")
     @app_commands.autocomplete(book=autocomplete.books)
     async def info(self, interaction: discord.Interaction[Any], book: str) -> None:
@@ -209,7 +209,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         card = book_card(found, chapters, pages, position.bound(found.length), speech_of(interaction))
         await interaction.followup.send(embed=card, ephemeral=True)
 
-    @app_commands.command(description="Take a book off the shelf, with its conversations")
+    @app_commands.command(description="Remove a book and its conversations from the shelf")
     @app_commands.describe(book="The book")
     @app_commands.autocomplete(book=autocomplete.books)
     async def remove(self, interaction: discord.Interaction[Any], book: str) -> None:
@@ -218,11 +218,11 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         talks = await self._conversations_to_go(interaction, found)
         goes = say.counted(
             len(talks),
-            "With it goes {number} conversation, its messages, and how far each reader has read.",
-            "With it go {number} conversations, their messages, and how far each reader has read.",
+            ("This permanently deletes {number} conversation, its messages, and how far each reader has read."),
+            ("This permanently deletes {number} conversations, their messages, and how far each reader has read."),
         )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
-        view = confirmation("book-remove", found.id, say("Remove it"), say)
+        view = confirmation("book-remove", found.id, say("Remove"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
     async def _remove(self, interaction: discord.Interaction[Any], book_id: str) -> None:
@@ -234,7 +234,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
             self._use_cases.chat.withdraw(talk.id)
             await self._use_cases.chat.settle(talk.id)
         await self._use_cases.shelf.remove(found.id)
-        done = say("“{title}” is off the shelf.", title=plain(found.title))
+        done = say("Removed “{title}” from the shelf.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         await self._close_threads(interaction, found, list(talks))
 
@@ -243,7 +243,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     ) -> None:
         assert interaction.guild is not None
         say = speech_in(interaction.guild)
-        farewell = say("“{title}” was taken off the shelf, so this conversation is over.", title=plain(book.title))
+        farewell = say("“{title}” was removed from the shelf, so this conversation has ended.", title=plain(book.title))
         for talk in talks:
             if thread := await thread_of(interaction.guild, talk):
                 await close_thread(thread, farewell)

@@ -54,7 +54,7 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     """What came of adding a file; `seconds` is how long it took."""
     book = added.book
     card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
-    heading = say("Added to the shelf") if added.is_new else say("This book is on the shelf already")
+    heading = say("Added to the shelf") if added.is_new else say("This book is already on the shelf")
     card.set_author(name=heading)
     card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
     card.add_field(name=say("Format"), value=book.format.upper())
@@ -65,7 +65,7 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     if added.warnings:
         warnings = "\n".join(f"⚠️ {plain(warning)}" for warning in added.warnings)
         card.add_field(name=say("Please note"), value=clipped(warnings, 1024), inline=False)
-    card.set_footer(text=say("Talk with it: /chat"))
+    card.set_footer(text=say("Talk about it with /chat"))
     return card
 
 
@@ -81,7 +81,7 @@ def book_card(
     card.add_field(name=say("Format"), value=book.format.upper())
     card.add_field(name=say("Pages"), value=pages(book, say))
     card.add_field(name=say("Words"), value=say("{number:,}", number=book.word_count))
-    card.add_field(name=say("State"), value=state_line(book, say))
+    card.add_field(name=say("Status"), value=state_line(book, say))
     added = discord.utils.format_dt(book.created_at, "d")
     card.add_field(name=say("Added"), value=f"{added} · <@{book.added_by}>" if book.added_by.isdecimal() else added)
     card.set_footer(text=f"{book.id[:8]}")
@@ -89,14 +89,14 @@ def book_card(
 
 
 def state_line(book: Book, say: Speech) -> str:
-    return say("ready") if book.status is BookStatus.READY else say("its file is missing: please add it again")
+    return say("ready") if book.status is BookStatus.READY else say("its file is missing: please add the book again")
 
 
 def contents_lines(
     book: Book, chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech
 ) -> list[str]:
     if not chapters:
-        return [say("No chapters could be made out in this book.")]
+        return [say("I found no chapters in this book.")]
     counted = is_counted(chapters)
     reached = [each for each in chapters if title_is_read(each, bound)]
     lines = []
@@ -107,7 +107,9 @@ def contents_lines(
     if more := len(reached) - len(lines):
         lines.append(say.counted(more, "… and {number} more", "… and {number} more"))
     if ahead := len(chapters) - len(reached):
-        lines.append(say.counted(ahead, "… {number} chapter ahead of you", "… {number} chapters ahead of you"))
+        lines.append(
+            say.counted(ahead, "… {number} more chapter ahead of you", "… {number} more chapters ahead of you")
+        )
     return lines
 
 
@@ -115,16 +117,16 @@ def position_line(position: ReadingPosition, book: Book, pages_of_book: Sequence
     """Where a reader is, and what follows from it."""
     match position.state:
         case PositionState.UNSET:
-            return say("You have not said how far you have read: the whole book is open to you.")
+            return say("You haven't told me how far you've read, so I may talk about the whole book.")
         case PositionState.FINISHED:
-            return say("You have finished it: the whole book is open to you.")
+            return say("You've finished it, so I may talk about the whole book.")
         case PositionState.READING if not position.read_to:
-            return say("You have not begun to read, so nothing is told yet.")
+            return say("You haven't started reading, so I won't reveal anything yet.")
         case PositionState.READING:
             page = label_at(pages_of_book, position.read_to)
             if book.pages_estimated:
-                return say("You have read to about page {page}: nothing beyond it is told.", page=page)
-            return say("You have read to page {page}: nothing beyond it is told.", page=page)
+                return say("You're at about page {page}. I won't reveal anything after it.", page=page)
+            return say("You're at page {page}. I won't reveal anything after it.", page=page)
 
 
 def conversation_card(
@@ -140,21 +142,20 @@ def conversation_card(
     card.set_author(name=say("A conversation about a book"))
     if reads_messages:
         how = say(
-            "Just write here: every message is answered from the book's own pages. Once somebody else writes here too, "
-            "mention me or reply to me, and I leave the rest to you."
+            "Just write here and I'll answer from the book. Once somebody else writes here too, "
+            "mention me or reply to me; I'll ignore the rest."
         )
     else:
         how = say(
-            "Mention me, or reply to one of my answers: I cannot read other messages here, because the "
-            "Message Content intent of this bot is switched off."
+            "Mention me or reply to me: I can't read other messages, because this bot's Message Content intent is off."
         )
     card.description = how
     card.add_field(name=say("Spoilers"), value=_spoilers(position, conversation, say), inline=False)
     card.add_field(
         name=say("Good to know"),
         value=say(
-            "**Stop** ends an answer and keeps what was written · **Sources** shows the sentences behind it · "
-            "/verbose shows how I look things up · /help for the rest"
+            "**Stop** ends an answer early · **Sources** shows the sentences behind it · /verbose "
+            "shows how I look things up · /help has the rest"
         ),
         inline=False,
     )
@@ -162,8 +163,8 @@ def conversation_card(
 
 
 def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
-    company = say("Where several people write, nothing is told that one of them has not reached.")
-    change = say("Change it with /progress.")
+    company = say("In a group, I stop at the page the slowest reader has reached.")
+    change = say("Change that with /progress.")
     return f"{position} {change}" if conversation.private else f"{position} {change}\n-# {company}"
 
 
@@ -171,9 +172,9 @@ def usage_line(total: UsageTotal, say: Speech) -> str:
     """Tokens and what they cost, in US dollars."""
     tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")
     asked = say.counted(total.requests, "{number:,} request", "{number:,} requests")
-    cost = say("${cost:,.4f}", cost=total.cost_microdollars / MICRODOLLARS)
+    cost = say("${cost:,.2f}", cost=total.cost_microdollars / MICRODOLLARS)
     if total.unpriced:
         cost += " " + say.counted(
-            total.unpriced, "+ {number} request of unknown price", "+ {number} requests of unknown price"
+            total.unpriced, "+ {number} request of unknown cost", "+ {number} requests of unknown cost"
         )
     return f"{tokens} · {asked} · {cost}"

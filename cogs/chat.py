@@ -32,15 +32,15 @@ class Chat(commands.Cog):
         bot.handle(on_press("chat-new", self._start_anew), on_choice("chat-resume", self._take_up))
         bot.handle(on_press("chat-move", self._move))
 
-    @app_commands.command(description="Talk with a book, in a thread of its own")
+    @app_commands.command(description="Talk about a book in its own thread")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages_in_threads=True)
     @app_commands.describe(
         book="The book",
-        message="Your first question; it is answered at once",
-        title="What to call the conversation",
-        conversation="An earlier conversation to go on with",
-        private="Only you, and those who manage threads, see it",
+        message="Your first question, answered right away",
+        title="A title for the conversation",
+        conversation="An earlier conversation to continue",
+        private="Visible only to you and people who manage threads",
     )
     @app_commands.autocomplete(book=autocomplete.books, conversation=autocomplete.conversations)
     async def chat(
@@ -69,7 +69,9 @@ class Chat(commands.Cog):
             await interaction.response.defer(ephemeral=True)
         conversation = await resolve_conversation(interaction, reference)
         if conversation.book_id != book.id:
-            raise Refusal(speech_of(interaction)("That conversation is about another book. Please choose that book."))
+            raise Refusal(
+                speech_of(interaction)("That conversation is about another book. Please choose that book instead.")
+            )
         await self._opening.resume(interaction, conversation, message)
 
     async def _earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
@@ -84,10 +86,10 @@ class Chat(commands.Cog):
             "chat-resume",
             "",
             options=[_option(each, say) for each in earlier],
-            placeholder=say("Go on with …"),
+            placeholder=say("Continue with …"),
         )
         anew = action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
-        text = say("You have talked about “{title}” before.", title=plain(book.title))
+        text = say("You've talked about “{title}” before.", title=plain(book.title))
         await reply(interaction, content=text, view=row(menu, anew))
 
     async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:

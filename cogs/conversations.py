@@ -30,16 +30,14 @@ BRACKETS = str.maketrans("[]", "()")
 
 @app_commands.guild_only()
 @app_commands.default_permissions(send_messages_in_threads=True)
-class Conversations(
-    commands.GroupCog, group_name="conversations", group_description="Conversations about books, each in its thread"
-):
+class Conversations(commands.GroupCog, group_name="conversations", group_description="Conversations about books"):
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
         self._use_cases = use_cases
         self._opening = opening
         bot.handle(on_press("talks-page", self._turn_page), on_press("talk-delete", self._delete))
 
-    @app_commands.command(description="Open a conversation about a book, in a thread of its own")
-    @app_commands.describe(book="The book", title="What to call the conversation")
+    @app_commands.command(description="Start a conversation about a book in its own thread")
+    @app_commands.describe(book="The book", title="A title for the conversation")
     @app_commands.autocomplete(book=autocomplete.books)
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
@@ -56,8 +54,8 @@ class Conversations(
         embed, view = await self._page(interaction, found.id if found else "", 1)
         await interaction.edit_original_response(embed=embed, view=view)
 
-    @app_commands.command(description="Give a conversation and its thread another title")
-    @app_commands.describe(title="The new title", conversation="Which one; in its thread it may be left out")
+    @app_commands.command(description="Rename a conversation and its thread")
+    @app_commands.describe(title="The new title", conversation="Which conversation; not needed in its own thread")
     @app_commands.autocomplete(conversation=autocomplete.conversations)
     async def rename(
         self,
@@ -68,14 +66,14 @@ class Conversations(
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
         renamed = await self._use_cases.conversations.rename(found.id, title)
-        done = say("It is called “{title}” now.", title=plain(renamed.title))
+        done = say("It's now called “{title}”.", title=plain(renamed.title))
         assert interaction.guild is not None
         if thread := await thread_of(interaction.guild, renamed):
             done += "\n" + await rename_thread(thread, thread_name(renamed), say)
         await interaction.edit_original_response(content=done)
 
-    @app_commands.command(description="Delete a conversation with its messages and its thread")
-    @app_commands.describe(conversation="Which one; in its thread it may be left out")
+    @app_commands.command(description="Delete a conversation, its messages and its thread")
+    @app_commands.describe(conversation="Which conversation; not needed in its own thread")
     @app_commands.autocomplete(conversation=autocomplete.conversations)
     async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
@@ -83,15 +81,18 @@ class Conversations(
         count = sum(map(is_said, await self._use_cases.transcripts.messages(found.id)))
         goes = say.counted(
             count,
-            "With it go {number} message and its thread, for good.",
-            "With it go {number} messages and its thread, for good.",
+            "This permanently deletes {number} message and the thread.",
+            "This permanently deletes {number} messages and the thread.",
         )
         question = say("Delete “{title}”?", title=plain(found.title))
-        view = confirmation("talk-delete", found.id, say("Delete it"), say)
+        view = confirmation("talk-delete", found.id, say("Delete"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
-    @app_commands.command(description="A conversation as a file, with its citations and tool calls")
-    @app_commands.describe(conversation="Which one; in its thread it may be left out", format="Markdown by default")
+    @app_commands.command(description="Download a conversation as a file, with its citations")
+    @app_commands.describe(
+        conversation="Which conversation; not needed in its own thread",
+        format="The file's format; Markdown if left empty",
+    )
     @app_commands.choices(
         format=[
             app_commands.Choice(name="Markdown", value=ExportFormat.MARKDOWN.value),
@@ -123,7 +124,7 @@ class Conversations(
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
-        done = say("“{title}” is deleted.", title=plain(found.title))
+        done = say("Deleted “{title}”.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         if thread and (left := await delete_thread(thread, say)):
             await interaction.edit_original_response(content=f"{done}\n{left}", view=None)
@@ -147,7 +148,7 @@ class Conversations(
         page = page_of(await visible_conversations(interaction, book_id or None), number)
         embed = discord.Embed(title=say("Conversations"), colour=INK)
         lines = [_line(each, books.get(each.book_id, ""), say) for each in page.items]
-        embed.description = "\n".join(lines) or say("There is none yet that you can see. Open one with /chat.")
+        embed.description = "\n".join(lines) or say("You have no conversations yet. Start one with /chat.")
         embed.set_footer(text=say("page {page} of {pages}", page=page.number, pages=page.count))
         return embed, page_turner("talks-page", book_id, page, say)
 
@@ -178,7 +179,7 @@ def _line(conversation: Conversation, book: str, say: Speech) -> str:
     title = clipped(plain(conversation.title.translate(BRACKETS)), 120)
     if conversation.thread_id:
         title = f"[{title}](https://discord.com/channels/{conversation.guild_id}/{conversation.thread_id})"
-    gone = "" if conversation.thread_id else " · " + say("its thread is gone, /chat opens another")
+    gone = "" if conversation.thread_id else " · " + say("its thread is gone; /chat opens a new one")
     owner = f" · <@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else ""
     lock = "🔒 " if conversation.private else ""
     when = discord.utils.format_dt(conversation.created_at, "d")

@@ -45,7 +45,7 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
 async def excuse(interaction: discord.Interaction[Any]) -> None:
     """Tell the person who gave a command that it was not carried out, since the program is being stopped."""
     say = speech_of(interaction)
-    await tell(interaction, say("I am being restarted and could not finish this. Please do it again in a minute."))
+    await tell(interaction, say("I'm restarting and couldn't finish this. Please try again in a minute."))
 
 
 async def tell(interaction: discord.Interaction[Any], text: str) -> None:
@@ -59,7 +59,7 @@ async def tell(interaction: discord.Interaction[Any], text: str) -> None:
 async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> None:
     """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes."""
     say = speech_of(interaction)
-    kept = say("I may not write in this thread just now. What I have to say is kept, and comes as soon as I may.")
+    kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")
     await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say)}" if lacking else f"⚠️ {kept}")
 
 
@@ -77,33 +77,33 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case app_commands.BotMissingPermissions():
             return bot_lacks(error.missing_permissions, say)
         case app_commands.NoPrivateMessage():
-            return say("Use this in a server: books and conversations belong to one.")
+            return say("Use this in a server: that's where books and conversations live.")
         case app_commands.CheckFailure():
-            return say("You may not use this command here.")
+            return say("You can't use this command here.")
         case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():
             return say("This command has changed. Please reload Discord (Ctrl+R) and try again in a minute.")
         case discord.HTTPException() if error.code == TOO_MANY_THREADS:
-            return say(
-                "This server has as many open threads as Discord allows. Once some are archived, there is room again."
-            )
+            return say("This server has reached Discord's limit of open threads. Archive some and try again.")
         case discord.Forbidden():
             return say(
-                "Discord does not let me do that here: a permission is missing. Somebody who manages this server can "
-                "give it under Server Settings → Roles, or in this channel's settings."
+                "Discord won't let me do that here: I'm missing a permission. Somebody who manages this "
+                "server can give it to me under Server Settings → Roles, or in this channel's settings."
             )
         case discord.RateLimited():
             seconds = round(error.retry_after)
-            return say("Discord asks me to wait {seconds} seconds before I do that again.", seconds=seconds)
+            return say("Discord wants me to wait {seconds} seconds before I do that again.", seconds=seconds)
         case discord.DiscordServerError() | aiohttp.ClientError() | ConnectionError() | TimeoutError():
-            return say("Discord has trouble at the moment. Please try again in a minute.")
+            return say("Discord is having trouble. Please try again in a minute.")
     number = secrets.token_hex(3)
     logger.error("unexpected error %s", number, exc_info=error)
-    return say("Something went wrong on my side. It has been logged as {number}; please try again.", number=number)
+    return say("Something went wrong on my side (error {number}). Please try again.", number=number)
 
 
 def bot_lacks(names: Iterable[str], say: Speech) -> str:
     return say(
-        "I lack permissions here: {permissions}. Somebody who manages this server can give them under "
-        "Server Settings → Roles, or in this channel's settings.",
+        (
+            "I'm missing permissions here: {permissions}. Somebody who manages this server can give "
+            "them to me under Server Settings → Roles, or in this channel's settings."
+        ),
         permissions=permission_names(names, say),
     )

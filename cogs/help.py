@@ -29,29 +29,27 @@ class Help(commands.Cog):
 def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ()) -> discord.Embed:
     """The card. `missing` are the tool servers that cannot be reached now."""
     card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
-    card.description = say(
-        "I answer from a book's own pages, say on which page it stands, and tell nothing from beyond where you are."
-    )
+    card.description = say("I answer from the book's own pages, cite the page, and never spoil what you haven't read.")
     reading = [
-        say("`/books add` puts a file on the shelf, `/books list` shows what is there."),
-        say("`/chat` opens a thread on a book. Ask there; `/chat` again takes up where you were."),
-        say("`/progress` says how far you have read. Only you move it."),
+        say("`/books add` puts a book on the shelf, `/books list` shows what's there."),
+        say("`/chat` opens a thread about a book. Ask your questions there; use `/chat` again to continue later."),
+        say("`/progress` tells me how far you've read. Only you can change it."),
     ]
-    card.add_field(name=say("To begin"), value="\n".join(reading), inline=False)
+    card.add_field(name=say("Getting started"), value="\n".join(reading), inline=False)
     talking = [
-        say("Alone in a thread, just write. In company, mention me or reply to me.")
+        say("If you're alone in a thread, just write. In a group, mention me or reply to me.")
         if reads_messages
-        else say("Mention me or reply to me: I cannot read other messages here."),
-        say("Edit a question to have it answered anew, delete it to take it back."),
-        say("**Stop**, **Sources** and **Retry** stand under the answers; `/verbose` shows how they were found."),
+        else say("Mention me or reply to me: I can't read other messages here."),
+        say("Edit a question and I'll answer it again; delete it to take it back."),
+        say("**Stop**, **Sources** and **Retry** are below the answers; `/verbose` shows how I found them."),
     ]
     card.add_field(name=say("In a thread"), value="\n".join(talking), inline=False)
     keeping = [
-        say("`/conversations list`, `rename`, `export`, `delete`: what has been talked about."),
-        say("`/usage` shows what it costs, `/privacy` what is kept about you."),
+        say("`/conversations` lists, renames, exports and deletes them."),
+        say("`/usage` shows what it costs, `/privacy` what I store about you."),
     ]
-    card.add_field(name=say("To keep"), value="\n".join(keeping), inline=False)
+    card.add_field(name=say("Your conversations"), value="\n".join(keeping), inline=False)
     if missing:
-        sentence = say("I cannot reach these just now, so I answer without them: {names}.", names=", ".join(missing))
-        card.add_field(name=say("Missing today"), value=sentence, inline=False)
+        sentence = say("I can't reach these right now, so I'll answer without them: {names}.", names=", ".join(missing))
+        card.add_field(name=say("Not available right now"), value=sentence, inline=False)
     return card

@@ -109,7 +109,7 @@ class Opening:
             thread, conversation = await self._reopen(interaction, conversation)
         asked = await self._keep(interaction, conversation, message)
         text = speech_of(interaction)(
-            "“{title}” goes on here: {thread}", title=plain(thread.name), thread=thread.mention
+            "“{title}” continues here: {thread}", title=plain(thread.name), thread=thread.mention
         )
         if defer_if_slow:
             await _reply(interaction, text)
@@ -268,5 +268,5 @@ async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
 
 
 def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
-    text = say("{reader} reads this book here.", reader=reader.mention)
+    text = say("{reader} is reading this book here.", reader=reader.mention)
     return discord.Embed(title=clipped(plain(book_title(book, say)), 256), description=text)

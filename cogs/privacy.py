@@ -28,7 +28,7 @@ class Privacy(commands.Cog):
             on_press("privacy-erase", self._erase),
         )
 
-    @app_commands.command(description="What is stored about you: have a copy, or have it erased")
+    @app_commands.command(description="What I store about you: download it or erase it")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
@@ -40,7 +40,7 @@ class Privacy(commands.Cog):
             provider=self._use_cases.facts.provider,
         )
         view = row(
-            action_button("privacy-export", "", label=say("Give me a copy")),
+            action_button("privacy-export", "", label=say("Download my data")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
         )
         await interaction.response.send_message(text, view=view, ephemeral=True)

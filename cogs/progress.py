@@ -23,15 +23,15 @@ class Progress(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
 
-    @app_commands.command(description="How far you have read: nothing beyond it is told. Without options it is shown")
+    @app_commands.command(description="Tell me how far you've read, so I don't spoil anything; or see where you are")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
-        book="The book; in a conversation's thread it may be left out",
-        page="The last page you have read",
-        chapter="The last chapter you have read",
-        finished="You have read all of it",
-        clear="Forget your position; the whole book is open then",
+        book="The book; not needed in a conversation's thread",
+        page="The last page you've read",
+        chapter="The last chapter you've read",
+        finished="You've finished the book",
+        clear="Forget your page; I may then talk about the whole book",
     )
     @app_commands.autocomplete(book=autocomplete.books, chapter=autocomplete.chapters)
     async def progress(
@@ -46,7 +46,7 @@ class Progress(commands.Cog):
         await interaction.response.defer(ephemeral=True)
         found, say, reader = await resolve_book(interaction, book), speech_of(interaction), str(interaction.user.id)
         if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
-            raise Refusal(say("Please use one of `page`, `chapter`, `finished` and `clear` at a time."))
+            raise Refusal(say("Please use only one of `page`, `chapter`, `finished` and `clear`."))
         position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
         file = await self._use_cases.shelf.open(found)
         line = position_line(position, found, await file.pages(), say)

@@ -48,7 +48,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     place = interaction.channel
     channel = place.parent if isinstance(place, discord.Thread) else place
     if not isinstance(channel, discord.TextChannel) or (private and channel.is_news()):
-        raise Refusal(say("I cannot open such a thread here. Please use this in an ordinary text channel."))
+        raise Refusal(say("I can't open a thread here. Please use this in a text channel."))
     needed = FOR_A_PRIVATE_THREAD if private else FOR_A_PUBLIC_THREAD
     if lacking := missing(channel.permissions_for(channel.guild.me), needed):
         raise Refusal(bot_lacks(lacking, say))

@@ -20,7 +20,7 @@ class Usage(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
 
-    @app_commands.command(description="Tokens and cost: yours, and for managers those of the server")
+    @app_commands.command(description="Your tokens and cost, and the server's if you manage it")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
     async def usage(self, interaction: discord.Interaction[Any]) -> None:
@@ -42,7 +42,7 @@ class Usage(commands.Cog):
             await self._add_guild(card, interaction, midnight, lately)
         card.set_footer(
             text=f"{self._use_cases.facts.provider} {self._use_cases.facts.model} · "
-            + say("days begin at midnight UTC")
+            + say("days start at midnight UTC")
         )
         return card
 

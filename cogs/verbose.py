@@ -19,10 +19,10 @@ class Verbose(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
 
-    @app_commands.command(description="Show how answers are found: in this thread, or elsewhere by default for you")
+    @app_commands.command(description="Show how I find answers: in this thread, or for you everywhere else")
     @app_commands.guild_only()
     @app_commands.default_permissions(send_messages=True)
-    @app_commands.describe(mode="Left out, it is switched over")
+    @app_commands.describe(mode="Leave empty to toggle")
     @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
     async def verbose(self, interaction: discord.Interaction[Any], mode: str | None = None) -> None:
         text, in_thread = await defer_if_slow(interaction, self._switch(interaction, mode))
@@ -37,12 +37,18 @@ class Verbose(commands.Cog):
         if conversation is None:
             chosen = not default if mode is None else mode == ON
             await self._use_cases.people.set_verbose(reader, chosen)
-            text = say("From now on I show you my tool calls.") if chosen else say("I keep my tool calls to myself.")
+            text = (
+                say("From now on I'll show you how I look things up.")
+                if chosen
+                else say("I won't show you how I look things up.")
+            )
         else:
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
             await self._use_cases.conversations.show_calls(conversation.id, chosen)
             text = (
-                say("Tool calls are shown in this thread.") if chosen else say("Tool calls are hidden in this thread.")
+                say("This thread now shows how I look things up.")
+                if chosen
+                else say("This thread no longer shows how I look things up.")
             )
         return text, conversation is not None

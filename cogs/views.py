@@ -135,14 +135,12 @@ def assert_fresh(interaction: discord.Interaction[Any]) -> None:
     """
     asked = interaction.message
     if asked is not None and discord.utils.utcnow() - asked.created_at > VALID_FOR:
-        raise Refusal(speech_of(interaction)("I asked that a while ago. Please use the command again."))
+        raise Refusal(speech_of(interaction)("That question has expired. Please use the command again."))
 
 
 async def keep(interaction: discord.Interaction[Any], argument: str) -> None:
     """Do nothing, and say so."""
-    await interaction.response.edit_message(
-        content=speech_of(interaction)("Nothing was changed."), embed=None, view=None
-    )
+    await interaction.response.edit_message(content=speech_of(interaction)("Nothing changed."), embed=None, view=None)
 
 
 T = TypeVar("T")

@@ -56,7 +56,7 @@ class AnswerButtons:
         say, live = speech_of(interaction), self._live.get(turn_id)
         seen = live is not None and await defer_if_slow(interaction, within_reach(interaction, live.conversation))
         if live is None or not seen or live.screen.ending is not None:
-            raise Refusal(say("This answer is not being written any more."))
+            raise Refusal(say("This answer is already finished."))
         _refuse_others(interaction, live.conversation, live.askers, say)
         self._use_cases.chat.stop(live.conversation.id)
         if not interaction.response.is_done():
@@ -67,13 +67,13 @@ class AnswerButtons:
         turn_id, _, approval_id = argument.partition(":")
         say, live = speech_of(interaction), self._live.get(turn_id)
         if live is None:
-            raise Refusal(say("This is not waiting for an answer any more."))
+            raise Refusal(say("This no longer needs an answer."))
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         decision = self._use_cases.chat.decide(live.conversation.id, approval_id, reader, allowed=allowed)
         if decision is Decision.NOT_YOURS:
             raise Refusal(say("Only the person who asked can decide this."))
         if decision is Decision.GONE:
-            raise Refusal(say("This is not waiting for an answer any more."))
+            raise Refusal(say("This no longer needs an answer."))
         await interaction.response.defer()
 
     async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
@@ -81,7 +81,7 @@ class AnswerButtons:
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
-            raise Refusal(say("This question is being answered, or has its answer already."))
+            raise Refusal(say("This question is already being answered, or has been."))
         turn, conversation, messages = shown.turn, shown.conversation, shown.messages
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
@@ -94,7 +94,7 @@ class AnswerButtons:
         answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
-            raise Refusal(speech_of(interaction)("This question is being answered, or has its answer already."))
+            raise Refusal(speech_of(interaction)("This question is already being answered, or has been."))
         await take_away(interaction, answerable=answerable)
         self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
 
@@ -104,7 +104,7 @@ class AnswerButtons:
         turning = interaction.message is not None and interaction.message.flags.ephemeral
         shown = await defer_if_slow(interaction, self._shown(interaction, turn_id), thinking=not turning)
         if shown is None:
-            raise Refusal(say("This answer is not kept any more, and neither are its sources."))
+            raise Refusal(say("This answer and its sources are no longer stored."))
         citations = [citation for message in shown.messages for citation in message.citations]
         pages = source_pages(citations, say, read_to=await reach_of(interaction, shown.conversation))
         page = page_of(pages, number, size=1)
@@ -117,11 +117,11 @@ class AnswerButtons:
         say = speech_of(interaction)
         if str(interaction.user.id) != reader_id:
             who = f"<@{reader_id}>"
-            raise Refusal(say("Only {who} can confirm that. Set your own position with /progress.", who=who))
+            raise Refusal(say("Only {who} can confirm that. Set your own page with /progress.", who=who))
         await interaction.response.defer()
         shown = await self._shown(interaction, turn_id)
         if shown is None:
-            raise Refusal(say("This answer is not kept any more. Set your position with /progress."))
+            raise Refusal(say("This answer is no longer stored. Set your page with /progress."))
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
         position = await self._use_cases.positions.set_page(reader_id, book, page)
         line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
@@ -180,7 +180,7 @@ class ToolCallButtons:
         kept = (live.conversation, live.screen.calls, None) if live else await self._kept(press.turn_id)
         conversation, calls, depends_to = kept
         if conversation is None or not calls or not await within_reach(interaction, conversation):
-            raise Refusal(speech_of(interaction)("These tool calls are not kept any more."))
+            raise Refusal(speech_of(interaction)("These lookups are no longer stored."))
         if press.opens(calls):
             await self._refuse_beyond(interaction, conversation, depends_to, alone=press.wants_trace)
         return calls
@@ -201,11 +201,9 @@ class ToolCallButtons:
             people = [*await self._use_cases.transcripts.people(conversation.id), conversation.owner_id]
             depends_to = await self._use_cases.positions.lowest(people, book)
         if depends_to > mine:
-            raise Refusal(say("This shows more of the book than you have read. /progress says where you are."))
+            raise Refusal(say("This shows more of the book than you've read. /progress shows where you are."))
         if depends_to > common and not alone:
-            raise Refusal(
-                say("This shows more of the book than everybody here has read. “Full trace” shows it to you alone.")
-            )
+            raise Refusal(say("Somebody here hasn't read this far. “Full trace” shows it to you alone."))
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
         played = await self._use_cases.transcripts.played(turn_id)

@@ -21,25 +21,25 @@ def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
         case IntakeResult.UNREADABLE:
-            return say("I cannot read this message. Mention me in it, and Discord lets me.")
+            return say("I can't read this message. Mention me in it and I can.")
         case IntakeResult.FIRST_OVERHEARD:
-            return say("Several of you write here now, so from here on I answer when you mention me or reply to me.")
+            return say("There's more than one of you here now, so I'll answer when you mention me or reply to me.")
         case _:
             return ""
 
 
 def how_to_start(say: Speech) -> str:
     """To somebody who speaks to the bot where it has no book at hand."""
-    return say("To talk about a book, open a thread with /chat. /books list shows what is on the shelf.")
+    return say("To talk about a book, open a thread with /chat. /books list shows what's on the shelf.")
 
 
 def conversation_gone(say: Speech) -> str:
     """To somebody who writes in a thread of the bot's after its conversation has been erased."""
-    return say("The conversation of this thread is no longer kept, so nobody answers here. Open a new one with /chat.")
+    return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
 
 
 def in_private(say: Speech) -> str:
-    return say("I read books in servers, not in direct messages. Use /chat in a server that we share.")
+    return say("I don't answer direct messages yet. Use /chat in a server we share.")
 
 
 async def hint(message: discord.Message, text: str, buttons: Buttons = ()) -> None:
@@ -60,7 +60,7 @@ async def hint(message: discord.Message, text: str, buttons: Buttons = ()) -> No
 
 def _on_wordless(message: discord.Message, say: Speech) -> str:
     if any(PurePath(each.filename).suffix.lower() in BOOK_ENDINGS for each in message.attachments):
-        return say("I read text here. To put a book on the shelf, use /books add with the file.")
+        return say("I only read text here. To add a book, use /books add with the file.")
     if message.attachments or message.stickers:
-        return say("I read text only: please say in words what you would like to know.")
+        return say("I only read text. What would you like to know?")
     return say("What would you like to know about the book?")

@@ -160,7 +160,7 @@ class TurnPresenter:
         """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
         self._timer.cancel()
         if self._answer.message_ids:
-            note = self._say("-# ⏸ I am being restarted and begin this answer anew in a moment.")
+            note = self._say("-# ⏸ I'm restarting and will start this answer again in a moment.")
             await self._answer.settle("", note, self._stop)
 
     def _call_started(self, event: ToolCallStarted) -> None:
@@ -316,7 +316,7 @@ class Showing:
         """See a turn that has ended to its readers. False: it is to be tried again later."""
         delivery = await screen.settled()
         if delivery.state is DeliveryState.REFUSED:
-            text = place.say("⚠️ Discord does not take this answer. /conversations export has it.")
+            text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
             delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
         if not delivery.delivered:
             reason = place.obstacle or delivery.reason

@@ -49,7 +49,7 @@ def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False)
     lines = [say("-# ⏹ Stopped.")] if answer.stopped else []
     if has_hidden(answer.text):
         lines.append(say("-# I've hidden part of this answer: it seems to give away something you haven't read yet."))
-    lines += [say("-# ✂ I ran out of room here; ask me to go on.")] if answer.cut and not answer.stopped else []
+    lines += [say("-# ✂ I ran out of room. Ask me to go on.")] if answer.cut and not answer.stopped else []
     return "\n".join([*lines, *(_uncited_lines(answer.uncited, say) if verbose else ())])
 
 
@@ -67,11 +67,10 @@ def failure_note(failure: TurnFailed, sentence: str = "") -> str:
 
 def with_offer(note: str, offer: str, say: Say = in_english) -> str:
     """A failure's note and, where the model stayed away, what stands in the book about the question."""
-    return (
-        f"{note}\n\n{say('Meanwhile, this is what stands in the book:')}\n\n{render(with_covers(offer))}"
-        if offer
-        else note
-    )
+    if not offer:
+        return note
+    lead = say("Meanwhile, here's what the book says:")
+    return f"{note}\n\n{lead}\n\n{render(with_covers(offer))}"
 
 
 def with_note(text: str, note: str) -> str:
@@ -97,7 +96,7 @@ def source_pages(
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
     entries = dict.fromkeys(map(_source, within))
     if beyond := len({*citations}) - len({*within}):
-        entries[say("-# Left out, as it lies further on than you have read: {count}", count=beyond)] = None
+        entries[say("-# {count} more from further on than you've read", count=beyond)] = None
     pages: list[str] = []
     for entry in entries:
         joined = f"{pages[-1]}\n\n{entry}" if pages else entry

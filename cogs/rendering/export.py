@@ -81,7 +81,7 @@ def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_englis
             is_answer = message.role is MessageRole.ASSISTANT
             shown.append(replace(message, content=redacted(message.content)) if is_answer else message)
         elif is_said(message):
-            left_out = say("(Left out: this answer was given when more of the book was open than you have read.)")
+            left_out = say("(Left out: this answer covers more of the book than you've read.)")
             shown.append(replace(message, content=left_out, citations=()))
     return shown
 

@@ -363,7 +363,7 @@ def _block(title: str, language: str, text: str, room: int, say: Say) -> str:
 
 
 def _cut_note(count: int, say: Say) -> str:
-    return "\n" + say("-# … {count} more characters, in the full trace", count=f"{count:,}")
+    return "\n" + say("-# … {count} more characters in the full trace", count=f"{count:,}")
 
 
 def _buttons(

@@ -108,7 +108,7 @@ class TestSight:
         await _delete(stage, thread)
         lines = await listed(stage, stage.ben)
         assert "Old talk" in lines
-        assert "its thread is gone, /chat opens another" in lines
+        assert "its thread is gone; /chat opens a new one" in lines
 
     async def test_a_private_one_whose_thread_is_gone_to_its_owner_alone(self, stage: Stage) -> None:
         thread = await stage.chat(await stage.book(), private=True, title="Secret")

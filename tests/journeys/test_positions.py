@@ -66,7 +66,7 @@ async def test_unset_begun_and_finished_are_told_apart(tmp_path: Path) -> None:
         "You have not said how far you have read, so the whole book is open.",
         "You have read to page 2 (in “II. The Lamp”); nothing beyond it is told.",
         "You have finished the book, so all of it is open.",
-        "You have not begun to read, so nothing is told yet.",
+        "You haven't started reading, so I won't reveal anything yet.",
     ]
 
 

@@ -40,7 +40,7 @@ async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins
     assert await ann.after(QUESTION) == [card, answer]
 
     await ann.command("verbose")
-    await ann.sees("Tool calls are hidden in this thread.")
+    await ann.sees("This thread no longer shows how I look things up.")
     await ann.write("Who is Varley?")
     [uncarded] = await ann.after("Who is Varley?")
     assert "p. " in uncarded

@@ -187,7 +187,7 @@ async def test_no_network_is_a_sentence_and_an_exit_code(terminal: Terminal) -> 
     assert ran.code != 0
     assert "Traceback" not in ran.out + ran.err
     assert "Anthropic could not be reached" in ran.out
-    assert "p. " in ran.out.partition("Meanwhile, this is what stands in the book:")[2]
+    assert "p. " in ran.out.partition("Meanwhile, here's what the book says:")[2]
     assert ran.err == ""
 
 

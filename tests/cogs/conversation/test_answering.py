@@ -215,7 +215,7 @@ async def test_when_the_model_stays_away_the_book_speaks_and_the_question_may_be
     [told] = room.replies()
     failure, meanwhile, *book = told.content.split("\n\n")
     assert failure == f"⚠️ {BUSY.message}"
-    assert meanwhile == "Meanwhile, this is what stands in the book:"
+    assert meanwhile == "Meanwhile, here's what the book says:"
     assert book == ["“It was Hobb who had put the lamp out.” (p. 3)"]
     room.model.say("Hobb did.")
     await room.ann.click(told, label="Retry")

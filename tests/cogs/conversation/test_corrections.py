@@ -21,7 +21,7 @@ async def being_answered(room: Scene, *questions: str) -> list[Message]:
     while len(await room.history()) < len(questions) + 1:
         await asyncio.sleep(0.01)
     before.set()
-    await room.until(lambda: room.said() and room.said()[-1].startswith(LONG[:60]))
+    await room.until(lambda: room.said() and room.said()[-1].startswith(LONG[:40]))
     return said
 
 

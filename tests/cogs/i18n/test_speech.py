@@ -10,8 +10,8 @@ ENGLISH = speech_for(discord.Locale.british_english)
 
 
 def test_a_text_is_said_in_the_readers_language() -> None:
-    assert GERMAN("“{title}” is deleted.", title="Alice") == "„Alice“ ist gelöscht."
-    assert ENGLISH("“{title}” is deleted.", title="Alice") == "“Alice” is deleted."
+    assert GERMAN("Deleted “{title}”.", title="Alice") == "„Alice“ ist gelöscht."
+    assert ENGLISH("Deleted “{title}”.", title="Alice") == "“Alice” is deleted."
 
 
 def test_a_language_without_a_catalogue_is_english() -> None:
@@ -19,7 +19,7 @@ def test_a_language_without_a_catalogue_is_english() -> None:
 
 
 def test_values_are_never_taken_for_placeholders() -> None:
-    assert ENGLISH("“{title}” is deleted.", title="{0} {title}") == "“{0} {title}” is deleted."
+    assert ENGLISH("Deleted “{title}”.", title="{0} {title}") == "“{0} {title}” is deleted."
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:
