@@ -222,7 +222,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
             ("This permanently deletes {number} conversations, their messages, and how far each reader has read."),
         )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
-        view = confirmation("book-remove", found.id, say("Remove"), say)
+        view = confirmation("book-remove", found.id, say("Remove it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
     async def _remove(self, interaction: discord.Interaction[Any], book_id: str) -> None:

@@ -19,6 +19,7 @@ INK = discord.Colour(0x2F4B66)
 
 TITLE_LENGTH = 256
 DESCRIPTION_LENGTH = 4096
+CENT = 0.01
 MICRODOLLARS = 1_000_000
 SHOWN_CHAPTERS = 30
 """Lines of a table of contents that are shown before the rest is only counted."""
@@ -169,12 +170,16 @@ def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
 
 
 def usage_line(total: UsageTotal, say: Speech) -> str:
-    """Tokens and what they cost, in US dollars."""
-    tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")
-    asked = say.counted(total.requests, "{number:,} request", "{number:,} requests")
-    cost = say("${cost:,.2f}", cost=total.cost_microdollars / MICRODOLLARS)
+    """Tokens and what they cost, in US dollars; nothing of cost where there is none."""
+    parts = [
+        say.counted(total.tokens, "{number:,} token", "{number:,} tokens"),
+        say.counted(total.requests, "{number:,} request", "{number:,} requests"),
+    ]
+    cost = total.cost_microdollars / MICRODOLLARS
+    if cost:
+        parts.append(say("${cost:,.2f}", cost=cost) if cost >= CENT else say("less than $0.01"))
     if total.unpriced:
-        cost += " " + say.counted(
-            total.unpriced, "+ {number} request of unknown cost", "+ {number} requests of unknown cost"
+        parts.append(
+            say.counted(total.unpriced, "{number} request of unknown cost", "{number} requests of unknown cost")
         )
-    return f"{tokens} · {asked} · {cost}"
+    return " · ".join(parts)

@@ -85,7 +85,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
             "This permanently deletes {number} messages and the thread.",
         )
         question = say("Delete “{title}”?", title=plain(found.title))
-        view = confirmation("talk-delete", found.id, say("Delete"), say)
+        view = confirmation("talk-delete", found.id, say("Delete it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
 
     @app_commands.command(description="Download a conversation as a file, with its citations")

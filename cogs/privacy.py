@@ -40,7 +40,7 @@ class Privacy(commands.Cog):
             provider=self._use_cases.facts.provider,
         )
         view = row(
-            action_button("privacy-export", "", label=say("Download my data")),
+            action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
         )
         await interaction.response.send_message(text, view=view, ephemeral=True)

@@ -40,10 +40,7 @@ class Usage(commands.Cog):
             card.add_field(name=say("Left today"), value=left, inline=False)
         if interaction.permissions.manage_guild:
             await self._add_guild(card, interaction, midnight, lately)
-        card.set_footer(
-            text=f"{self._use_cases.facts.provider} {self._use_cases.facts.model} · "
-            + say("days start at midnight UTC")
-        )
+        card.set_footer(text=f"{self._use_cases.facts.model} · " + say("days start at midnight UTC"))
         return card
 
     async def _add_guild(

@@ -45,7 +45,7 @@ def move_buttons(turn_id: str, proposals: Iterable[PositionProposed], say: Say) 
         button
         for each in proposals
         for button in _button(
-            MOVE, f"{turn_id}:{each.reader_id}:{each.page}", say("I'm at page {page}", page=each.page)
+            MOVE, f"{turn_id}:{each.reader_id}:{each.page}", say("I have read to page {page}", page=each.page)
         )
     )
 

@@ -174,6 +174,8 @@ class TurnRunner:
     ) -> None:
         draft.turn = replace(draft.turn, error=code)
         try:
+            if draft.answer:
+                _emit_text(await draft.answer.finish(), emit)  # what was held back, as it might have become a reference
             await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
         except MarginaliaError as error:  # the disk, mostly: the next start finds the turn running and takes it back
             message = error.message

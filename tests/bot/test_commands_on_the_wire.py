@@ -66,7 +66,7 @@ async def test_a_book_is_added_talked_about_and_removed(double: DiscordDouble, b
     asked = await ann.slash("books remove", book=book["value"])
     await answered(double, asked)
     await ann.click(asked.message, label="Remove it")
-    await double.until(lambda: "off the shelf" in asked.text)
+    await double.until(lambda: "from the shelf" in asked.text)
 
 
 async def test_progress_is_shown_while_a_book_is_read(double: DiscordDouble, bot: Online) -> None:
@@ -108,7 +108,7 @@ async def test_a_file_that_discord_does_not_hand_out(double: DiscordDouble, bot:
     file = double.file("whistle.md", TALE)
     double.world.attachments.pop(file.id)
     refused = await double.user("ann").slash("books add", file=file)
-    await double.until(lambda: "did not hand out the file" in refused.text)
+    await double.until(lambda: "couldn't download the file" in refused.text)
 
 
 async def test_a_command_that_a_resume_replays_is_done_once(double: DiscordDouble, bot: Online) -> None:

@@ -31,10 +31,10 @@ def test_estimated_pages_are_said_to_be_so() -> None:
 @pytest.mark.parametrize(
     ("estimated", "say", "in_contents", "in_position"),
     [
-        (False, SAY, "Dusk · p. 1", "read to page 1:"),
-        (True, SAY, "Dusk · about p. 1", "read to about page 1:"),
-        (False, GERMAN, "Dusk · S. 1", "bis Seite 1 gelesen:"),
-        (True, GERMAN, "Dusk · etwa S. 1", "bis etwa Seite 1 gelesen:"),
+        (False, SAY, "Dusk · p. 1", "at page 1."),
+        (True, SAY, "Dusk · about p. 1", "at about page 1."),
+        (False, GERMAN, "Dusk · S. 1", "auf Seite 1."),
+        (True, GERMAN, "Dusk · etwa S. 1", "etwa auf Seite 1."),
     ],
 )
 def test_a_page_that_is_estimated_is_named_as_such(
@@ -48,8 +48,8 @@ def test_a_page_that_is_estimated_is_named_as_such(
 def test_a_book_whose_file_is_missing_says_what_to_do() -> None:
     book = a_book(status=BookStatus.MISSING)
     card = embed_text(book_card(book, [], [], book.length, SAY))
-    assert "please add it again" in card
-    assert "No chapters could be made out" in card
+    assert "please add the book again" in card
+    assert "I found no chapters" in card
 
 
 def test_a_long_table_of_contents_is_counted_out() -> None:

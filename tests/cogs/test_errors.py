@@ -31,13 +31,13 @@ def response(status: int) -> Any:
         (BookError(BookErrorCode.TOO_LARGE, "Too large."), "Too large."),
         (app_commands.MissingPermissions(["manage_threads"]), "For this you need: “Manage Threads”."),
         (app_commands.MissingPermissions(["ban_members"]), "For this you need: “Ban Members”."),
-        (app_commands.BotMissingPermissions(["embed_links"]), "I lack permissions here: “Embed Links”."),
+        (app_commands.BotMissingPermissions(["embed_links"]), "I'm missing permissions here: “Embed Links”."),
         (app_commands.NoPrivateMessage(), "Use this in a server"),
         (app_commands.CheckFailure(), "You can't use this command here."),
         (app_commands.CommandNotFound("old", []), "This command has changed."),
-        (discord.RateLimited(61.0), "Discord asks me to wait 61 seconds"),
-        (discord.Forbidden(response(403), "no"), "a permission is missing"),
-        (discord.DiscordServerError(response(502), "no"), "Discord has trouble"),
+        (discord.RateLimited(61.0), "Discord wants me to wait 61 seconds"),
+        (discord.Forbidden(response(403), "no"), "I'm missing a permission"),
+        (discord.DiscordServerError(response(502), "no"), "Discord is having trouble"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
@@ -78,7 +78,7 @@ async def test_a_button_that_breaks_says_so(stage: Stage, caplog: pytest.LogCapt
     shown = await stage.ann.slash(stage.channel, "privacy")
     await stage.app.storage.close()
     assert shown.response
-    told = await stage.ann.click(shown.response, label="Download my data")
+    told = await stage.ann.click(shown.response, label="Give me a copy")
     assert told.ephemeral
     assert "Traceback" not in text_of(told)
     assert text_of(told).strip()
@@ -90,7 +90,7 @@ async def test_a_button_of_an_older_version_says_so(stage: Stage) -> None:
     stage.bot.remove_dynamic_items(*stage.bot.handled)
     stage.bot.add_dynamic_items(on_stale_press([]))
     assert shown.response
-    told = await stage.ann.click(shown.response, label="Download my data")
+    told = await stage.ann.click(shown.response, label="Give me a copy")
     assert "from an older version" in text_of(told)
 
 

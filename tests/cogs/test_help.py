@@ -20,5 +20,5 @@ async def test_it_names_commands_that_exist(stage: Stage) -> None:
 
 
 def test_without_the_content_intent_it_says_so() -> None:
-    assert "I cannot read other messages here" in embed_text(help_card(ENGLISH, reads_messages=False))
+    assert "I can't read other messages" in embed_text(help_card(ENGLISH, reads_messages=False))
     assert "just write" in embed_text(help_card(ENGLISH, reads_messages=True))

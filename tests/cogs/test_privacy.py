@@ -24,7 +24,7 @@ async def erase(stage: Stage, shown: InteractionResult) -> str:
 async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
     shown = await asked(stage)
     assert "your messages go to the model (scripted)" in text_of(shown)
-    assert labels(shown) == ["Download my data", "Erase it all"]
+    assert labels(shown) == ["Give me a copy", "Erase it all"]
 
 
 async def test_a_copy_holds_what_i_wrote(stage: Stage) -> None:
@@ -32,7 +32,7 @@ async def test_a_copy_holds_what_i_wrote(stage: Stage) -> None:
     await stage.chat(await stage.book("Other"), stage.ben, message="Not mine")
     shown = await asked(stage)
     assert shown.response
-    given = await stage.ann.click(shown.response, label="Download my data")
+    given = await stage.ann.click(shown.response, label="Give me a copy")
     assert given.ephemeral
     [attachment] = (given.followups[0] if given.followups else given.response).attachments  # type: ignore[union-attr]
     kept = json.loads(await attachment.read())

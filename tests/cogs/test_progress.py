@@ -18,13 +18,13 @@ async def test_without_options_it_is_shown(stage: Stage) -> None:
     shown = await stage.ann.slash(stage.channel, "progress", book=book.id)
     assert shown.ephemeral
     assert "The Dark Lamp" in text_of(shown)
-    assert "You have not said how far you have read" in text_of(shown)
+    assert "You haven't told me how far you've read" in text_of(shown)
 
 
 async def test_a_page_is_read_to_its_end(stage: Stage) -> None:
     book = await stage.book()
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, page="2")
-    assert "You have read to page 2: nothing beyond it is told." in text_of(told)
+    assert "You're at page 2. I won't reveal anything after it." in text_of(told)
     pages = await (await stage.app.shelf.open(book)).pages()
     assert await position(stage, book) == ReadingPosition(PositionState.READING, pages[1].end)
 
@@ -40,10 +40,10 @@ async def test_a_chapter_is_read_to_its_end(stage: Stage) -> None:
 async def test_finished_and_unset_are_states_of_their_own(stage: Stage) -> None:
     book = await stage.book()
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, finished=True)
-    assert "You have finished it" in text_of(told)
+    assert "You've finished it" in text_of(told)
     assert (await position(stage, book)).state is PositionState.FINISHED
     told = await stage.ann.slash(stage.channel, "progress", book=book.id, clear=True)
-    assert "You have not said" in text_of(told)
+    assert "You haven't told me" in text_of(told)
     assert await position(stage, book) == ReadingPosition()
 
 

@@ -10,7 +10,7 @@ async def default(stage: Stage) -> bool | None:
 async def test_elsewhere_it_is_the_readers_default(stage: Stage) -> None:
     told = await stage.ann.slash(stage.channel, "verbose", mode="on")
     assert told.ephemeral
-    assert "show you my tool calls" in text_of(told)
+    assert "show you how I look things up" in text_of(told)
     assert await default(stage) is True
     await stage.ann.slash(stage.channel, "verbose", mode="off")
     assert await default(stage) is False
@@ -27,7 +27,7 @@ async def test_in_a_thread_it_is_for_the_conversation_and_everybody_is_told(stag
     thread = await stage.chat(await stage.book())
     told = await stage.ann.slash(thread, "verbose", mode="on")
     assert not told.ephemeral
-    assert "shown in this thread" in text_of(told)
+    assert "This thread now shows" in text_of(told)
     assert (await stage.conversation(thread)).verbose is True
     assert await default(stage) is None
 

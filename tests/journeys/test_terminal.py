@@ -135,7 +135,7 @@ async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> Non
     ran = await terminal.run("chat", str(path), stdin=lines)
     first, rest = ran.out.split("› /progress chapter 2")
     second, third = rest.split("› /progress finished")
-    assert "You have not said how far you have read" in first
+    assert "You haven't told me how far you've read" in first
     assert "You have read to about page 1" in second
     assert "Lucian" not in second
     assert "This book has no page '99'" in second

@@ -240,7 +240,7 @@ class TestWithoutTheContentIntent:
             assert not state.bot.intents.message_content
             await registered(double)
             told = await double.user("ann").slash("help")
-            assert "I cannot read other messages here" in told.text
+            assert "I can't read other messages" in told.text
         assert "Message Content Intent" in caplog.text
         assert "Privileged Gateway Intents" in caplog.text
 

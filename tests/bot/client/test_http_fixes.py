@@ -44,7 +44,7 @@ async def test_a_connection_that_stays_broken_is_given_up(tmp_path: Path, caplog
                 await room.prepare()
                 double.drop(ORIGINAL, times=3)
                 listed = await room.ann.slash("conversations list")
-                await room.until(lambda: "Discord has trouble" in listed.text)
+                await room.until(lambda: "Discord is having trouble" in listed.text)
     assert "unexpected error" not in caplog.text
 
 
@@ -60,7 +60,7 @@ async def test_a_thread_is_opened_renamed_and_deleted_over_a_broken_line(tmp_pat
                 assert len(double.threads()) == 2
                 double.drop("PATCH /channels/{channel}", took_effect=took_effect)
                 renamed = await room.ann.slash("conversations rename", channel=thread, title="Over a good one")
-                await room.until(lambda: "It is called" in renamed.text)
+                await room.until(lambda: "It's now called" in renamed.text)
                 assert thread.name == "Over a good one"
                 asked = await room.ann.slash("conversations delete", channel=thread)
                 await room.until(lambda: asked.messages)

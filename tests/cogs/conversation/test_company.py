@@ -116,7 +116,7 @@ async def test_a_thread_that_has_lost_its_conversation_says_so_once(
     await room.app.storage.conversations.delete((await room.conversation()).id)
     await room.ann.say(room.thread, "Who?")
     await room.until(lambda: len(room.said()) == 1)
-    assert "Open a new one with /chat" in room.said()[0]
+    assert "Start a new one with /chat" in room.said()[0]
     await room.ann.say(room.thread, "Never mind, Ben and I talk here.")
     other = await room.chat(await room.book())
     await room.ann.say(other, "Who?")
@@ -133,14 +133,14 @@ async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene
 
 async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
     said = await room.ann.direct("Hello?")
-    await room.until(lambda: "not in direct messages" in "".join(room.said(said.channel)))
+    await room.until(lambda: "don't answer direct messages" in "".join(room.said(said.channel)))
 
 
 @pytest.mark.parametrize(
     ("filename", "expected"),
     [
         ("novel.epub", "use /books add"),
-        ("holiday.jpg", "I read text only"),
+        ("holiday.jpg", "I only read text"),
         ("", "What would you like to know"),
     ],
 )

@@ -230,7 +230,7 @@ async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene, lo
     pressed = await room.ann.click(failed, label="Retry")
     await room.until(lambda: pressed.messages)
     assert pressed.ephemeral
-    assert "What I have to say is kept" in pressed.text
+    assert "I'll post my answer" in pressed.text
     assert named in pressed.text
     let_speak(room, lost)
     await room.until_said("It was Hobb.")
@@ -253,7 +253,7 @@ async def test_whoever_asks_with_a_command_is_told_why_no_answer_comes(room: Sce
     room.model.say("It was Hobb.")
     known = {thread.id for thread in room.double.threads()}
     asked = await room.ann.slash("chat", book=(await room.book()).id, title="More", message="Who?")
-    await room.until(lambda: "What I have to say is kept" in asked.text)
+    await room.until(lambda: "I'll post my answer" in asked.text)
     [opened] = [thread for thread in room.double.threads() if thread.id not in known]
     await room.until_said("", "It was Hobb.", thread=opened)
     await room.until_delivered(thread=opened)

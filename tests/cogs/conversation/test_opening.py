@@ -96,7 +96,7 @@ async def test_who_gave_a_command_that_a_stop_cuts_short_is_told(
         monkeypatch.setattr(room.app.shelf._reader, "read", endless, raising=False)
         adding = await room.ann.slash("books add", file=double.file("lamp.txt", b"It was dark."))
         await begun.wait()
-    assert "I am being restarted and could not finish this." in adding.text
+    assert "I'm restarting and couldn't finish this." in adding.text
 
 
 async def test_a_command_that_is_nearly_done_is_let_finish(double: DiscordDouble, tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ COMMANDS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("conversations list", {}, "Talk"),
     ("conversations create", {"book": "The Dark Lamp"}, "Your conversation about"),
     ("conversations export", {"conversation": "Talk"}, ""),
-    ("chat", {"book": "The Dark Lamp"}, "You have talked about"),
+    ("chat", {"book": "The Dark Lamp"}, "You've talked about"),
     ("chat", {"book": "The Dark Lamp", "title": "Another"}, "Your conversation about"),
-    ("chat", {"book": "The Dark Lamp", "conversation": "Talk"}, "goes on here"),
+    ("chat", {"book": "The Dark Lamp", "conversation": "Talk"}, "continues here"),
     ("verbose", {"mode": "on"}, "From now on"),
-    ("progress", {"book": "The Dark Lamp"}, "the whole book is open"),
+    ("progress", {"book": "The Dark Lamp"}, "the whole book"),
     ("usage", {}, "You, today"),
 )
 

@@ -43,7 +43,7 @@ async def test_the_button_sets_the_position_and_goes(room: Scene) -> None:
     assert await position(room, room.ann) == ReadingPosition()
     pressed = await press(room, room.ann, reply, LABEL)
     assert pressed.ephemeral
-    assert "You have read to page 2: nothing beyond it is told." in pressed.text
+    assert "You're at page 2. I won't reveal anything after it." in pressed.text
     assert await position(room, room.ann) == ReadingPosition(PositionState.READING, await end_of_page(room, 2))
     assert reply.buttons == []
 

@@ -60,4 +60,4 @@ async def test_an_answer_that_is_gone_says_so(room: Scene) -> None:
     await room.app.storage.conversations.delete((await room.conversation()).id)
     pressed = await room.ann.click(room.replies()[0], label="Sources")
     assert pressed.ephemeral
-    assert "not kept any more" in pressed.text
+    assert "no longer stored" in pressed.text

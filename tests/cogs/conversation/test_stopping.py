@@ -69,4 +69,4 @@ async def test_a_button_of_before_says_that_it_is_over(room: Scene) -> None:
     await room.ann.click(shown, label="Stop")
     await room.until_delivered()
     shown.components = components
-    assert "not being written any more" in await refusal(room, await room.ann.click(shown, label="Stop"))
+    assert "already finished" in await refusal(room, await room.ann.click(shown, label="Stop"))

@@ -15,7 +15,7 @@ def searches(count: int) -> ChatResponse:
 
 async def verbose(room: Scene) -> None:
     switched = await room.ann.slash("verbose", channel=room.thread, mode="on")
-    assert "Tool calls are shown" in switched.text
+    assert "now shows how I look things up" in switched.text
 
 
 def shown(room: Scene) -> tuple[Message, Message]:
@@ -124,7 +124,7 @@ async def test_a_trace_that_is_gone_says_so(room: Scene) -> None:
     await room.app.storage.conversations.delete((await room.conversation()).id)
     pressed = await room.ann.click(card, label="▸ 1")
     assert pressed.ephemeral
-    assert "not kept any more" in pressed.text
+    assert "no longer stored" in pressed.text
 
 
 async def test_verbose_off_leaves_nothing_but_the_answer(room: Scene) -> None:

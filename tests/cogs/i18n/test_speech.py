@@ -11,7 +11,7 @@ ENGLISH = speech_for(discord.Locale.british_english)
 
 def test_a_text_is_said_in_the_readers_language() -> None:
     assert GERMAN("Deleted “{title}”.", title="Alice") == "„Alice“ ist gelöscht."
-    assert ENGLISH("Deleted “{title}”.", title="Alice") == "“Alice” is deleted."
+    assert ENGLISH("Deleted “{title}”.", title="Alice") == "Deleted “Alice”."
 
 
 def test_a_language_without_a_catalogue_is_english() -> None:
@@ -19,7 +19,7 @@ def test_a_language_without_a_catalogue_is_english() -> None:
 
 
 def test_values_are_never_taken_for_placeholders() -> None:
-    assert ENGLISH("Deleted “{title}”.", title="{0} {title}") == "“{0} {title}” is deleted."
+    assert ENGLISH("Deleted “{title}”.", title="{0} {title}") == "Deleted “{0} {title}”."
 
 
 def test_numbers_are_written_as_the_language_writes_them() -> None:

@@ -129,7 +129,7 @@ def test_a_running_call_says_so() -> None:
 def test_what_is_cut_says_how_much_is_missing() -> None:
     card = render_card(TURN, [call(content="x" * 50_000)], CardState().toggled(1))
     shown = card.embeds[0].description
-    missing = re.search(r"… ([\d,]+) more characters, in the full trace", shown)
+    missing = re.search(r"… ([\d,]+) more characters in the full trace", shown)
     assert missing
     assert shown.count("x") + int(missing[1].replace(",", "")) == 50_000
 
