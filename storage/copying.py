@@ -5,7 +5,7 @@ from graphlib import TopologicalSorter
 
 from domain.errors import StorageError, StorageErrorCode
 from storage import Storage
-from storage.sql.database import CopyableDatabase, Table, Transaction, Value
+from storage.sql.database import CopyableDatabase, TableShape, Transaction, Value
 from storage.sql.rows import listed, marks
 
 PAGE = 500
@@ -45,7 +45,7 @@ async def copy_database(source: Storage, target: Storage, report: Report) -> dic
     return counts
 
 
-async def _refuse_full(database: CopyableDatabase, tables: Mapping[str, Table]) -> None:
+async def _refuse_full(database: CopyableDatabase, tables: Mapping[str, TableShape]) -> None:
     for name in tables:
         if await _count(database, name):
             raise StorageError(

@@ -23,7 +23,7 @@ from psycopg_pool import AsyncConnectionPool
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.postgres.schema import migrate, shipped_migrations
-from storage.sql.database import Result, Row, Table, Transaction, Value
+from storage.sql.database import Result, Row, TableShape, Transaction, Value
 from storage.sql.schema import Migration
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
@@ -228,7 +228,7 @@ class PostgresDatabase:
             "A PostgreSQL database is copied by its own tools: use pg_dump, as docs/operations.md shows.",
         )
 
-    async def tables(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, TableShape]:
         """As storage.sql.database.CopyableDatabase says."""
         columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         parents = defaultdict[str, set[str]](set)
@@ -239,7 +239,7 @@ class PostgresDatabase:
         for row in await self.read(_PARENTS):
             parents[row["table_name"]].add(row["parent"])
         return {
-            name: Table(
+            name: TableShape(
                 tuple(column for column in named if column != "rowid"),
                 ("rowid",) if "rowid" in named else tuple(keys[name]),
                 frozenset(parents[name]),

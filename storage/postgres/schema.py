@@ -1,17 +1,14 @@
 """Migrations of PostgreSQL, numbered as SQLite's, each in a transaction; several nodes may apply them at once."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sql.database import Transaction, Value
+from storage.sql.database import Result, Transaction, Value
 from storage.sql.rows import time_to_text
 from storage.sql.schema import Migration, migrations_in
-
-if TYPE_CHECKING:
-    from storage.postgres.database import PostgresDatabase
 
 _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
@@ -25,13 +22,24 @@ INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CO
 """
 
 
+class MigratableDatabase(Protocol):
+    """The part of a database that migrations need."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def atomically(
+        self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
+    ) -> Result: ...
+
+
 @cache
 def shipped_migrations() -> tuple[Migration, ...]:
     """The migrations that come with the program, oldest first."""
     return migrations_in("storage.postgres")
 
 
-async def migrate(database: "PostgresDatabase", migrations: Sequence[Migration]) -> None:
+async def migrate(database: MigratableDatabase, migrations: Sequence[Migration]) -> None:
     """Bring a database up to the newest of the migrations.
 
     Raises:
@@ -63,7 +71,7 @@ async def _current_version(transaction: Transaction, name: str) -> int:
     return int(rows[0]["version"])
 
 
-async def _apply(database: "PostgresDatabase", migration: Migration) -> None:
+async def _apply(database: MigratableDatabase, migration: Migration) -> None:
     async def apply(transaction: Transaction) -> None:
         record: list[Value] = [migration.version, migration.name, time_to_text(datetime.now(UTC))]
         if await transaction.run(_RECORD, record):

@@ -69,7 +69,7 @@ class Database(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableShape:
     """A table: its columns, the columns by which its rows are in the order of writing, the tables it refers to."""
 
     columns: tuple[str, ...]
@@ -80,7 +80,7 @@ class Table:
 class CopyableDatabase(Database, Protocol):
     """A database of which all can be copied, into one of another kind."""
 
-    async def tables(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, TableShape]:
         """Every table that holds something of the program's, by its name."""
         ...
 

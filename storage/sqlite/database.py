@@ -8,7 +8,7 @@ from typing import IO
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Result, Row, Table, Transaction, Value
+from storage.sql.database import Result, Row, TableShape, Transaction, Value
 from storage.sql.schema import Migration
 from storage.sqlite.connection import Connection
 from storage.sqlite.files import claimed, make_folder_for, replacing, same_file
@@ -174,18 +174,18 @@ class SQLiteDatabase:
         async with self._turn:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
 
-    async def tables(self) -> dict[str, Table]:
+    async def tables(self) -> dict[str, TableShape]:
         """As storage.sql.database.CopyableDatabase says."""
         listed = await self.read("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
         names = {row["name"]: bool(row["wr"]) for row in listed if not row["name"].startswith("sqlite_")}
         del names["schema_migrations"]
         return {name: await self._table(name, without_rowid) for name, without_rowid in names.items()}
 
-    async def _table(self, name: str, without_rowid: bool) -> Table:
+    async def _table(self, name: str, without_rowid: bool) -> TableShape:
         columns = await self.read("SELECT name, pk FROM pragma_table_info(?)", [name])
         parents = await self.read('SELECT "table" AS parent FROM pragma_foreign_key_list(?)', [name])
         key = sorted((row["pk"], row["name"]) for row in columns if row["pk"])
-        return Table(
+        return TableShape(
             tuple(row["name"] for row in columns),
             tuple(column for _, column in key) if without_rowid else ("rowid",),
             frozenset(row["parent"] for row in parents),
