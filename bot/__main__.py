@@ -32,7 +32,7 @@ app.command()(migrate.migrate)
 
 @app.callback(invoke_without_command=True)
 def options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and leave")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit")] = False,
 ) -> None:
     if version:
         console.print(f"Marginalia {installed_version('marginalia')}")

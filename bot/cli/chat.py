@@ -33,7 +33,7 @@ def chat(
     conversation: Annotated[str | None, typer.Option(help="Go on with the conversation of this id")] = None,
     new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
     verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show the model's tool calls")] = None,
-    page: Annotated[str | None, typer.Option(help="The page you have read to; nothing beyond it is told")] = None,
+    page: Annotated[str | None, typer.Option(help="The page you're on; nothing after it is revealed")] = None,
     chapter: Annotated[str | None, typer.Option(help="The chapter you have read to, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
 ) -> None:

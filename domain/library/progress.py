@@ -132,13 +132,13 @@ class ManagePositions:
         position = await self.get(reader_id, book)
         match position.state:
             case PositionState.READING if not position.read_to:
-                return "You have not begun to read, so nothing is told yet."
+                return "You haven't started reading, so I won't reveal anything yet."
             case PositionState.UNSET:
-                return "You have not said how far you have read, so the whole book is open."
+                return "You haven't told me how far you've read, so I may talk about the whole book."
             case PositionState.FINISHED:
-                return "You have finished the book, so all of it is open."
+                return "You've finished the book, so I may talk about all of it."
             case PositionState.READING:
-                return f"You have read to {await self._place(book, position.read_to)}; nothing beyond it is told."
+                return f"You're at {await self._place(book, position.read_to)}. I won't reveal anything after it."
 
     async def _place(self, book: Book, read_to: int) -> str:
         file = await self._files.open(book)

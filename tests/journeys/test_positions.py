@@ -63,9 +63,9 @@ async def test_unset_begun_and_finished_are_told_apart(tmp_path: Path) -> None:
         await room.storage.readers.set_position(ANN.id, room.book.id, ReadingPosition(PositionState.READING, 0))
         told.append(await manage.describe(ANN.id, room.book))
     assert told == [
-        "You have not said how far you have read, so the whole book is open.",
-        "You have read to page 2 (in “II. The Lamp”); nothing beyond it is told.",
-        "You have finished the book, so all of it is open.",
+        "You haven't told me how far you've read, so I may talk about the whole book.",
+        "You're at page 2 (in “II. The Lamp”). I won't reveal anything after it.",
+        "You've finished the book, so I may talk about all of it.",
         "You haven't started reading, so I won't reveal anything yet.",
     ]
 

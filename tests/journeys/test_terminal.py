@@ -136,7 +136,7 @@ async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> Non
     first, rest = ran.out.split("› /progress chapter 2")
     second, third = rest.split("› /progress finished")
     assert "You haven't told me how far you've read" in first
-    assert "You have read to about page 1" in second
+    assert "You're at about page 1" in second
     assert "Lucian" not in second
     assert "This book has no page '99'" in second
     assert "You have finished the book" in third
