@@ -250,8 +250,12 @@ def with_words(question: Question, others: Mapping[str, str]) -> Question:
     }
     if not changed:
         return question
-    names = frozenset(changed[name].stem if name in changed else name for name in question.names)
-    return replace(question, terms=tuple(changed.get(term.stem, term) for term in question.terms), names=names)
+    names, setting = (
+        frozenset(changed[each].stem if each in changed else each for each in stems)
+        for stems in (question.names, question.setting)
+    )
+    terms = tuple(changed.get(term.stem, term) for term in question.terms)
+    return replace(question, terms=terms, names=names, setting=setting)
 
 
 def kind_of(text: str, language: Language) -> QuestionKind:

@@ -35,6 +35,7 @@ async def talk(tmp_path: Path) -> AsyncIterator[Talk]:
         ("Who is Wilhelmina Taskr?", "Taskr", "Tasker", "Wilhelmina"),
         ("Who is Willhelmina?", "Willhelmina", "Wilhelmina", "Wilhelmina was the miller’s daughter."),
         ("Where did the doctor from Bermen die?", "Bermen", "Bremen", "The doctor died in Bremen that winter."),
+        ("Where was the bridge when Mr. Ahrns stayed?", "Ahrns", "Ahrens", "because the bridge was under water"),
     ],
 )
 async def test_a_name_is_found_for_all_its_spelling_errors(
