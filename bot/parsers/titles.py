@@ -126,6 +126,8 @@ _CREDITS = re.compile(
 )
 _BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
 _NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
+_NO_NAME_WORDS = "a an the of to from in on at for with and or my our your his her its this that notes"
+_NO_NAME = frozenset(_NO_NAME_WORDS.split())
 
 
 def read_title_page(front: str) -> tuple[str, str]:
@@ -142,7 +144,21 @@ def read_title_page(front: str) -> tuple[str, str]:
     if not front or not all(map(_fits_a_title_page, blocks)):
         return "", ""
     name = blocks[1].text if len(blocks) > 1 else ""
-    return calm(blocks[0].text), name if _NAME.fullmatch(name) and name != name.upper() else ""
+    is_name = _NAME.fullmatch(name) and name != name.upper() and _is_name(name)
+    return calm(blocks[0].text), name if is_name else ""
+
+
+def _is_name(text: str) -> bool:
+    """Whether some words may be a person's name: in capitals but for a "de" or "von", none of them a sentence's."""
+    words = text.split()
+    return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
+
+
+def _may_follow_by(text: str) -> bool:
+    """Whether what follows "by" may be a name: "by the sea we sat." begins a sentence."""
+    words = text.split()
+    begins = any(word[0].isupper() for word in words[:2])
+    return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
 
 
 def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
@@ -150,7 +166,7 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
         if not _fits_a_title_page(block):
             return None
         title = _title(blocks[:at])
-        if match := _BY_NAME.fullmatch(block.text):
+        if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
             return title, calm(match["name"])
         if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
             return title, calm(blocks[at + 1].text)

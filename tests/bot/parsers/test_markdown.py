@@ -1,5 +1,7 @@
 """Markdown is read as it looks when rendered."""
 
+import pytest
+
 from bot.parsers import markdown
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
@@ -46,3 +48,20 @@ def test_underlined_headings_and_tables() -> None:
     book = read(f"One\n===\n\n{prose(1)}\n\nTwo\n===\n\n| a | b |\n|---|---|\n| 1 | *2* |\n\n{prose(5)}")
     assert titles(book) == ["One", "Two"]
     assert "a | b\n\n1 | 2" in book.text
+
+
+@pytest.mark.parametrize(
+    ("line", "author"),
+    [
+        ("by Ann Author", "Ann Author"),
+        ("By the time the lamps were lit.", ""),
+        ("By Monday the ships had gone away.", ""),
+        ("A Short Introduction", ""),
+        ("Notes From The Field", ""),
+        ("Ann Author", "Ann Author"),
+    ],
+)
+def test_a_line_of_introduction_is_no_author(line: str, author: str) -> None:
+    text = f"# The Long Night\n\n{line}\n\n## One\n\n{prose(1)}\n\n## Two\n\n{prose(3)}"
+    book = check(markdown.read(text.encode(), "a.md"))
+    assert (book.title, book.author) == ("The Long Night", author)

@@ -33,3 +33,9 @@ def test_the_text_is_in_the_size_of_most_letters_not_of_most_lines() -> None:
     pages = [page("1", ["A"] * 10, size=18), page("2", ["and the keeper saw a light"], size=_SIZE + 0.01)]
     assert body_size(pages) == _SIZE
     assert body_size([]) == 0
+
+
+def test_words_cut_by_a_hyphen_of_their_own_are_joined_and_others_keep_theirs() -> None:
+    texts = ["a thing won\u2010", "derful and beau\xad", "tiful, in a gilt-", "edged book of ad\u2010", "ventures"]
+    [block] = lay_out([page("1", texts)], _SIZE).blocks
+    assert block.text == f"{MARK}a thing wonderful and beautiful, in a gilt-edged book of adventures"

@@ -1,10 +1,13 @@
 """Words that were cut at the ends of lines: whole again, with the hyphens that are the author's."""
 
+import ctypes
+from typing import ClassVar
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.pdf.text import SPLIT, mend_words
+from bot.parsers.pdf.text import SPLIT, LineReader, mend_words
 
 
 def mended(text: str, *others: str) -> str:
@@ -45,3 +48,31 @@ def test_nothing_but_hyphens_is_lost_or_added(texts: list[str]) -> None:
 def test_a_word_without_an_end_is_mended_like_any_other() -> None:
     endless = "a" * 1_000_000
     assert mended(f"{endless}1light|house") == f"{endless}1lighthouse"
+
+
+class _Drawn:
+    """PDFium's answer to where characters are: each as far to the left as its number says."""
+
+    class FS_RECTF(ctypes.Structure):
+        _fields_: ClassVar = [(name, ctypes.c_float) for name in ("left", "top", "right", "bottom")]
+
+    def __init__(self, lefts: list[float]) -> None:
+        self._lefts = lefts
+
+    def FPDFText_GetLooseCharBox(self, _page: object, index: int, box: "_Drawn.FS_RECTF") -> None:
+        box.left = self._lefts[index]
+
+
+@pytest.mark.parametrize(
+    ("extracted", "lefts", "read"),
+    [
+        ("نم", [10, 20], "من"),
+        ("من", [20, 10], "من"),
+        ("من قال", [50, 40, 0, 10, 20, 30], "من لاق"),
+        ("»من", [30, 20, 10], "«من"),
+        ("ص12", [30, 10, 20], "ص12"),
+        ("12 ص", [50, 60, 0, 10], "12 ص"),
+    ],
+)
+def test_words_of_arabic_are_read_as_they_are_drawn(extracted: str, lefts: list[float], read: str) -> None:
+    assert LineReader(_Drawn(lefts))._in_reading_order(None, 0, extracted) == read
