@@ -23,17 +23,23 @@ from bot.parsers.headings import (
 )
 from bot.parsers.text.blocks import Block, blocks_of, usual_gap
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
+from bot.parsers.text.titled import (
+    LONGEST_TITLE,
+    dated,
+    in_capitals,
+    is_date,
+    reads_as_title,
+    titles_in_capitals,
+    titles_set_apart,
+)
 from bot.parsers.titles import with_subtitle
 from domain.library.numerals import HAN, number_value
 
-_LONGEST_TITLE = 90
 _LONGEST_TITLE_IN_CAPITALS = 420
 _LONGEST_BARE_LABEL = 60
 _LONGEST_FIRST_WORDS = 72
 _FEWEST = 2
 _FEWEST_TITLES = 3
-_FEWEST_OF_MANY_STYLES = 6
-_SHORTEST_SECTION = 400
 _SHORTEST_NUMBERED_SECTION = 200
 _QUOTES = "\"“”'‘’«»„*[(-–—"
 _ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
@@ -42,12 +48,11 @@ _ALIKE = 0.75
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
-_EMPHASISED = re.compile(r"_[^_]*_")
 _PART_RANKS = (Rank.VOLUME, Rank.BOOK, Rank.PART)
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class _Candidate:
     """A line that may be a heading: where it stands, its label, and the number of its block."""
 
     heading: Heading
@@ -75,7 +80,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
         found = _bridged(text, blocks, labelled, listed)
         return _levelled(text, found)
-    inner = _numbered(text, blocks, labelled) or _dated(text, blocks)
+    inner = _numbered(text, blocks, labelled) or dated(text, blocks)
     stories = _stories_above(blocks, inner)
     apart = _not_within(listed, inner)
     if len(apart) >= _FEWEST_TITLES and (len(apart) >= len(inner) // 2 or stories):
@@ -83,7 +88,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
     elif stories:
         inner = stories
     if not inner:
-        titled = max((_capitals(text, blocks), _set_apart(text, blocks)), key=len)
+        titled = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
         inner = titled if len(titled) > len(ranked) else []
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
@@ -110,8 +115,8 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
 # --- labelled lines -------------------------------------------------------------------------------------------------
 
 
-def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
-    found: list[Candidate] = []
+def _candidates(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
+    found: list[_Candidate] = []
     for number, block in enumerate(blocks):
         if not block.lines:
             found += _lines_in_prose(text, block, number)
@@ -120,7 +125,7 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
     return found
 
 
-def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
+def _candidates_of(text: str, block: Block, number: int) -> list[_Candidate]:
     """The heading a block is, or the headings its lines are where it is a list."""
     if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
         return _lines_in_prose(text, block, number)
@@ -130,7 +135,7 @@ def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
     title = block.text
     if len(block.lines) > 1 and not label.title:
         title = with_subtitle(block.lines[0], " ".join(block.lines[1:]))
-    return [Candidate(_heading(block.start, block.end, title, label), label, number)]
+    return [_Candidate(_heading(block.start, block.end, title, label), label, number)]
 
 
 def _label_of(block: Block) -> Label | None:
@@ -144,7 +149,7 @@ def _label_of(block: Block) -> Label | None:
             return None
         if block.is_short:
             return label
-        names = _in_capitals(rest) if not label.title else bool(label.mark.strip())
+        names = in_capitals(rest) if not label.title else bool(label.mark.strip())
         return label if names and not _goes_on(rest) else None
     return label
 
@@ -162,18 +167,18 @@ def _may_be_label(line: str) -> bool:
     return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_FIRST_WORDS].casefold()))
 
 
-def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
+def _lines_in_prose(text: str, block: Block, number: int) -> list[_Candidate]:
     """Labelled lines with no blank lines around them: "CHAPTER I" with prose in the very next line, or in a list."""
-    end = text.find("\n", block.start, block.start + _LONGEST_TITLE + 60)
+    end = text.find("\n", block.start, block.start + LONGEST_TITLE + 60)
     if end < 0 or end >= block.end:
         return []
-    found: list[Candidate] = []
+    found: list[_Candidate] = []
     lines = text[block.start : block.end].split("\n")
     at = block.start
     for index, line in enumerate(lines):
         start, at = at, at + len(line) + 1
         words = line.strip()
-        if not words or len(words) > _LONGEST_TITLE + 60 or not _opens_label(words):
+        if not words or len(words) > LONGEST_TITLE + 60 or not _opens_label(words):
             continue
         label = parse_any_label(words)
         if (
@@ -187,7 +192,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
         if following[:1].islower() or (label.title and not _is_title(label.title)):
             continue
         begin = start + line.index(words[0])
-        found.append(Candidate(_heading(begin, begin + len(words), words, label), label, number))
+        found.append(_Candidate(_heading(begin, begin + len(words), words, label), label, number))
     return found
 
 
@@ -204,14 +209,14 @@ def _may_follow(line: str, label: Label) -> bool:
 
 
 def _is_title(title: str) -> bool:
-    return len(title) <= _LONGEST_TITLE and not title[0].islower()
+    return len(title) <= LONGEST_TITLE and not title[0].islower()
 
 
 def _heading(start: int, end: int, title: str, label: Label) -> Heading:
     return Heading(start, end, title, label.rank or 0, label)
 
 
-def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _labelled(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """The candidates that are headings: those whose number is not understood only where others are of their kind."""
     certain = [each for each in candidates if each.label.is_certain]
     kinds = {each.label.rank for each in certain if each.label.rank}
@@ -228,7 +233,7 @@ def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
     ]
 
 
-def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) -> list[Heading]:
+def _with_title_lines(candidates: Sequence[_Candidate], blocks: Sequence[Block]) -> list[Heading]:
     """Bare labels joined with the title that stands under them, if it is in capitals or most labels have one."""
     starts = [block.start for block in blocks]
     ends = {block.end for block in blocks}
@@ -245,7 +250,7 @@ def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) 
     usual = len(titles) * 10 >= bare * 6
     return [
         replace(each.heading, end=title.end, title=with_subtitle(each.heading.title, title.text))
-        if (title := titles.get(each.heading.start)) and (usual or _in_capitals(title.text))
+        if (title := titles.get(each.heading.start)) and (usual or in_capitals(title.text))
         else each.heading
         for each in candidates
     ]
@@ -253,20 +258,14 @@ def _with_title_lines(candidates: Sequence[Candidate], blocks: Sequence[Block]) 
 
 def _may_be_title(block: Block) -> bool:
     text = block.text
-    if not text or _is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
+    if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
         return False
-    if _in_capitals(text):
+    if in_capitals(text):
         return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not _goes_on(text)
-    if not block.is_short or len(text) > _LONGEST_TITLE:
+    if not block.is_short or len(text) > LONGEST_TITLE:
         return False
     long_words = [word for word in text.split() if len(word) > 4]
     return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
-
-
-def _in_capitals(text: str) -> bool:
-    """Whether all is in capitals, but for what is emphasised: "DR. SEWARD'S DIARY--_continued_"."""
-    text = _EMPHASISED.sub("", text) if "_" in text else text
-    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
 
 
 # --- gaps in a series -----------------------------------------------------------------------------------------------
@@ -330,7 +329,7 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
     for begin, stop, first, last in wanted:
         number = first
         for block in blocks[bisect_left(starts, begin + 1) : bisect_left(starts, stop)]:
-            if not block.is_short or block.gap < least or len(block.text) > _LONGEST_TITLE + 30:
+            if not block.is_short or block.gap < least or len(block.text) > LONGEST_TITLE + 30:
                 continue
             label = parse_numeral(block.lines[0]) or (_misspelt(block.text, number, words) if last else None)
             if label is None or label.value is None or not number <= label.value <= max(last, number):
@@ -361,7 +360,7 @@ def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
     """Bare numerals that count 1, 2, 3 and stand between whole sentences, which page numbers do not."""
     ends_of_headings = {heading.end for heading in labelled}
-    found: list[Candidate] = []
+    found: list[_Candidate] = []
     last = whole = 0
     for number, block in enumerate(blocks):
         label = parse_numeral(block.lines[0]) if block.lines and _may_be_numeral(block.lines[0]) else None
@@ -373,7 +372,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
             last = label.value
             above = blocks[number - 1] if number else None
             whole += above is None or label.value == 1 or _may_end_before_heading(text, above, ends_of_headings)
-            found.append(Candidate(_numeral_heading(block, label), label, number))
+            found.append(_Candidate(_numeral_heading(block, label), label, number))
     headings = _with_title_lines(found, blocks)
     chapters = chapters_from(text, headings)
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
@@ -411,11 +410,11 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
         return []
     starts = [block.start for block in blocks]
     above = [blocks[at - 1] for first in firsts if (at := bisect_left(starts, first)) > 0]
-    titles = [block for block in above if block.is_short and _reads_as_title(block.text) and not is_label(block.text)]
+    titles = [block for block in above if block.is_short and reads_as_title(block.text) and not is_label(block.text)]
     if len(titles) * 10 < len(firsts) * 7:
         return []
     gap = min(block.gap for block in titles)
-    shouted = all(_in_capitals(block.text) for block in titles)
+    shouted = all(in_capitals(block.text) for block in titles)
     if gap <= usual_gap(blocks) and not shouted:
         return [Heading(block.start, block.end, block.text, Rank.CHAPTER) for block in titles]
     return [
@@ -423,103 +422,10 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
         for block in blocks
         if block.is_short
         and block.gap >= gap
-        and _reads_as_title(block.text)
-        and (not shouted or _in_capitals(block.text))
+        and reads_as_title(block.text)
+        and (not shouted or in_capitals(block.text))
         and not parse_numeral(block.text)
     ]
-
-
-_MONTHS = """
-    january february march april may june july august september october november december
-    januar jänner februar märz mai juni juli oktober dezember
-    janvier février mars avril juin juillet août septembre octobre novembre décembre
-    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
-    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
-    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
-"""
-_MONTH_NAMES = frozenset(_MONTHS.split())
-_LONGEST_DATE = 48
-_MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
-_FEWEST_DATES = 5
-
-
-def _dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """The days of a diary, or of letters that have nothing but their dates."""
-    days = [block for block in blocks if len(block.lines) == 1 and _is_date(block.lines[0])]
-    return _sections(text, days) if len(days) >= _FEWEST_DATES else []
-
-
-def _is_date(line: str) -> bool:
-    """Whether a line says a day and no more: "Am 4. Mai 1771", "January 3rd"."""
-    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
-        return False
-    words = _WORDS.findall(line.casefold())
-    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
-
-
-# --- titles without numbers -----------------------------------------------------------------------------------------
-
-
-def _capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """Titles in capitals, as in a collection of tales: set apart by more white space than paragraphs are."""
-    titles = [block for block in blocks if block.is_short and _is_shouted_title(block.text)]
-    usual = usual_gap(blocks)
-    apart = [block for block in titles if block.gap > usual]
-    if len(apart) < _FEWEST + 1:
-        starts_the_book = bool(titles) and titles[0] is blocks[0]
-        apart = [block for block in titles if block.text[-1] not in ".!?,"] if starts_the_book else []
-    return _sections(text, apart)
-
-
-def _set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """Titles with so much white space above them as hardly anything else has."""
-    usual = usual_gap(blocks)
-    below = [*(block.gap for block in blocks), _FEWEST][1:]
-    for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
-        apart = [
-            (block, is_title)
-            for block, under in zip(blocks, below, strict=True)
-            if block.gap >= gap
-            for is_title in (block.is_short and under > 0 and len(block.lines) <= 2 and _reads_as_title(block.text),)
-        ]
-        titles = [block for block, is_title in apart if is_title]
-        shouted = sum(_in_capitals(block.text) for block in titles)
-        fewest = _FEWEST_TITLES if shouted in (0, len(titles)) else _FEWEST_OF_MANY_STYLES
-        if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
-            return _sections(text, _with_first(text, blocks, titles, usual))
-    return []
-
-
-def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
-    """The first title, at the head of the book, may have less white space above it than the others."""
-    first = titles[0]
-    before = [block for block in blocks if block.start < first.start]
-    if first.start - (before[0].start if before else 0) < _SHORTEST_SECTION:
-        return titles
-    opening = [block for block in before[:8] if block.gap > usual and block.is_short and _reads_as_title(block.text)]
-    prose = next((block.start for block in before if block.end - block.start > 200), first.start)
-    heads = [block for block in opening if block.start < prose]
-    return [heads[-1], *titles] if heads and heads[-1] is not first else titles
-
-
-def _sections(text: str, titles: Sequence[Block]) -> list[Heading]:
-    found = [Heading(block.start, block.end, block.text, Rank.NUMERAL) for block in titles]
-    chapters = chapters_from(text, found)
-    if len(chapters) < _FEWEST or len({chapter.title for chapter in chapters}) * 10 < len(chapters) * 7:
-        return []
-    usual_length = middle(chapter.end - chapter.start for chapter in chapters)
-    return found if usual_length >= _SHORTEST_SECTION else []
-
-
-def _is_shouted_title(text: str) -> bool:
-    return _in_capitals(text) and _reads_as_title(text)
-
-
-def _reads_as_title(text: str) -> bool:
-    """Whether a short block may be a title: no speech, no sentence that goes on, no speaker of a play, no number."""
-    if len(text) > _LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
-        return False
-    return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)
 
 
 def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
