@@ -27,7 +27,7 @@ _DEEPEST_PHRASE = 32
 _LITERALS = re.compile(rb"[\x00\x09-\x7f]+")
 
 
-class Database:
+class PalmDatabase:
     """The records of a Palm database."""
 
     def __init__(self, data: bytes) -> None:
@@ -70,7 +70,7 @@ class MobiHeader:
         return self.properties.get(kind, b"").decode(self.encoding, "replace").strip("\0 ")
 
 
-def read_header(database: Database, base: int = 0) -> MobiHeader:
+def read_header(database: PalmDatabase, base: int = 0) -> MobiHeader:
     """The header in record `base`; that of a plain PalmDOC has only the first of its values."""
     record = database[base]
     compression, text_records, encryption = struct.unpack_from(">H6xH2xH", record)
@@ -117,7 +117,7 @@ def _properties(block: bytes) -> dict[int, bytes]:
     return found
 
 
-def read_text(database: Database, header: MobiHeader, limits: ReadingLimits, report: Report) -> bytes:
+def read_text(database: PalmDatabase, header: MobiHeader, limits: ReadingLimits, report: Report) -> bytes:
     """The text of a book, unpacked.
 
     Raises:
@@ -140,7 +140,7 @@ def read_text(database: Database, header: MobiHeader, limits: ReadingLimits, rep
     return b"".join(pieces)
 
 
-def _unpacker(database: Database, header: MobiHeader) -> Callable[[bytes], bytes]:
+def _unpacker(database: PalmDatabase, header: MobiHeader) -> Callable[[bytes], bytes]:
     if header.compression == _PLAIN:
         return bytes
     if header.compression == _PALMDOC:

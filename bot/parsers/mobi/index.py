@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from bot.parsers.mobi.container import Database
+from bot.parsers.mobi.container import PalmDatabase
 
 _MOST_RECORDS = 4_096
 _MOST_ENTRIES = 100_000
@@ -36,7 +36,7 @@ class _Tag:
 class Index:
     """An index whose first record is `start`; its strings are in records of their own."""
 
-    def __init__(self, database: Database, start: int) -> None:
+    def __init__(self, database: PalmDatabase, start: int) -> None:
         head = database[start]
         self._database = database
         self._records = min(struct.unpack_from(">L", head, 24)[0], _MOST_RECORDS)

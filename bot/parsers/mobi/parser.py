@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 from bot.parsers.epub import parser as epub
 from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.mobi.container import ABSENT, Database, MobiHeader, read_header, read_text
+from bot.parsers.mobi.container import ABSENT, MobiHeader, PalmDatabase, read_header, read_text
 from bot.parsers.mobi.index import Index, IndexEntry
 from bot.parsers.text import parser as text_parser
 from domain.book import BookText
@@ -64,7 +64,7 @@ def read(
         BookError: the book is locked, damaged, without text or too large.
     """
     try:
-        database = Database(data)
+        database = PalmDatabase(data)
         header = _best_header(database)
         if header.is_locked:
             raise _locked()
@@ -89,7 +89,7 @@ def _locked() -> BookError:
     )
 
 
-def _best_header(database: Database) -> MobiHeader:
+def _best_header(database: PalmDatabase) -> MobiHeader:
     """That of the new part of a file that has both."""
     header = read_header(database)
     starts = header.properties.get(_KF8_STARTS, b"")
@@ -99,7 +99,7 @@ def _best_header(database: Database) -> MobiHeader:
     return header
 
 
-def _new_parts(database: Database, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]] | None:
+def _new_parts(database: PalmDatabase, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]] | None:
     """The parts of KF8 and the contents, or None where the file has none."""
     if header.skeletons == ABSENT:
         return None
@@ -117,7 +117,7 @@ def _new_parts(database: Database, header: MobiHeader, content: bytes) -> tuple[
     return parts, entries
 
 
-def _end_of_text(database: Database, header: MobiHeader, length: int) -> int:
+def _end_of_text(database: PalmDatabase, header: MobiHeader, length: int) -> int:
     """Where the first flow ends; style sheets and drawings are in the others."""
     if header.flows == ABSENT:
         return length
@@ -145,7 +145,7 @@ def _assembled(text: bytes, skeletons: Iterable[IndexEntry], fragments: Sequence
         yield _Part(start, bytes(part))
 
 
-def _old_parts(database: Database, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]]:
+def _old_parts(database: PalmDatabase, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]]:
     """The one document there is, and the contents by the index, else by the page of links the book names as such."""
     entries = [_Entry(title, entry.value(_POSITION), depth) for title, depth, entry in _contents(database, header)]
     return [_Part(0, content)], entries or [*_linked_contents(content, header.encoding)]
@@ -165,7 +165,7 @@ def _linked_contents(content: bytes, encoding: str) -> Iterator[_Entry]:
         yield _Entry(title, int(link[1]), 1)
 
 
-def _contents(database: Database, header: MobiHeader) -> Iterator[tuple[str, int, IndexEntry]]:
+def _contents(database: PalmDatabase, header: MobiHeader) -> Iterator[tuple[str, int, IndexEntry]]:
     """The lines of the table of contents: title, depth from 1, and the index's entry."""
     if header.contents == ABSENT:
         return
