@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks.memory_book import MemoryBook
 from benchmarks.table import print_table
 from domain.library.evaluation import PASSAGES, LabelledQuestion, Outcome, Scores, WordAxis, measure
-from domain.library.search import layout, query, ranking, words
+from domain.library.search import layout, query, words
 from domain.library.search.languages import Analyzer
 from domain.library.search.layout import BookLayout
 from domain.library.search.query import query_terms
@@ -46,16 +46,16 @@ def _saturated(constant: float) -> list[Change]:
     """BM25's k1 set otherwise."""
     most = MAX_SENTENCE + layout.WIDTHS[-1] + 1
     table = [times / (times + constant) for times in range(most)]
-    return [(ranking, "_SATURATION", constant), (ranking, "_SATURATED", table)]
+    return [(query, "_SATURATION", constant), (query, "_SATURATED", table)]
 
 
 def _widths(*bits: int) -> list[Change]:
     """Windows of 2**bits words; the rough score needs a width to take its weights from."""
-    blocks = min(max(ranking._BLOCK_BITS, bits[0]), bits[-1])  # noqa: SLF001
+    blocks = min(max(query._BLOCK_BITS, bits[0]), bits[-1])  # noqa: SLF001
     return [
-        (ranking, "_BLOCK_BITS", blocks),
-        (ranking, "_NARROWEST_BITS", bits[0]),
-        *((module, "WIDTHS", tuple(1 << b for b in bits)) for module in (ranking, layout)),
+        (query, "_BLOCK_BITS", blocks),
+        (query, "_NARROWEST_BITS", bits[0]),
+        *((module, "WIDTHS", tuple(1 << b for b in bits)) for module in (query, layout)),
     ]
 
 
@@ -80,20 +80,20 @@ VARIANTS: dict[str, list[Change]] = {
     "runs of words not seen": [(query, "verbatim_gains", lambda index, layout, text: {})],
     "no endings taken off": [(words, "_without_ending", lambda word: word)],
     "no irregular forms": [(words, "IRREGULAR_FORMS", {})],
-    "rare words as in BM25": [(ranking, "_RARITY", 1.0)],
-    "all words alike": [(ranking, "_RARITY", 0.0)],
+    "rare words as in BM25": [(query, "_RARITY", 1.0)],
+    "all words alike": [(query, "_RARITY", 0.0)],
     "a word counts once": _saturated(0.001),
     "k1 as usual (1.2)": _saturated(1.2),
-    "sums not squared": [(ranking, "_TOGETHER", 1)],
-    "sums cubed": [(ranking, "_TOGETHER", 3)],
+    "sums not squared": [(query, "_TOGETHER", 1)],
+    "sums cubed": [(query, "_TOGETHER", 3)],
     "one width (64)": _widths(6),
     "one width (256)": _widths(8),
     "without 64": _widths(7, 8, 9, 10, 11),
     "without 2,048": _widths(6, 7, 8, 9, 10),
     "4,096 besides": _widths(6, 7, 8, 9, 10, 11, 12),
     "32 besides": _widths(5, 6, 7, 8, 9, 10, 11),
-    "every block scored closely": [(ranking, "_BEST_BLOCKS", 1_000_000)],
-    "wide windows not sampled": [(ranking, "_STEP_WORDS", 1_000_000)],
+    "every block scored closely": [(query, "_BEST_BLOCKS", 1_000_000)],
+    "wide windows not sampled": [(query, "_STEP_WORDS", 1_000_000)],
     "grown evenly": _grown(lambda sentence, best: 1 / (1 + abs(sentence - best))),
     "grown onwards": _grown(lambda sentence, best: float(sentence > best)),
     "the best sentence alone": [(query, "PASSAGE_WORDS", 0)],

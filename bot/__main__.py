@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import books, chat, maintenance, mcp, migrate, preview, run, search
+from bot.cli import books, chat, maintenance, mcp, preview, run, search
 from bot.cli.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -27,7 +27,7 @@ app.command()(maintenance.check)
 app.command()(maintenance.health)
 app.command()(mcp.mcp)
 app.command()(maintenance.backup)
-app.command()(migrate.migrate)
+app.command()(maintenance.migrate)
 
 
 @app.callback(invoke_without_command=True)

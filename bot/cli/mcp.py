@@ -65,7 +65,7 @@ async def _which_shelf(app: App) -> str:
 
 
 async def _serve_http(app: App, server: "Server[Any]", host: str, port: int, which: str) -> None:
-    from bot.mcp.http import serve_http
+    from bot.mcp.server import serve_http
 
     def ready(url: str) -> None:
         errors.print(f"Serving {which} at {url}", markup=False, soft_wrap=True)

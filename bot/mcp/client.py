@@ -14,9 +14,8 @@ from mcp.client.session import IncomingMessage
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from bot.mcp.addresses import ServerAddress
-from bot.mcp.streams import Incoming, Item
-from bot.mcp.tool_lists import MOST_TOOLS, read_list, usable
-from bot.mcp.transports import SESSION_LOST, Streams, streams_to
+from bot.mcp.tools import MOST_TOOLS, read_list, usable
+from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
 
 CONNECT_S = 60.0
 """How long a server may take to start and to name its tools; one that is fetched first takes its time."""

@@ -3,10 +3,11 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
-from typing import Any, TextIO
+from types import TracebackType
+from typing import Any, Self, TextIO
 
 import httpx2
 from mcp import StdioServerParameters, stdio_client
@@ -14,6 +15,7 @@ from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuth
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from mcp.shared.message import SessionMessage
 
 from bot.mcp.addresses import ServerAddress
 
@@ -128,3 +130,44 @@ async def _log_all(reader: asyncio.StreamReader, name: str) -> None:
     while chunk := await reader.read(4096):
         for line in chunk.decode(errors="replace").splitlines():
             _log.info("tool server %s says: %s", name, line)
+
+
+Item = SessionMessage | Exception
+
+
+class Incoming:
+    """Passes on each item as `look` returns it; `ended` is called when the reader has come to the end."""
+
+    def __init__(
+        self, stream: Any, look: Callable[[Item], Awaitable[Item]], ended: Callable[[], None] = lambda: None
+    ) -> None:
+        self._stream = stream
+        self._look = look
+        self._ended = ended
+
+    @property
+    def last_context(self) -> Any:
+        """What the SDK's own streams know of the sender of the last item."""
+        return getattr(self._stream, "last_context", None)
+
+    async def receive(self) -> Item:
+        return await self._look(await self._stream.receive())
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Item:
+        return await self._look(await self._stream.__anext__())
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        self._ended()
+        return await self._stream.__aexit__(kind, error, trace)  # type: ignore[no-any-return]

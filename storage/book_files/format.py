@@ -14,12 +14,14 @@ A book file is a SQLite file with these tables. All numbers in blobs are unsigne
 
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, chain, pairwise
+from threading import Lock
 
 from domain.library.search.index import MemoryIndex, WordForm
-from domain.library.search.languages import Analyzer
+from domain.library.search.languages import DEFAULT_ANALYZER, LANGUAGES, Analyzer, analyzer_for, language_name
 
 APPLICATION_ID = 0x4D415247
 """Marks a SQLite file as one of ours ("MARG")."""
@@ -164,3 +166,25 @@ def encode_rows(index: MemoryIndex, analyzer: Analyzer) -> Iterator[tuple[bytear
             bytearray(encode_numbers(array("I", map(len, places)))),
             bytearray().join(map(little_endian, places)),
         )
+
+
+@cache
+def find_analyzer(language: str) -> Analyzer:
+    """The analyzer for a language by its code; the default one for English and where the code names none."""
+    if language == "en" or language not in LANGUAGES:
+        return DEFAULT_ANALYZER
+    return analyzer_for(language, _algorithm(language_name(language)))
+
+
+def _algorithm(name: str) -> Callable[[str], str]:
+    """One of Snowball's algorithms. It keeps the word it works on in itself, so one thread at a time may use it."""
+    import snowballstemmer  # type: ignore[import-untyped] # without its compiled half it brings thirty modules along
+
+    stem_word: Callable[[str], str] = snowballstemmer.stemmer(name).stemWord
+    lock = Lock()
+
+    def stem(word: str) -> str:
+        with lock:
+            return stem_word(word)
+
+    return stem

@@ -22,8 +22,7 @@ from domain.book import BookText, Chapter, Page
 from domain.library.search.index import IndexedPart, MemoryIndex, index_book, index_part, join_parts
 from domain.library.search.languages import book_language
 from domain.library.search.words import STEMS_REMEMBERED
-from storage.book_files.format import decode_text, encode_text
-from storage.book_files.stemming import find_analyzer
+from storage.book_files.format import decode_text, encode_text, find_analyzer
 from storage.book_files.writer import book_bytes, write_whole
 
 WORTH_TWO = 1_000_000

@@ -34,8 +34,8 @@ from storage.book_files.format import (
     decode_stems,
     decode_text,
     encode_text,
+    find_analyzer,
 )
-from storage.book_files.stemming import find_analyzer
 from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 
 

@@ -26,8 +26,8 @@ from storage.book_files.format import (
     encode_rows,
     encode_stems,
     encode_text,
+    find_analyzer,
 )
-from storage.book_files.stemming import find_analyzer
 
 _UNFINISHED = ".part"
 

@@ -11,10 +11,10 @@ from bot.providers.base import (
     LateClient,
     Service,
     WireChat,
+    encoded,
     refuse_long_waits,
     retry_after,
 )
-from bot.providers.wire_format import encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition

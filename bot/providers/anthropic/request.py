@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.providers.wire_format import encoded, plain_id, repair_history
+from bot.providers.base import encoded, plain_id, repair_history
 from domain.book import Passage
 from domain.chat import MessageRole, PromptMessage
 from domain.tool_use import Media, MediaKind, RawReply, ToolDefinition, ToolInvocation

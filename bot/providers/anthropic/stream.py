@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Block
-from bot.providers.wire_format import plain_id, read_arguments, tool_name
+from bot.providers.base import plain_id, read_arguments, tool_name
 from domain.characters import WholeCharacters
 from domain.tool_use import (
     ChatResponse,

@@ -11,13 +11,13 @@ from bot.providers.base import (
     LateClient,
     Service,
     WireChat,
+    encoded,
     refuse_long_waits,
     retry_after,
     shortened,
 )
 from bot.providers.openai.request import build_request
 from bot.providers.openai.stream import CompletionAccumulator
-from bot.providers.wire_format import encoded
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.strategies.window import estimate

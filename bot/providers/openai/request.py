@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from bot.providers.wire_format import repair_history
+from bot.providers.base import repair_history
 from domain.chat import MessageRole, PromptMessage
 from domain.citations.keys import render
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolInvocation

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from bot.providers.wire_format import complete, read_arguments, tool_name
+from bot.providers.base import complete, read_arguments, tool_name
 from domain.characters import WholeCharacters
 from domain.strategies.window import estimate_text
 from domain.tool_use import (

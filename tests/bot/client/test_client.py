@@ -8,7 +8,7 @@ from pathlib import Path
 import discord
 import pytest
 
-from bot.client.identify_limit import AN_HOUR_AT_MOST
+from bot.client.client import AN_HOUR_AT_MOST
 from domain.errors import SettingsError
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission

@@ -1,6 +1,6 @@
 """Session starts: no more in a day than Discord allows."""
 
-from bot.client.identify_limit import AN_HOUR_AT_MOST, IdentifyLimit
+from bot.client.client import AN_HOUR_AT_MOST, IdentifyLimit
 
 
 class Time:

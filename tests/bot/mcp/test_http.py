@@ -3,7 +3,7 @@
 import pytest
 from starlette.datastructures import Headers
 
-from bot.mcp.http import Gate
+from bot.mcp.server import Gate
 
 LOOPBACK = Gate("127.0.0.1", 8765)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.wire_format import encoded, read_arguments
+from bot.providers.base import encoded, read_arguments
 from domain.tool_use import UNREADABLE_ARGUMENTS
 
 

@@ -1,4 +1,4 @@
-from bot.providers.wire_format import repair_history
+from bot.providers.base import repair_history
 from domain.chat import PromptMessage
 from domain.tool_use import ToolInvocation
 from tests.bot.providers.talk import result, system, user

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.providers.wire_format import LoopYield
+from bot.providers.base import LoopYield
 
 
 async def test_between_two_that_pass_everybody_else_has_a_round() -> None:

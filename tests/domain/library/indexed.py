@@ -6,7 +6,7 @@ from domain.library.search.index import WordForm, index_book
 from domain.library.search.languages import Analyzer, book_language
 from domain.library.search.layout import BookLayout
 from domain.library.view import Reading
-from storage.book_files.stemming import find_analyzer
+from storage.book_files.format import find_analyzer
 
 
 class WordIndex:

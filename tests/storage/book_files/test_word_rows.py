@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from domain.book import BookText
 from domain.library.search.index import index_book
 from domain.library.search.languages import Analyzer
-from storage.book_files.format import STEMS_A_ROW, WordRow, encode_numbers, encode_rows
-from storage.book_files.stemming import find_analyzer
+from storage.book_files.format import STEMS_A_ROW, WordRow, encode_numbers, encode_rows, find_analyzer
 
 WORDS = st.lists(
     st.sampled_from(["was", "were", "lamp", "lamps", "Lamp", "灯", "é"]) | st.text(max_size=8), max_size=80

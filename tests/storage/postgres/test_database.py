@@ -18,7 +18,7 @@ from storage.postgres import schema
 from storage.postgres.database import PostgresDatabase
 from storage.sql.database import Transaction
 from storage.sql.schema import Migration
-from storage.sqlite.schema import shipped_migrations as migrations_of_sqlite
+from storage.sqlite.database import shipped_migrations as migrations_of_sqlite
 from tests.postgres import a_database, an_emptied_database
 from tests.storage.values import MIDNIGHT, a_book, a_question, an_answer, furnish, hold_turn, ids_of
 

@@ -13,7 +13,7 @@ import pytest
 from domain.errors import StorageError, StorageErrorCode
 from storage import open_storage
 from storage.sql.schema import Migration
-from storage.sqlite.schema import shipped_migrations
+from storage.sqlite.database import shipped_migrations
 from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import NOTES, lines_of
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from domain.book import BookText, Chapter, Page
 from domain.library.search.languages import LANGUAGES, book_language, language_code, language_name
-from storage.book_files.stemming import find_analyzer
+from storage.book_files.format import find_analyzer
 from tests.domain.library.indexed import reading_of
 
 FILLING = {
