@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
@@ -49,6 +50,8 @@ SHARE_FOR_WRITING = 0.7
 """Of a tool's time that may go into writing summaries; the rest is for looking up and for slow networks."""
 
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
+
+_now = partial(datetime.now, UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,10 +270,6 @@ def _stand_in() -> FallbackAnswerer:
 def _days(days: int) -> timedelta | None:
     """0 stands for ever."""
     return timedelta(days=days) if days else None
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 WEATHER_TTL_S = 600.0

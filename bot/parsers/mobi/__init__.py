@@ -1,0 +1,1 @@
+"""MOBI and AZW3 without DRM."""

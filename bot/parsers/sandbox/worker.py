@@ -34,7 +34,6 @@ _FIXED_LIMITS = {
 }
 """No files written, no memory dumped, few files opened, no processes started, no memory kept from being swapped."""
 _IMPORTED_LATE = (
-    "charset_normalizer",
     "html",
     "markdown_it",
     "pypdfium2_raw",
