@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from bot.app import SAMPLE, App, open_app
+from bot.cli.run import warm_up
 from bot.settings import load_settings
-from bot.warm_up import warm_up
 from domain.event import Answer
 from domain.turn.chat_with_book import Reader
 

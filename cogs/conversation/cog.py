@@ -12,8 +12,18 @@ from discord.ext import commands
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, hear_button
-from cogs.conversation.intake import Corrections, IntakeResult, MessageIntake, is_from_a_person, mentions
-from cogs.conversation.notices import conversation_gone, hint, hint_for, how_to_start, in_private
+from cogs.conversation.intake import (
+    Corrections,
+    IntakeResult,
+    MessageIntake,
+    conversation_gone,
+    hint,
+    hint_for,
+    how_to_start,
+    in_private,
+    is_from_a_person,
+    mentions,
+)
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.titles import TitleUpdates
 from cogs.conversation.worker import ConversationWorkers

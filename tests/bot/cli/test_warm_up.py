@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bot.cli.run import collect_when_idle, warm_up
 from bot.providers.anthropic.client import AnthropicChat
-from bot.warm_up import collect_when_idle, warm_up
 from tests.doubles.scripted_chat import ScriptedChat
 
 
