@@ -16,7 +16,8 @@ import pytest
 from bot.mcp import client
 from bot.mcp import tools as tools_module
 from bot.mcp.addresses import ServerAddress, parse_servers
-from bot.mcp.tools import LONGEST_RESULT, MOST_TOOLS, McpTools, open_mcp_tools
+from bot.mcp.client import MOST_TOOLS
+from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from bot.providers.anthropic.request import Request
 from bot.providers.openai.request import build_request
 from domain.chat import PromptMessage
