@@ -33,6 +33,16 @@ test: install  ## style, types, import rules, tests
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
 
+lint: install  ## style alone
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install  ## types alone
+	$(BIN)/mypy
+
+imports: install  ## import rules alone
+	$(BIN)/lint-imports
+
 coverage: install  ## the tests again, one after another, and what they do not reach
 	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
 

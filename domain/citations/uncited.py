@@ -29,7 +29,7 @@ _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
     r"\b(?:I|I['’]\w+)\b"
     r"|(?i:\b(?:me|my|you|your|we|us|our|ich|mir|mich|mein\w*|du|dir|dich|wir|uns|je|nous|vous|tu|yo|nosotros)\b)"
-    r"|\b(?:been read|can be read|read so far|so far as|passages?|bisher gelesen|zu lesen ist|Textstellen?)\b"
+    r"|\b(?:been read|can be read|so far|passages?|bisher|zu lesen ist|Textstellen?)\b"
     r"|\b(?:peut être lu|se puede leer)\b"
 )
 

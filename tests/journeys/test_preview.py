@@ -22,7 +22,7 @@ async def ann(tmp_path: Path) -> AsyncIterator[BrowserReader]:
 @pytest.mark.skipif(chromium() is None, reason="no Chromium is installed here")
 async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins(ann: BrowserReader) -> None:
     await ann.sees("A conversation about a book")
-    await ann.sees("It stands here:")
+    await ann.sees("Here it is:")
 
     await ann.write(QUESTION)
     card, answer = await ann.after(QUESTION)

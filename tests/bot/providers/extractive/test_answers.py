@@ -126,7 +126,7 @@ async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:
     turn = await talk.ask("How often is Marta mentioned?")
     assert turn.tools == ["count_mentions"]
     lead, first, last = turn.text.split("\n\n")
-    assert lead.startswith("“Marta” occurs 4 times in what can be read: first in ")
+    assert lead.startswith("“Marta” appears 4 times so far: first in ")
     assert lead.endswith("most often there: 2 times), last in *3. III. The Keeper*.")
     assert (first.endswith("(p. 1)"), last.endswith("(p. 3)")) == (True, True)
     assert "Marta Quill came to the island" in turn.text
@@ -141,7 +141,7 @@ async def test_the_first_mention_alone(talk: Talk) -> None:
 async def test_what_occurs_once_is_not_shown_twice(talk: Talk) -> None:
     turn = await talk.ask("How often is Quill mentioned?")
     quoted = "Marta Quill came to the island on a Tuesday in March."
-    assert turn.text == f"“Quill” occurs once in what can be read: “{quoted}” (p. 1)"
+    assert turn.text == f"“Quill” appears once so far: “{quoted}” (p. 1)"
 
 
 async def test_what_never_occurs(talk: Talk) -> None:
