@@ -311,7 +311,7 @@ class _Rendering:
     def _show_offer(self, failure: TurnFailed) -> None:
         """What the book says meanwhile, where the model stayed away."""
         if failure.offer:
-            self._console.print("[dim]Meanwhile, this is what stands in the book:[/]\n")
+            self._console.print("[dim]Meanwhile, here's what the book says:[/]\n")
             wrap = self._new_wrap()
             self._write(wrap.feed(_drawn(failure.offer)) + wrap.finish() + "\n")
             self._show_citations(failure.citations, failure.offer)

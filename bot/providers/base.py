@@ -412,9 +412,9 @@ class WireChat(ABC, Generic[C]):
             raise
         except Exception as error:
             failure = self._failure(error)
-            said = f": {failure.said}" if failure.said else ""
-            logger.warning("%s: %s: %s%s", self.provider, failure.code, _nature(error), said)
-            logger.debug("%s said: %r", self.provider, error)  # it may repeat what it was sent
+            logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
+            # What a server says may repeat what it was sent, so it is for those who ask for it, and for `check`.
+            logger.debug("%s said: %s (%r)", self.provider, failure.said, error)
             raise failure from error
 
 

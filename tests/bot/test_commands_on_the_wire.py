@@ -82,7 +82,7 @@ async def test_a_third_rename_is_not_waited_for(double: DiscordDouble, bot: Onli
     for number in (1, 2, 3):
         renamed = await double.user("ann").slash("conversations rename", channel=thread, title=f"Title {number}")
         await answered(double, renamed)
-    assert "It is called “Title 3” now." in renamed.text
+    assert "It's now called “Title 3”." in renamed.text
     assert "two renames of a thread in ten minutes" in renamed.text
     assert thread.name == "Title 2"
 

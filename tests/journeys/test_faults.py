@@ -56,8 +56,6 @@ STAYS_AWAY = [
 DEAD_ENDS = [
     pytest.param([say(""), say("")], "empty_reply", id="twice nothing"),
     pytest.param([say("No.", stop=Stop.REFUSAL)], "refused", id="refusal"),
-    pytest.param([say("Too", stop=Stop.CONTEXT)], "context_exceeded", id="context exceeded"),
-    pytest.param([Failure(400, message="prompt is too long: 9 tokens > 8 maximum")], "context_exceeded", id="too long"),
     pytest.param([Failure(401)], "api_key_missing", id="key refused"),
     pytest.param([Failure(404)], "unknown_model", id="no such model"),
 ]
@@ -82,6 +80,17 @@ async def test_a_dead_end_is_a_sentence_and_nothing_else(
 ) -> None:
     async with wired(tmp_path) as (api, room):
         assert not (await fails(api, room, steps, code)).offer
+
+
+@pytest.mark.parametrize(
+    "step",
+    [say("Too", stop=Stop.CONTEXT), Failure(400, message="prompt is too long: 9 tokens > 8 maximum")],
+    ids=["context exceeded", "too long"],
+)
+async def test_what_does_not_fit_is_tried_again_with_less(tmp_path: Path, step: Reply | Failure) -> None:
+    async with wired(tmp_path) as (api, room):
+        api.script(step, say("Here I am."))
+        assert (await room.answer(await room.talk(), QUESTION)).text == "Here I am."
 
 
 async def fails(api: AnthropicDouble, room: ReadingRoom, steps: list[Reply | Failure], code: str) -> TurnFailed:

@@ -112,7 +112,7 @@ class TestCommandSync:
         async with online(double, tmp_path):
             await registered(double)
         [chat] = [each for each in double.commands.commands[EVERYWHERE] if each["name"] == "chat"]
-        assert chat["description_localizations"]["de"] == "Mit einem Buch sprechen, in einem eigenen Thread"
+        assert chat["description_localizations"]["de"] == "Über ein Buch sprechen, in einem eigenen Thread"
         assert not chat["name_localizations"]
         assert chat["contexts"] == [0] or chat["dm_permission"] is False
         assert chat["default_member_permissions"]
