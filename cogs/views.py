@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, cast
 
 import discord
 from discord import ButtonStyle
@@ -75,22 +75,11 @@ def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
 def on_choice(action: str, act: Action) -> type[DynamicItem[Any]]:
     """The dynamic item that carries out choices from the menus of an action."""
 
-    class Chosen(DynamicItem[Select[View]], template=rf"pick:{action}:(?P<argument>.*)"):
-        def __init__(self, item: Select[View], argument: str) -> None:
-            super().__init__(item)
-            self.argument = argument
+    async def choose(interaction: discord.Interaction[Any], argument: str) -> None:
+        chosen = cast(dict[str, Any], interaction.data)["values"][0]
+        await act(interaction, f"{argument}{chosen}")
 
-        @classmethod
-        async def from_custom_id(
-            cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
-        ) -> Self:
-            assert isinstance(item, Select)
-            return cls(item, match["argument"])
-
-        async def callback(self, interaction: discord.Interaction[Any]) -> None:
-            await carry_out(interaction, act, f"{self.argument}{self.item.values[0]}")
-
-    return Chosen
+    return on_custom_id(rf"pick:{action}:(?P<argument>.*)", choose)
 
 
 def on_stale_press(handled: Iterable[type[DynamicItem[Any]]]) -> type[DynamicItem[Any]]:

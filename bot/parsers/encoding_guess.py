@@ -25,12 +25,11 @@ _STRANGE = -8.0
 """The log probability of a letter that no language of the encoding has among its usual ones."""
 _NO_LETTER = -12.0
 _BROKEN = -30.0
-_USUAL_CHARACTER, _STRANGE_CHARACTER = -8.0, -12.0
-"""The same of a character of two bytes: of one of the few thousand that its standard lists first, and of any other."""
+_STRANGE_CHARACTER = -12.0
+"""The same of a character of two bytes that is not among the usual ones of its language."""
 _WORST = -4.2
 _WORST_THAI = -4.9
-_WORST_WIDE = -9.0
-"""What real text does not fall below, the last per character. Letters of an alphabet in any order stay below it."""
+"""What real text does not fall below. Letters of an alphabet in any order stay below it."""
 _MOST_BROKEN = 0.01
 _DECLARED_BONUS = 0.7
 """How much likelier an encoding is for being the one a file says it is in."""
@@ -199,14 +198,6 @@ _SINGLE_BYTE = {
     "cp874": _THAI,
 }
 _MULTI_BYTE = {"cp932": "ja", "euc_jp": "ja", "gb18030": "zh-Hans", "big5hkscs": "zh-Hant", "cp949": "ko"}
-_FIRST_LEVEL = {
-    "cp932": (0x889F, 0x9872),
-    "euc_jp": (0xB0A1, 0xCFD3),
-    "gb18030": (0xB0A1, 0xD7F9),
-    "big5hkscs": (0xA440, 0xC67E),
-    "cp949": (0xB0A1, 0xC8FE),
-}
-"""Where each standard has its frequent characters."""
 _USUAL = 3.0
 _RARE = 8.0
 _RARE_ENCODINGS = (
@@ -270,12 +261,6 @@ def _log_of_byte(byte: int, encoding: str, table: Mapping[str, float]) -> float:
     if letter == "\ufffd":
         return _BROKEN
     return table.get(letter, _STRANGE if letter.isalpha() else _NO_LETTER)
-
-
-def _log_of_character(letter: str, encoding: str) -> float:
-    first, last = _FIRST_LEVEL[encoding]
-    code = int.from_bytes(letter.encode(encoding, "replace"))
-    return _USUAL_CHARACTER if first <= code <= last else _STRANGE_CHARACTER
 
 
 @cache

@@ -67,7 +67,6 @@ EXTENSIONS = {
 }
 """How the names of readable files end, for front ends that ask for one."""
 
-READABLE = "EPUB, PDF, Kindle (MOBI, AZW3), FB2, DOCX, ODT, RTF, HTML, Markdown and plain text"
 _ZIP = b"PK\x03\x04"
 _PDF = b"%PDF-"
 _PDF_HEADER = 1_024

@@ -176,11 +176,6 @@ def parse_numeral(line: str) -> Label | None:
     return None
 
 
-def numeral_value(name: str) -> int:
-    """1 for "1" and "I", 4 for "IV"; 0 for what is no number."""
-    return number_value(name) or 0
-
-
 def is_not_the_book(title: str) -> bool:
     """Whether a heading belongs to the wrapping: contents, cover, copyright, "The End"."""
     return len(title) <= _LONGEST_NUMERAL and bool(_NOT_THE_BOOK.fullmatch(title))

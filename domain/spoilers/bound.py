@@ -37,11 +37,6 @@ def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: d
     return f"[{_BETWEEN.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
 
 
-def without_name(note: str) -> str:
-    """What a note says of itself, without the name the reader has given themselves."""
-    return _BETWEEN.join(note.split(_BETWEEN)[-2:])
-
-
 def _unmarked(text: str) -> str:
     """A name or label as one part of the note: it can neither end the note nor begin another part."""
     return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())

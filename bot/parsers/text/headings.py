@@ -48,7 +48,6 @@ _ALIKE = 0.75
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
-_PART_RANKS = (Rank.VOLUME, Rank.BOOK, Rank.PART)
 
 
 @dataclass(frozen=True, slots=True)
