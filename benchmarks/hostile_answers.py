@@ -28,9 +28,9 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
 from domain.book import Book, Passage
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
+from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition, compose
-from domain.citations.uncited import find_uncited
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks
 from domain.tool_use import TextChunk

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.resources import files
 
-from bot.prices import cost_in_microdollars
+from bot.app import cost_in_microdollars
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Passage, Sentence
 from domain.chat import ChatMessage, MessageRole, PromptMessage

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import books, chat, maintenance, mcp, preview, run, search
+from bot.cli import books, chat, maintenance, run, search
 from bot.cli.running import console, fail
 from domain.errors import MarginaliaError
 
@@ -22,10 +22,10 @@ app.command(hidden=True)(chat.start)
 app.add_typer(books.commands, name="books")
 app.command()(search.search)
 app.command("eval")(search.evaluate)
-app.command()(preview.preview)
+app.command()(run.preview)
 app.command()(maintenance.check)
 app.command()(maintenance.health)
-app.command()(mcp.mcp)
+app.command()(run.mcp)
 app.command()(maintenance.backup)
 app.command()(maintenance.migrate)
 

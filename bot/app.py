@@ -10,38 +10,55 @@ from pathlib import Path
 
 from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
-from bot.prices import cost_in_microdollars
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
 from domain.errors import SettingsError
-from domain.library.housekeeping import Housekeeping
 from domain.library.progress import ManagePositions
-from domain.library.shelf import Bookshelf
+from domain.library.shelf import Bookshelf, Housekeeping
 from domain.library.summaries import ChapterSummaries
-from domain.people import ManagePeople
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.adaptive import AdaptiveStrategy, ChatOnly, as_provider
-from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
+from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy, ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
-from domain.tool_use import ToolDefinition
+from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook
-from domain.turn.conversations import ManageConversations
-from domain.turn.fallback import FallbackAnswerer
+from domain.turn.conversations import ManageConversations, Transcripts
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
 from domain.turn.quota import Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
+from domain.turn.state import FallbackAnswerer
 from domain.turn.titles import TitleWriter
-from domain.turn.transcripts import Transcripts
-from domain.use_cases import Facts, UseCases
+from domain.use_cases import Facts, ManagePeople, UseCases
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
+
+MICRODOLLARS = 1_000_000
+
+
+def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | None:
+    """The price of one request in millionths of a US dollar, or None where nobody knows the model's price."""
+    if provider == "extractive":
+        return 0
+    from genai_prices import Usage, calc_price  # 3 MB of prices: not for those who never pay
+
+    tokens = Usage(
+        input_tokens=usage.input_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
+        output_tokens=usage.output_tokens,
+    )
+    try:
+        price = calc_price(tokens, model_ref=model, provider_id="anthropic" if provider == "anthropic" else None)
+    except LookupError:
+        return None
+    return round(price.total_price * MICRODOLLARS)
+
 
 QUOTES_ONLY: Provider = "extractive"
 """The provider that writes nothing of its own, and so neither summaries nor titles."""

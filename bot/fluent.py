@@ -18,7 +18,7 @@ from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyOutcome, UsageReported
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
-from domain.strategies.adaptive import ChatOnly, as_provider
+from domain.strategies.always_retrieve import ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output

@@ -12,16 +12,24 @@ from discord import app_commands
 from discord.app_commands import Range
 from discord.ext import commands
 
-from cogs import autocomplete
+from cogs import access
 from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
-from cogs.errors import Refusal
+from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
-from cogs.interactions import change, defer_if_slow, reply
+from cogs.interactions import (
+    assert_fresh,
+    change,
+    confirmation,
+    defer_if_slow,
+    on_press,
+    page_asked,
+    page_of,
+    page_turner,
+    reply,
+)
 from cogs.permissions import manages_guild, may_remove_book
-from cogs.retry import DISCORD_ERRORS
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import close_thread, thread_of
-from cogs.views import assert_fresh, confirmation, on_press, page_asked, page_of, page_turner
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.quota import SlidingWindow
@@ -199,7 +207,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     @app_commands.command(description="A book's chapters and details")
     @app_commands.describe(book="The book")
-    @app_commands.autocomplete(book=autocomplete.books)
+    @app_commands.autocomplete(book=access.books)
     async def info(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
         found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
@@ -211,7 +219,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
 
     @app_commands.command(description="Remove a book and its conversations from the shelf")
     @app_commands.describe(book="The book")
-    @app_commands.autocomplete(book=autocomplete.books)
+    @app_commands.autocomplete(book=access.books)
     async def remove(self, interaction: discord.Interaction[Any], book: str) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._removable(interaction, book), speech_of(interaction)

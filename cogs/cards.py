@@ -11,7 +11,7 @@ from domain.conversation import Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.library.shelf import AddedBook
-from domain.spoilers.bound import label_at
+from domain.spoilers.detector import label_at
 from domain.usage import UsageTotal
 
 PAPER = discord.Colour(0xE8D9B5)

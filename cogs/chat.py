@@ -1,6 +1,10 @@
-"""/chat: open a conversation about a book, or take one up again."""
+"""/chat, and the threads that it and others open for a conversation."""
 
-from collections.abc import Sequence
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import discord
@@ -8,19 +12,288 @@ from discord import ButtonStyle, app_commands
 from discord.app_commands import Range
 from discord.ext import commands
 
-from cogs import autocomplete
+from cogs import access
 from cogs.access import resolve_conversation, visibility_of
-from cogs.cards import clipped, plain
-from cogs.errors import Refusal
+from cogs.cards import book_title, clipped, conversation_card, plain, position_line
+from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_of
-from cogs.interactions import defer_if_slow, reply
-from cogs.opening import QUESTION_LENGTH, Opening
-from cogs.services import ServingBot, shelf_of
-from cogs.threads import NAME_LENGTH
-from cogs.views import action_button, action_menu, assert_fresh, on_choice, on_press, row
+from cogs.interactions import (
+    acknowledge,
+    action_button,
+    action_menu,
+    assert_fresh,
+    confirmation,
+    defer_if_slow,
+    on_choice,
+    on_press,
+    reply,
+    row,
+)
+from cogs.permissions import sees_fewer
+from cogs.rendering.inline import inert
+from cogs.services import Conversing, ServingBot, shelf_of
+from cogs.threads import (
+    NAME_LENGTH,
+    home_of,
+    lead_to,
+    open_private_thread,
+    open_public_thread,
+    thread_name,
+    thread_of,
+    wake,
+)
 from domain.book import Book
 from domain.conversation import Conversation
+from domain.turn.chat_with_book import Reader
+from domain.turn.quota import SlidingWindow
 from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+QUESTION_LENGTH = 4000
+"""Characters of a first message: it is repeated in the thread, in an embed."""
+
+
+class Opening:
+    """What /chat and /conversations create share, and the buttons that stand for them."""
+
+    def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
+        self._use_cases = use_cases
+        self._conversing = conversing
+        self._opened = SlidingWindow(use_cases.facts.limits.conversations_per_day, timedelta(days=1))
+
+    async def start(
+        self,
+        interaction: discord.Interaction[Any],
+        book: Book,
+        *,
+        title: str | None = None,
+        message: str | None = None,
+        private: bool = False,
+    ) -> None:
+        """Open a thread on a new conversation and, with a message, answer it there.
+
+        Raises:
+            Refusal: no such thread can be opened here, or the person has opened enough for now.
+            ConversationError: INVALID_STATE, the title is blank.
+        """
+        channel = home_of(interaction, private=private)
+        if wait := self._opened.take(str(interaction.user.id)):
+            raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
+        replied = interaction.response.is_done() or interaction.message is not None
+        in_reply = not (private or replied) and interaction.channel == channel
+        defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
+        position = await self._position(interaction, book)
+        async with self._new(interaction, book, title, message) as conversation:
+            # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
+            asked = await self._keep(interaction, conversation, message)
+            name = thread_name(conversation, book)
+            async with self._announced(interaction, book, wanted=in_reply and defer_if_slow) as announced:
+                if private:
+                    thread = await open_private_thread(channel, name, interaction.user)
+                else:
+                    thread = await open_public_thread(channel, name, announced)
+            bound = await self._bind(conversation, thread, private=private)
+        await self._welcome(interaction, thread, bound, book, position)
+        if defer_if_slow and not announced:
+            say = speech_of(interaction)
+            text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
+            await _reply(interaction, text)
+        elif not defer_if_slow:
+            await lead_to(thread, interaction.user)
+        await self._conversing.opened(thread, bound)
+        if asked:
+            await self._answer(interaction, thread, bound, message)
+
+    async def resume(
+        self,
+        interaction: discord.Interaction[Any],
+        conversation: Conversation,
+        message: str | None = None,
+        *,
+        confirmed: bool = False,
+    ) -> None:
+        """Lead the reader back to the thread of a conversation, or into a new one if that is gone.
+
+        A new one where more people can see it is opened only once they have `confirmed` it.
+
+        Raises:
+            Refusal: the thread is locked; or a new one is needed, and none can be opened here.
+        """
+        assert interaction.guild is not None, "commands are for guilds only"
+        defer_if_slow = await acknowledge(interaction, ephemeral=True)
+        thread = await thread_of(interaction.guild, conversation)
+        if thread is not None:
+            await wake(thread, interaction.user, speech_of(interaction))
+        elif not confirmed and _is_seen_by_more(interaction, conversation):
+            await _ask_to_move(interaction, conversation)
+            return
+        else:
+            thread, conversation = await self._reopen(interaction, conversation)
+        asked = await self._keep(interaction, conversation, message)
+        text = speech_of(interaction)(
+            "“{title}” continues here: {thread}", title=plain(thread.name), thread=thread.mention
+        )
+        if defer_if_slow:
+            await _reply(interaction, text)
+        if asked:
+            await self._answer(interaction, thread, conversation, message)
+
+    @contextlib.asynccontextmanager
+    async def _new(
+        self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
+    ) -> AsyncIterator[Conversation]:
+        """A new conversation, which is gone again if no thread came of it."""
+        conversation = await self._use_cases.conversations.create(
+            book.id, title, first_message=message or "", owner_id=str(interaction.user.id)
+        )
+        try:
+            yield conversation
+        except BaseException:
+            await self._use_cases.conversations.delete(conversation.id)
+            raise
+
+    async def _reopen(
+        self, interaction: discord.Interaction[Any], conversation: Conversation
+    ) -> tuple[discord.Thread, Conversation]:
+        channel = home_of(interaction, private=conversation.private)
+        book = await self._use_cases.shelf.get(conversation.book_id)
+        position, name = await self._position(interaction, book), thread_name(conversation, book)
+        if conversation.private:
+            thread = await open_private_thread(channel, name, interaction.user)
+        else:
+            thread = await open_public_thread(channel, name)
+        bound = await self._bind(conversation, thread, private=conversation.private)
+        await self._welcome(interaction, thread, bound, book, position)
+        return thread, bound
+
+    async def _bind(self, conversation: Conversation, thread: discord.Thread, *, private: bool) -> Conversation:
+        return await self._use_cases.conversations.bind(
+            conversation.id,
+            guild_id=str(thread.guild.id),
+            channel_id=str(thread.parent_id),
+            thread_id=str(thread.id),
+            private=private,
+        )
+
+    async def _position(self, interaction: discord.Interaction[Any], book: Book) -> str:
+        """Where the reader is in the book, as a sentence.
+
+        Raises:
+            BookError: INVALID_STATE, the book cannot be opened; better found out before there is a thread.
+        """
+        file = await self._use_cases.shelf.open(book)
+        position = await self._use_cases.positions.get(str(interaction.user.id), book)
+        return position_line(position, book, await file.pages(), speech_of(interaction))
+
+    async def _welcome(
+        self,
+        interaction: discord.Interaction[Any],
+        thread: discord.Thread,
+        conversation: Conversation,
+        book: Book,
+        position: str,
+    ) -> None:
+        say, reads = speech_of(interaction), interaction.client.intents.message_content
+        card = conversation_card(conversation, book, position, say, reads_messages=reads)
+        await _post(thread, card, nonce=f"card:{thread.id}")
+
+    async def _keep(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
+    ) -> bool:
+        """Keep a first message, before anything else is done with it; whether there is one."""
+        if not message or not message.strip():
+            return False
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        external_id = f"command:{interaction.id}"
+        return await self._use_cases.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
+
+    async def _answer(
+        self,
+        interaction: discord.Interaction[Any],
+        thread: discord.Thread,
+        conversation: Conversation,
+        message: str | None,
+    ) -> None:
+        """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
+        question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
+        question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
+        await _post(thread, question, nonce=f"ask:{interaction.id}")
+        await self._conversing.answer_in(thread, conversation, partial(tell_kept, interaction))
+
+    @contextlib.asynccontextmanager
+    async def _announced(
+        self, interaction: discord.Interaction[Any], book: Book, *, wanted: bool
+    ) -> AsyncIterator[discord.Message | None]:
+        """Say in the reply who reads what, and take it back if no thread comes of it.
+
+        None where Discord does not let us; the thread has to do without, then.
+        """
+        announced = await self._announce(interaction, book) if wanted else None
+        try:
+            yield announced
+        except BaseException:
+            if announced:
+                with contextlib.suppress(*DISCORD_ERRORS):
+                    await interaction.delete_original_response()
+            raise
+
+    async def _announce(self, interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
+        announcement = _announcement(book, interaction.user, speech_of(interaction))
+        try:
+            return await interaction.edit_original_response(embed=announcement)
+        except DISCORD_ERRORS as error:
+            logger.warning("a reply could not be given, its thread is opened without it: %s", error)
+            return None
+
+
+def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
+    return say(
+        "You have opened {limit} conversations within a day, as many as one person may. You can open the next "
+        "one {when}.",
+        limit=limit,
+        when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+    )
+
+
+def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether a new thread here would show a conversation to people who could not see it before."""
+    assert interaction.guild is not None, "commands are for guilds only"
+    here = home_of(interaction, private=conversation.private)
+    before = interaction.guild.get_channel(int(conversation.channel_id or 0))
+    return not conversation.private and before != here and sees_fewer(before, here)
+
+
+async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
+    say = speech_of(interaction)
+    question = say(
+        "More people can see this channel than the one “{title}” was in. Go on with it here, where they can see what "
+        "you ask from now on, and what I remember of it?",
+        title=plain(conversation.title),
+    )
+    view = confirmation("chat-move", conversation.id, say("Go on here"), say)
+    await interaction.edit_original_response(content=question, view=view)
+
+
+async def _post(thread: discord.Thread, embed: discord.Embed, *, nonce: str) -> None:
+    """Post a card; a conversation can do without one, so trouble is only logged."""
+    try:
+        await retry_transient(partial(thread.send, embed=embed, nonce=nonce))
+    except DISCORD_ERRORS as error:
+        logger.warning("thread %s has to do without a card: %s", thread.id, error)
+
+
+async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
+    try:
+        await interaction.edit_original_response(content=text, view=None)
+    except DISCORD_ERRORS as error:
+        logger.warning("a reply could not be given: %s", error)
+
+
+def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
+    text = say("{reader} is reading this book here.", reader=reader.mention)
+    return discord.Embed(title=clipped(plain(book_title(book, say)), 256), description=text)
+
 
 MOST_OFFERED = 25
 
@@ -42,7 +315,7 @@ class Chat(commands.Cog):
         conversation="An earlier conversation to continue",
         private="Visible only to you and people who manage threads",
     )
-    @app_commands.autocomplete(book=autocomplete.books, conversation=autocomplete.conversations)
+    @app_commands.autocomplete(book=access.books, conversation=access.conversations)
     async def chat(
         self,
         interaction: discord.Interaction[Any],

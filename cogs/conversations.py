@@ -9,18 +9,17 @@ from discord import app_commands
 from discord.app_commands import Range
 from discord.ext import commands
 
-from cogs import autocomplete
+from cogs import access
 from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain
+from cogs.chat import Opening
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.interactions import defer_if_slow
-from cogs.opening import Opening
+from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, page_asked, page_of, page_turner
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
 from cogs.services import ServingBot, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
-from cogs.views import assert_fresh, confirmation, on_press, page_asked, page_of, page_turner
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
@@ -38,7 +37,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @app_commands.command(description="Start a conversation about a book in its own thread")
     @app_commands.describe(book="The book", title="A title for the conversation")
-    @app_commands.autocomplete(book=autocomplete.books)
+    @app_commands.autocomplete(book=access.books)
     async def create(
         self, interaction: discord.Interaction[Any], book: str, title: Range[str, 1, NAME_LENGTH] | None = None
     ) -> None:
@@ -47,7 +46,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
     @app_commands.describe(book="Only those about this book")
-    @app_commands.autocomplete(book=autocomplete.books)
+    @app_commands.autocomplete(book=access.books)
     async def list_conversations(self, interaction: discord.Interaction[Any], book: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
         found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction)) if book else None
@@ -56,7 +55,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @app_commands.command(description="Rename a conversation and its thread")
     @app_commands.describe(title="The new title", conversation="Which conversation; not needed in its own thread")
-    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    @app_commands.autocomplete(conversation=access.conversations)
     async def rename(
         self,
         interaction: discord.Interaction[Any],
@@ -74,7 +73,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @app_commands.command(description="Delete a conversation, its messages and its thread")
     @app_commands.describe(conversation="Which conversation; not needed in its own thread")
-    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    @app_commands.autocomplete(conversation=access.conversations)
     async def delete(self, interaction: discord.Interaction[Any], conversation: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
@@ -99,7 +98,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
             app_commands.Choice(name="JSON", value=ExportFormat.JSON.value),
         ]
     )
-    @app_commands.autocomplete(conversation=autocomplete.conversations)
+    @app_commands.autocomplete(conversation=access.conversations)
     async def export(
         self,
         interaction: discord.Interaction[Any],

@@ -1,9 +1,10 @@
-"""What a person is told when something did not work: always a sentence, never a traceback, never nothing."""
+"""Discord's errors: passing ones are tried again; the rest is told to whoever waits, in a sentence."""
 
+import asyncio
 import logging
 import secrets
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import aiohttp
 import discord
@@ -12,10 +13,39 @@ from discord import app_commands
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from cogs.retry import DISCORD_ERRORS
 from domain.errors import MarginaliaError
 
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+PASSING_SOON = (discord.DiscordServerError, aiohttp.ClientError, OSError, TimeoutError)
+TRANSIENT_ERRORS = (discord.RateLimited, *PASSING_SOON)
+"""Trouble that goes by without anybody doing anything about it."""
+
+DISCORD_ERRORS = (discord.HTTPException, *TRANSIENT_ERRORS)
+"""All that may come of a request to Discord."""
+
+WAITS_S = (0.5, 1.0, 2.0)
+"""Before the second try and those after it; whoever waits for an answer waits no longer than for a slow model."""
+
+
+async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
+    """What Discord says to a request that may be made more than once, asked again while it has trouble.
+
+    It reads, says how something is to be, or is known again by its nonce.
+
+    Raises:
+        DISCORD_ERRORS: it has had trouble each time, or it refuses.
+    """
+    for wait in WAITS_S:
+        try:
+            return await ask()
+        except PASSING_SOON as error:
+            logger.info("Discord has trouble, once more in %.1f s: %s", wait, error)
+            await asyncio.sleep(wait)
+    return await ask()
+
 
 TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
 """Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""

@@ -1,12 +1,19 @@
-"""Acknowledging in time: Discord gives an interaction three seconds, and a busy database may take longer."""
+"""Interactions: acknowledged in time, each press carried out once, every failure told in a sentence."""
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any, TypeVar
+import re
+from collections.abc import Coroutine, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, Self, TypeVar, cast
 
 import discord
+from discord import ButtonStyle
+from discord.ui import Button, DynamicItem, Item, Select, View
 
-from cogs.errors import TOO_LATE
+from cogs.errors import TOO_LATE, Refusal, report
+from cogs.i18n import Speech, speech_of
+from cogs.services import Action, ServingBot
 
 T = TypeVar("T")
 
@@ -75,3 +82,157 @@ async def take_away(interaction: discord.Interaction[Any], *, answerable: bool) 
         await interaction.delete_original_response()
     elif interaction.message is not None:
         await interaction.message.delete()
+
+
+def action_button(
+    action: str,
+    argument: str,
+    *,
+    label: str,
+    style: ButtonStyle = ButtonStyle.secondary,
+    disabled: bool = False,
+) -> Button[View]:
+    """A button that does what a cog has told the bot by `on_press`."""
+    return Button(label=label, style=style, custom_id=f"do:{action}:{argument}", disabled=disabled)
+
+
+def action_menu(action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> Select[View]:
+    """A menu that does what a cog has told the bot by `on_choice`; the argument goes in front of the value chosen."""
+    return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
+
+
+async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
+    """Do what a button stands for; whatever goes wrong ends in a sentence."""
+    bot = interaction.client
+    assert isinstance(bot, ServingBot)
+    if not bot.take_up(interaction):
+        return
+    try:
+        await act(interaction, argument)
+    except Exception as error:  # noqa: BLE001 - discord.py would only log it, and the person read "interaction failed"
+        await report(interaction, error)
+
+
+def on_press(action: str, act: Action) -> type[DynamicItem[Any]]:
+    """The dynamic item that carries out presses of the buttons of an action."""
+    return on_custom_id(rf"do:{action}:(?P<argument>.*)", act)
+
+
+def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
+    """As `on_press`, for buttons with a form of their own; without a group `argument`, it is the whole custom_id."""
+
+    class Pressed(DynamicItem[Item[Any]], template=pattern):
+        def __init__(self, item: Item[Any], argument: str) -> None:
+            super().__init__(item)
+            self.argument = argument
+
+        @classmethod
+        async def from_custom_id(
+            cls, interaction: discord.Interaction[Any], item: Item[Any], match: re.Match[str], /
+        ) -> Self:
+            return cls(item, match.groupdict().get("argument", match[0]))
+
+        async def callback(self, interaction: discord.Interaction[Any]) -> None:
+            await carry_out(interaction, act, self.argument)
+
+    return Pressed
+
+
+def on_choice(action: str, act: Action) -> type[DynamicItem[Any]]:
+    """The dynamic item that carries out choices from the menus of an action."""
+
+    async def choose(interaction: discord.Interaction[Any], argument: str) -> None:
+        chosen = cast(dict[str, Any], interaction.data)["values"][0]
+        await act(interaction, f"{argument}{chosen}")
+
+    return on_custom_id(rf"pick:{action}:(?P<argument>.*)", choose)
+
+
+def on_stale_press(handled: Iterable[type[DynamicItem[Any]]]) -> type[DynamicItem[Any]]:
+    """The dynamic item that answers presses of buttons that no cog knows any more."""
+    known = "|".join(f"(?:{item.__discord_ui_compiled_template__.pattern})" for item in handled)
+    nameless = re.sub(r"\(\?P<\w+>", "(?:", known)
+
+    async def refuse(interaction: discord.Interaction[Any], argument: str) -> None:
+        raise Refusal(speech_of(interaction)("This button is from an older version of me."))
+
+    return on_custom_id(rf"(?!(?:{nameless})\Z)(?:do|pick):.*", refuse)
+
+
+def row(*items: Item[Any]) -> View:
+    """A view of these items. It is stopped, so that discord.py does not keep it: dynamic items hear the presses."""
+    view = View(timeout=None)
+    for item in items:
+        view.add_item(item)
+    view.stop()
+    return view
+
+
+KEEP = "keep"
+
+VALID_FOR = timedelta(minutes=15)
+"""As long as Discord lets the reply be changed that holds the question."""
+
+
+def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
+    """A button that does it, and one that does not."""
+    return row(
+        action_button(action, argument, label=label, style=ButtonStyle.danger),
+        action_button(KEEP, "", label=say("Keep it")),
+    )
+
+
+def assert_fresh(interaction: discord.Interaction[Any]) -> None:
+    """Take no answer to a question of long ago: what it named may have grown since.
+
+    Raises:
+        Refusal: the question is too old.
+    """
+    asked = interaction.message
+    if asked is not None and discord.utils.utcnow() - asked.created_at > VALID_FOR:
+        raise Refusal(speech_of(interaction)("That question has expired. Please use the command again."))
+
+
+async def keep(interaction: discord.Interaction[Any], argument: str) -> None:
+    """Do nothing, and say so."""
+    await interaction.response.edit_message(content=speech_of(interaction)("Nothing changed."), embed=None, view=None)
+
+
+Listed = TypeVar("Listed")
+
+PAGE_SIZE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf(Generic[Listed]):
+    """A page of a list; `number` counts from 1 and is always one that exists."""
+
+    items: Sequence[Listed]
+    number: int
+    count: int
+
+
+def page_of(items: Sequence[Listed], number: int, size: int = PAGE_SIZE) -> PageOf[Listed]:
+    """The page of that number, or the nearest there is: the list may have changed since the button was made."""
+    count = max(1, -(-len(items) // size))
+    nearest = min(max(1, number), count)
+    return PageOf(items[(nearest - 1) * size : nearest * size], nearest, count)
+
+
+def page_asked(argument: str) -> tuple[str, int]:
+    """What the list is of, and the number of its page, from the argument that `page_turner` makes."""
+    of, _, number = argument.rpartition(":")
+    return of, int(number) if number.isdecimal() else 1
+
+
+def page_turner(action: str, argument: str, page: PageOf[Listed], say: Speech) -> View | None:
+    """Buttons to the pages before and after; none where there is one page only.
+
+    The action's argument is `argument`, a colon and the number of the page.
+    """
+    if page.count == 1:
+        return None
+    return row(
+        action_button(action, f"{argument}:{page.number - 1}", label=say("◀ Back"), disabled=page.number == 1),
+        action_button(action, f"{argument}:{page.number + 1}", label=say("Next ▶"), disabled=page.number == page.count),
+    )

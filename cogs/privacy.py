@@ -10,10 +10,10 @@ import discord
 from discord import ButtonStyle, app_commands
 from discord.ext import commands
 
+from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, speech_of
-from cogs.retry import DISCORD_ERRORS
+from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.services import ServingBot
-from cogs.views import action_button, assert_fresh, confirmation, on_press, row
 from domain.usage import Erasure
 from domain.use_cases import UseCases
 

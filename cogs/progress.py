@@ -7,7 +7,7 @@ from discord import app_commands
 from discord.app_commands import Range
 from discord.ext import commands
 
-from cogs import autocomplete
+from cogs import access
 from cogs.access import resolve_book
 from cogs.cards import plain, position_line
 from cogs.errors import Refusal
@@ -33,7 +33,7 @@ class Progress(commands.Cog):
         finished="You've finished the book",
         clear="Forget your page; I may then talk about the whole book",
     )
-    @app_commands.autocomplete(book=autocomplete.books, chapter=autocomplete.chapters)
+    @app_commands.autocomplete(book=access.books, chapter=access.chapters)
     async def progress(
         self,
         interaction: discord.Interaction[Any],

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import discord
 
-from cogs.errors import Refusal, bot_lacks
+from cogs.errors import DISCORD_ERRORS, Refusal, bot_lacks, retry_transient
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
@@ -17,7 +17,6 @@ from cogs.permissions import (
     missing,
     permission_names,
 )
-from cogs.retry import DISCORD_ERRORS, retry_transient
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 from domain.turn.conversations import ManageConversations

@@ -4,8 +4,7 @@ from domain.errors import SettingsError
 from domain.ports import LeaseRepository
 from storage import Engine, Storage
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
-from storage.sql.conversations import SQLConversations
-from storage.sql.messages import SQLMessages
+from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.people import SQLReaders, SQLUsage
 from storage.sql.privacy import SQLPrivacy, SQLRetention
 from storage.sql.turns import SQLTurns

@@ -16,13 +16,12 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app import App
-from bot.cli.running import console, errors, fail, opened, run_async
-from bot.cli.terminal import obeyed_by_none
+from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_async
 from bot.tools.results import counted
 from domain.book import Book, BookStatus, Chapter, Page
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
-from domain.spoilers.bound import label_at
+from domain.spoilers.detector import label_at
 
 BOOK_HELP = "Title, id, path or file name"
 _LONGEST_NAME = 255

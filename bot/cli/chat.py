@@ -14,8 +14,7 @@ from rich.text import Text
 from bot.app import QUOTES_ONLY, SAMPLE, App
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
-from bot.cli.running import console, errors, fail, opened_for_talk, run_async
-from bot.cli.terminal import in_daemon_thread, interrupts
+from bot.cli.running import console, errors, fail, in_daemon_thread, interrupts, opened_for_talk, run_async
 from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 

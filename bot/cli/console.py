@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.cli.terminal import Emphasis, WordWrap, interrupts
+from bot.cli.running import Emphasis, WordWrap, interrupts
 from domain.book import Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError

@@ -1,21 +1,25 @@
-"""marginalia run: the Discord bot."""
+"""The commands that serve until stopped: run (the bot on Discord), preview (in a browser), mcp (for programs)."""
 
 import asyncio
 import gc
+import importlib.util
 import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
-from bot.app import open_app, open_toolbox
-from bot.cli.running import console, run_async
-from bot.cli.terminal import signal_handler
+import typer
+
+from bot.app import App, cost_in_microdollars, open_app, open_toolbox
+from bot.cli.console import TERMINAL_READER
+from bot.cli.running import console, errors, fail, opened, run_async, signal_handler
 from bot.health import HealthFile
 from bot.logs import set_up_logs
-from bot.prices import cost_in_microdollars
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings
@@ -23,6 +27,7 @@ from domain.citations.page_numbers import without_typed_pages
 from domain.errors import LLMError, SettingsError
 from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
+from domain.tools.context import page_in
 
 COLLECTIONS = (2_000, 3, 7_000)
 """What the garbage collector waits for. The second figure bounds a look at what is not quite new to a few milliseconds;
@@ -164,3 +169,120 @@ async def until_stopped(
         await asyncio.wait([working], timeout=farewell_s)
     if working.done() and not working.cancelled():
         working.result()
+
+
+QUESTIONS = (
+    "Who is Tom Liddiard?",
+    "Who says “You can cross at five to”?",
+)
+"""Asked beforehand, so that there is something to look at and to unfold."""
+NOT_INSTALLED = (
+    "The preview needs the extra simcord[preview]. `make preview` installs it; by hand, in the project's folder: "
+    "pip install '.[preview]'"
+)
+
+ABOUT = (
+    "It is Marginalia itself in a simulated Discord, in a thread on the sample novel. Write there, press its buttons, "
+    "type / for its commands; “Viewing as” makes you the other reader. The page shows this one thread. "
+    "Answers: {provider}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
+)
+
+
+def preview(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0 is any that is free")] = 0,
+) -> None:
+    """The real bot in a Discord-like page in the browser: no token, no Discord, nothing kept."""
+    if not all(map(importlib.util.find_spec, ("simcord", "PIL"))):
+        raise SettingsError(NOT_INSTALLED)
+    run_async(partial(_preview, port))
+
+
+async def _preview(port: int) -> None:
+    with TemporaryDirectory(prefix="marginalia-preview-") as folder:
+        settings = preview_settings(Path(folder))
+        # discord.py warns of what a simulated Discord lacks
+        quiet = "ERROR" if settings.log_level == "WARNING" else settings.log_level
+        set_up_logs(quiet, settings.log_format)
+        async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
+            await until_stopped(_show(app, port))
+
+
+def preview_settings(folder: Path) -> Settings:
+    """The settings of the environment for model and answers; memory and books in a folder that goes away."""
+    return load_settings(data_dir=folder, database_url="", discord_guild_ids=())
+
+
+async def _show(app: App, port: int) -> None:
+    from bot.preview.page import open_preview
+
+    costs_nothing = app.settings.provider == "extractive"
+    async with open_preview(app, QUESTIONS if costs_nothing else (), port) as page:
+        console.print(f"Open this in a browser:\n\n  {page.url}\n", markup=False, soft_wrap=True)
+        console.print(ABOUT.format(provider=app.provider.name), markup=False, soft_wrap=True)
+        await page.wait_closed()
+
+
+if TYPE_CHECKING:  # the SDK takes half a second to load
+    from mcp.server.lowlevel import Server
+
+DEFAULT_PORT = 8765
+LOOPBACK = "127.0.0.1"
+
+
+def mcp(
+    page: Annotated[str, typer.Option(help="Show no book beyond this page; without it, beyond your own position")] = "",
+    positions: Annotated[
+        bool, typer.Option("--positions", help="Let clients say how far their reader has read (set_position)")
+    ] = False,
+    http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,
+    host: Annotated[str, typer.Option(help="The address for --http; another than this needs MCP_TOKEN")] = LOOPBACK,
+) -> None:
+    """Serve the books to other programs by the Model Context Protocol, as far as they have been read."""
+    from bot.mcp.books import OpenBooks
+    from bot.mcp.server import book_server, serve_stdio
+
+    last = page_in(page) if page else ""
+    if last is None:
+        fail(f"--page takes the number or label of one page, such as 80 or xii, and not {page!r}.")
+
+    async def work() -> None:
+        async with opened() as app:
+            books = OpenBooks(
+                shelf=app.shelf,
+                readers=app.storage.readers,
+                reader_id=TERMINAL_READER.id,
+                page=last,
+                tool_timeout=app.settings.tool_timeout_s,
+            )
+            server = book_server(books, positions=positions)
+            which = await _which_shelf(app)
+            try:
+                if http:
+                    await _serve_http(app, server, host, port, which)
+                else:
+                    errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
+                    await serve_stdio(server)
+            finally:
+                gc.freeze()  # or Python looks through all of the SDK for garbage at its end, which takes a second
+
+    run_async(work)
+
+
+async def _which_shelf(app: App) -> str:
+    number = len(await app.shelf.list(None))
+    books = "1 book" if number == 1 else f"{number} books"
+    return f"{books} from {app.settings.data_dir.absolute()}"
+
+
+async def _serve_http(app: App, server: "Server[Any]", host: str, port: int, which: str) -> None:
+    from bot.mcp.server import serve_http
+
+    def ready(url: str) -> None:
+        errors.print(f"Serving {which} at {url}", markup=False, soft_wrap=True)
+
+    try:
+        await serve_http(server, host, port, app.settings.mcp_token, ready)
+    except OSError as error:
+        where = f"Port {port}" if host == LOOPBACK else f"Port {port} on {host}"
+        fail(f"{where} cannot be used: {os.strerror(error.errno or 0)}. Choose another with --port or --host.")

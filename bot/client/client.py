@@ -22,21 +22,18 @@ from bot.client.http_fixes import keep_requests_going
 from bot.health import HealthFile
 from bot.logs import NODE
 from bot.settings import Settings
+from cogs.basics import Help, Usage, Verbose
 from cogs.books import Books
-from cogs.chat import Chat
+from cogs.chat import Chat, Opening
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import excuse, report
-from cogs.help import Help
 from cogs.i18n import CatalogueTranslator
-from cogs.opening import Opening
+from cogs.interactions import KEEP, keep, on_press, on_stale_press
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.services import RecentIds, ServingBot
-from cogs.usage import Usage
-from cogs.verbose import Verbose
-from cogs.views import KEEP, keep, on_press, on_stale_press
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 

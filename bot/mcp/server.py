@@ -37,9 +37,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.mcp.book_tools import as_text, fault_in, output_schema, tools_of
-from bot.mcp.books import OpenBooks
+from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
 from bot.mcp.prompts import complete, get_prompt, list_prompts
-from bot.mcp.resources import TEMPLATES, list_resources, read_resource
 from bot.mcp.transports import Incoming
 from domain.characters import encodable
 from domain.errors import MarginaliaError, SettingsError

@@ -19,10 +19,9 @@ from bot.tools.results import (
 from domain.book import Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants
-from domain.library.mentions import forms_of, introductions, other_names
-from domain.library.salience import most_salient, weights_of
+from domain.library.names import forms_of, introductions, other_names
 from domain.library.search.sentences import split_sentences
-from domain.library.summaries import SHORTEST, Digest, extracts
+from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext

@@ -14,22 +14,31 @@ from cogs.conversation.buttons import AGAIN, ALLOW, MOVE, REFUSE, RETRY, SOURCES
 from cogs.conversation.presenter import LiveTurns, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import embeds_of
-from cogs.delivery.payload import MessagePayload
+from cogs.delivery.message_group import MessagePayload
 from cogs.delivery.turn_messages import card_body
 from cogs.errors import Refusal, tell_kept
 from cogs.i18n import Speech, speech_for, speech_of
-from cogs.interactions import acknowledge, change, defer_if_slow, reply, take_away
+from cogs.interactions import (
+    acknowledge,
+    change,
+    defer_if_slow,
+    on_press,
+    page_asked,
+    page_of,
+    page_turner,
+    reply,
+    take_away,
+)
 from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
 from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, shelf_of
-from cogs.views import on_press, page_asked, page_of, page_turner
 from domain.chat import MessageRole
 from domain.conversation import Conversation, TurnState
 from domain.turn.chat_with_book import Reader
+from domain.turn.conversations import PlayedTurn
 from domain.turn.state import Decision
-from domain.turn.transcripts import PlayedTurn
 from domain.use_cases import UseCases
 
 

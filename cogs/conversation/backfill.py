@@ -9,7 +9,7 @@ import discord
 
 from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
-from cogs.retry import DISCORD_ERRORS
+from cogs.errors import DISCORD_ERRORS
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases

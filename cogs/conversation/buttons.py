@@ -7,9 +7,9 @@ from typing import Any, cast
 import discord
 from discord.ui import Button, Item, View
 
+from cogs.interactions import row as view_row
+from cogs.rendering.inline import Say
 from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
-from cogs.rendering.words import Say
-from cogs.views import row as view_row
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"

@@ -25,17 +25,14 @@ from cogs.conversation.intake import (
     mentions,
 )
 from cogs.conversation.presenter import ThreadContexts
-from cogs.conversation.titles import TitleUpdates
-from cogs.conversation.worker import ConversationWorkers
+from cogs.conversation.worker import ConversationWorkers, TitleUpdates
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import sentence_for, tell_kept
+from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept
 from cogs.i18n import speech_for, speech_in
-from cogs.interactions import acknowledge, take_away
+from cogs.interactions import acknowledge, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.retry import DISCORD_ERRORS
 from cogs.services import NotifyPrivately, ServingBot
-from cogs.views import on_custom_id, on_press
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, StorageError
 from domain.use_cases import UseCases

@@ -15,8 +15,8 @@ import discord
 from cogs.conversation.buttons import Buttons, view_of
 from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
+from cogs.errors import retry_transient
 from cogs.i18n import Speech
-from cogs.retry import retry_transient
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken

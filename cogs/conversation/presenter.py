@@ -18,7 +18,7 @@ from cogs.conversation.buttons import (
     view_of,
 )
 from cogs.delivery.channel import DiscordChannel
-from cogs.delivery.payload import Delivery, DeliveryState, MessagePayload
+from cogs.delivery.message_group import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.i18n import Speech, speech_in

@@ -11,11 +11,11 @@ import discord
 from cogs.conversation.buttons import turn_shown_by, turn_traced_by
 from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
 from cogs.delivery.turn_messages import messages_of
+from cogs.errors import retry_transient
 from cogs.rendering.answers import answer_note
 from cogs.rendering.tool_calls import calls_of
-from cogs.retry import retry_transient
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.uncited import find_uncited
+from domain.citations.quotations import find_uncited
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
 from domain.tools.context import proposals_in

@@ -11,7 +11,7 @@ from typing import Any, Self
 import aiohttp
 import discord
 
-from cogs.delivery.payload import (
+from cogs.delivery.message_group import (
     ArchivedThreadError,
     ChannelGoneError,
     DeliveryError,

@@ -2,14 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 
-from cogs.delivery.message_group import MessageGroup, Posted
-from cogs.delivery.payload import Delivery, MessagePayload
+from cogs.delivery.message_group import Delivery, MessageGroup, MessagePayload, Posted
 from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.answers import with_note
+from cogs.rendering.inline import Say, in_english
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
-from cogs.rendering.words import Say, in_english
 from domain.event import ToolCallFinished, ToolCallStarted
 
 FIRST_WORDS = 40

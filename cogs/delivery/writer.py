@@ -8,17 +8,22 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from weakref import WeakValueDictionary
 
-from cogs.delivery.message_group import Compose, Delete, Edit, MessageGroup, Send, Step
-from cogs.delivery.payload import (
+from cogs.delivery.message_group import (
     ArchivedThreadError,
     Channel,
     ChannelGoneError,
+    Compose,
+    Delete,
     Delivery,
     DeliveryState,
+    Edit,
     MessageGoneError,
+    MessageGroup,
     NotAllowedError,
     RefusedError,
+    Send,
     Sent,
+    Step,
     TryLaterError,
 )
 

@@ -3,11 +3,10 @@
 import json
 from collections.abc import Sequence
 
-from cogs.rendering.inline import escape, fenceless, inert
+from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
-from cogs.rendering.words import Say, in_english
 from domain.book import Citation
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden

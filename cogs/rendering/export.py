@@ -8,9 +8,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from cogs.rendering.inline import inert_in_files
+from cogs.rendering.inline import Say, in_english, inert_in_files
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration
-from cogs.rendering.words import Say, in_english
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation

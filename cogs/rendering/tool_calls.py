@@ -12,9 +12,8 @@ from enum import IntEnum, StrEnum
 from typing import Any
 
 from cogs.i18n.speech import later
-from cogs.rendering.inline import escape, fenceless, inert
+from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.splitting import units
-from cogs.rendering.words import Say, in_english
 from domain.chat import ChatMessage
 from domain.event import ToolCallFinished, ToolCallStarted
 

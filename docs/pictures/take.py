@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image, ImageOps
 
-from bot.cli.preview import QUESTIONS
+from bot.cli.run import QUESTIONS
 from tests.journeys.browser_reader import MESSAGES, BrowserReader, at_the_page
 
 HERE = Path(__file__).parent

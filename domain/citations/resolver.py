@@ -14,8 +14,7 @@ from itertools import groupby
 
 from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.keys import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.matching import PassageMatcher
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
 from domain.citations.page_numbers import settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError

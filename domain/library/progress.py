@@ -8,7 +8,7 @@ from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants, without_titles
 from domain.ports import BookFiles, ReaderRepository
-from domain.spoilers.bound import label_at, lowest_bound
+from domain.spoilers.detector import label_at, lowest_bound
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 

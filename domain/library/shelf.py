@@ -2,15 +2,17 @@
 
 import asyncio
 import hashlib
+import logging
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText
-from domain.errors import BookError, BookErrorCode
-from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress
+from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
+from domain.usage import Sweep
 
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""
@@ -216,3 +218,58 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
         return f"There is no book called “{reference}”: the shelf is empty. Add one first."
     titles = ", ".join(f"“{book.title}”" for book in books[:8])
     return f"There is no book called “{reference}” on the shelf. There are: {titles}{' …' if len(books) > 8 else ''}."
+
+
+logger = logging.getLogger(__name__)
+
+A_DAY = timedelta(days=1)
+AN_HOUR = timedelta(hours=1)
+"""Longer than anything takes that is begun before it has its place: opening a thread, adding a book."""
+
+
+class Housekeeping:
+    """`keep_conversations` and `keep_tool_calls` are how long they are kept after their end; None is for ever."""
+
+    def __init__(
+        self,
+        *,
+        retention: RetentionRepository,
+        shelf: Bookshelf,
+        clock: Clock,
+        keep_conversations: timedelta | None,
+        keep_tool_calls: timedelta | None,
+    ) -> None:
+        self._retention = retention
+        self._shelf = shelf
+        self._clock = clock
+        self._keep_conversations = keep_conversations
+        self._keep_tool_calls = keep_tool_calls
+
+    async def sweep(self) -> Sweep:
+        """Erase what is over.
+
+        Raises:
+            StorageError: the database or the disk refused; what was erased before stays erased.
+        """
+        now, conversations, tool_results = self._clock(), 0, 0
+        if self._keep_conversations is not None:
+            conversations = await self._retention.erase_conversations(now - self._keep_conversations)
+        if self._keep_tool_calls is not None:
+            tool_results = await self._retention.erase_tool_calls(now - self._keep_tool_calls)
+        await self._retention.erase_unopened(now - AN_HOUR)
+        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY))
+
+    async def keep_house(self) -> None:
+        """Sweep now and every day, until cancelled."""
+        while True:
+            try:
+                if swept := await self.sweep():
+                    logger.info(
+                        "erased, since their time was over: %d conversations, %d tool results, %d files of books",
+                        swept.conversations,
+                        swept.tool_results,
+                        swept.book_files,
+                    )
+            except (MarginaliaError, OSError) as error:
+                logger.error("what is over could not be erased; it is tried again tomorrow: %s", error)
+            await asyncio.sleep(A_DAY.total_seconds())

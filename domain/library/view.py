@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import is_counted
-from domain.library.mentions import count_mentions, missing_words, sentences_with
+from domain.library.names import count_mentions, missing_words, sentences_with
 from domain.library.progress import find_page
 from domain.library.search.index import BookIndex, Excerpts
 from domain.library.search.layout import BookLayout

@@ -9,8 +9,16 @@ from domain.ports.books import (
     DerivedTextRepository,
     Progress,
 )
-from domain.ports.conversations import ChatMessageRepository, ConversationRepository, TurnRepository
-from domain.ports.leases import LeaseRepository
+from domain.ports.conversations import (
+    ChatMessageRepository,
+    ConversationRepository,
+    LeaseRepository,
+    PrivacyRepository,
+    ReaderRepository,
+    RetentionRepository,
+    TurnRepository,
+    UsageRepository,
+)
 from domain.ports.models import (
     ChatProvider,
     Clock,
@@ -21,7 +29,6 @@ from domain.ports.models import (
     ToolHandler,
     ToolOutput,
 )
-from domain.ports.people import PrivacyRepository, ReaderRepository, RetentionRepository, UsageRepository
 
 __all__ = [
     "BookFile",

@@ -12,14 +12,15 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate, islice
 from math import log10
 
-from domain.book import Book
+from domain.book import Book, Page, ReadingPosition
 from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
-from domain.ports import BookFiles
+from domain.ports import BookFiles, ReaderRepository
 from domain.spoilers.filter import SpoilerCheck
 
 RUN = 4
@@ -295,3 +296,39 @@ class SpoilerChecks:
     async def _leaks(self, book: Book) -> SpoilerDetector:
         text = await (await self._files.open(book)).text()
         return await asyncio.to_thread(SpoilerDetector.of, text)
+
+
+_LONGEST_NAME = 64
+_BETWEEN = " · "
+
+
+def bound_of(positions: Iterable[ReadingPosition], length: int) -> int:
+    """The lowest position of several readers, as an offset; the whole length where nobody has one."""
+    return min((position.bound(length) for position in positions), default=length)
+
+
+async def lowest_bound(readers: ReaderRepository, people: Iterable[str], book: Book) -> int:
+    """How far into the book these people may look together; whoever is not known by an id does not count."""
+    positions = [await readers.get_position(person, book.id) for person in {*people} - {""}]
+    return bound_of(positions, book.length)
+
+
+def label_at(pages: Sequence[Page], read_to: int) -> str:
+    """The label of the page that holds the last character before `read_to`."""
+    return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
+
+
+def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
+    """The line in front of a reader's message. It tells nothing that depends on unread text, not even a page count."""
+    if read_to >= length:
+        extent = "the whole book is open"
+    else:
+        page = _unmarked(label_at(pages, read_to))
+        extent = f"has read to page {page}" if read_to > 0 else "has not begun to read"
+    who = _unmarked(name)[:_LONGEST_NAME]
+    return f"[{_BETWEEN.join(part for part in (who, extent, now.date().isoformat()) if part)}]"
+
+
+def _unmarked(text: str) -> str:
+    """A name or label as one part of the note: it can neither end the note nor begin another part."""
+    return " ".join(text.replace("[", "(").replace("]", ")").replace("·", " ").split())

@@ -1,16 +1,13 @@
-"""How much fits into a model's window, and what of a request goes where it does not.
+"""Requests to a model within its window: sent with less where they are too long; single questions outside a turn."""
 
-Over the budget, results of past turns go first, then the oldest turns, then passages of this one. What the readers ask
-now goes never, nor the note in front of it. Where nobody knows the window, the first overflow tells.
-"""
-
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from typing import Any
 
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
-from domain.event import DraftDiscarded
+from domain.event import DraftDiscarded, UsageReported
 from domain.ports import ChatProvider
 from domain.tool_use import ChatResponse, ProviderEvent, StopReason, TextChunk, ToolDefinition
 
@@ -182,3 +179,32 @@ def _shorten(now: list[PromptMessage]) -> bool:
     else:
         return False
     return True
+
+
+async def complete_once(
+    chat_provider: ChatProvider,
+    spent: Callable[[UsageReported], Awaitable[None]],
+    question: str,
+    /,
+    *,
+    kind: PromptKind = PromptKind.TALK,
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """The model's reply in words; blank where it declines or has nothing to say. `spent` is told what it used.
+
+    `kind` and `data` are those of PromptMessage.
+
+    Raises:
+        LLMError: there was no reply; CONTEXT_EXCEEDED where the question does not fit the model's window.
+    """
+    response = ChatResponse(text="")
+    prompt = PromptMessage(MessageRole.USER, question, kind=kind, data=data)
+    async with aclosing(chat_provider.stream([prompt])) as stream:
+        async for event in stream:
+            if isinstance(event, ChatResponse):
+                response = event
+    if response.usage:
+        await spent(UsageReported(response.usage, chat_provider.model_name))
+    if response.stop_reason is StopReason.CONTEXT_EXCEEDED:
+        raise LLMError(LLMErrorCode.CONTEXT_EXCEEDED, "This is too long for the model.")
+    return "" if response.stop_reason is StopReason.REFUSAL else response.text or ""

@@ -26,9 +26,8 @@ from domain.ports import (
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.bound import lowest_bound, note_for
-from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.complete_once import complete_once
+from domain.spoilers.detector import SpoilerChecks, lowest_bound, note_for
+from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, within_bound

@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import partial
 
 from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition
-from domain.citations.uncited import find_uncited
 from domain.conversation import Conversation, TurnState
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
@@ -27,10 +27,9 @@ from domain.event import (
 from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
 from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
-from domain.turn.fallback import LONGEST_S, FallbackAnswerer, stayed_away
 from domain.turn.preparer import TurnPreparer
 from domain.turn.quota import UsageMeter
-from domain.turn.state import Emit, Ending, RunningTurn, TurnDraft
+from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from domain.event import UsageReported
 from domain.ports import BookRepository, ChatProvider, Clock, ReaderRepository, UsageRepository
 from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import spans
-from domain.strategies.complete_once import complete_once
+from domain.strategies.window import complete_once
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 

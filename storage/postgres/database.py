@@ -23,8 +23,7 @@ from psycopg_pool import AsyncConnectionPool
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.postgres.schema import migrate, shipped_migrations
-from storage.sql.database import Result, Row, TableShape, Transaction, Value
-from storage.sql.schema import Migration
+from storage.sql.database import Migration, Result, Row, TableShape, Transaction, Value
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
 

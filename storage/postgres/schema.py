@@ -6,9 +6,8 @@ from functools import cache
 from typing import Protocol
 
 from domain.errors import StorageError, StorageErrorCode
-from storage.sql.database import Result, Transaction, Value
+from storage.sql.database import Migration, Result, Transaction, Value, migrations_in
 from storage.sql.rows import time_to_text
-from storage.sql.schema import Migration, migrations_in
 
 _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
   version BIGINT PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL

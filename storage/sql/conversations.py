@@ -1,21 +1,34 @@
 """Conversations, in SQL."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
+from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, TitleSource, checked_title
-from storage.sql.database import Database, Row
+from domain.spoilers.filter import hide
+from storage.sql.database import Database, Row, Transaction
 from storage.sql.rows import (
+    citations_from_text,
+    citations_to_text,
     entities,
     entity,
+    invocations_from_text,
+    invocations_to_text,
     listed,
     marks,
     optional_time_from_text,
     optional_time_to_text,
+    passages_from_text,
+    passages_to_text,
+    raw_from_text,
+    raw_to_text,
     system_prompt_from_text,
     system_prompt_to_text,
     time_from_text,
     time_to_text,
     upsert,
+    usage_from_text,
+    usage_to_text,
 )
 
 _COLUMNS = (
@@ -89,5 +102,180 @@ def _conversation(row: Row) -> Conversation:
             "verbose": None if values["verbose"] is None else bool(values["verbose"]),
             "system_prompt": None if briefing is None else system_prompt_from_text(briefing),
             "updated_at": optional_time_from_text(values["updated_at"]),
+        }
+    )
+
+
+_MESSAGE_COLUMNS = (
+    "id", "conversation_id", "role", "content", "created_at", "turn_id", "tool_use_id", "tool_invocations", "is_error",
+    "passages", "citations", "usage", "raw", "author_id", "author_name", "note", "depends_to", "external_id",
+    "duration_ms", "summary",
+)  # fmt: skip
+_UPSERT_MESSAGE = upsert("chat_messages", _MESSAGE_COLUMNS)
+_SELECTED = ", ".join(f"chat_messages.{column}" for column in _MESSAGE_COLUMNS)
+
+_HISTORY = f"""
+SELECT {_SELECTED}
+FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
+WHERE chat_messages.conversation_id = ?
+ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+"""  # noqa: S608
+
+FIRST_OF_RECENT = """coalesce((
+  SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
+  ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
+), 0)"""
+"""The number of the first of the newest turns: so many that did not fail, and those among them that did."""
+
+_RECENT = f"""
+SELECT {_SELECTED}
+FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
+WHERE chat_messages.arrival IN (
+  SELECT arrival FROM chat_messages WHERE conversation_id = ?1 AND turn_id IS NULL
+  UNION ALL
+  SELECT arrival FROM chat_messages WHERE conversation_id = ?1
+    AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 AND number >= {FIRST_OF_RECENT} AND ?2 > 0)
+)
+ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+"""  # noqa: S608
+
+_KNOWN = """
+SELECT id FROM chat_messages WHERE external_id = ?1
+UNION ALL SELECT '' AS id FROM forgotten_messages WHERE external_id = ?1
+"""
+
+_NEWEST = """
+SELECT max(number) AS newest FROM (
+  SELECT max(CAST(external_id AS BIGINT)) AS number FROM chat_messages
+  WHERE conversation_id = ?1 AND external_id > '0' AND external_id < ':'
+  UNION ALL SELECT max(CAST(external_id AS BIGINT)) FROM forgotten_messages
+  WHERE conversation_id = ?1 AND external_id > '0' AND external_id < ':'
+) AS numbers
+"""
+
+
+_NOTE_PRESENT = """
+INSERT INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
+ON CONFLICT DO NOTHING
+"""
+
+_PEOPLE = """
+SELECT author_id AS reader_id FROM chat_messages WHERE conversation_id = ?1 AND author_id != ''
+UNION SELECT reader_id FROM present WHERE conversation_id = ?1
+"""
+
+
+async def write_messages(transaction: Transaction, messages: Iterable[ChatMessage]) -> None:
+    """Insert or update messages as part of a transaction; those that are known keep their place."""
+    await transaction.run_many(_UPSERT_MESSAGE, [_message_row(message) for message in messages])
+
+
+class SQLMessages:
+    """ChatMessageRepository in SQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, message: ChatMessage) -> None:
+        await self.save_batch([message])
+
+    async def save_batch(self, messages: Sequence[ChatMessage]) -> None:
+        await self._database.atomically(lambda transaction: write_messages(transaction, messages))
+
+    async def add_incoming(self, message: ChatMessage) -> bool:
+        async def add(transaction: Transaction) -> bool:
+            known = [] if message.external_id is None else await transaction.run(_KNOWN, [message.external_id])
+            if known:
+                return bool(known[0]["id"] == message.id)
+            await write_messages(transaction, [message])
+            return True
+
+        return await self._database.atomically(add)
+
+    async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
+        return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
+
+    async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
+        return await entities(_message, await self._database.read(_RECENT, [conversation_id, turns]))
+
+    async def get_by_external_id(self, external_id: str) -> ChatMessage | None:
+        row = await self._database.read_one(
+            f"SELECT {_SELECTED} FROM chat_messages WHERE external_id = ?",  # noqa: S608
+            [external_id],
+        )
+        return entity(_message, row)
+
+    async def get_newest_external_id(self, conversation_id: str) -> str | None:
+        row = await self._database.read_one(_NEWEST, [conversation_id])
+        return None if row is None or row["newest"] is None else str(row["newest"])
+
+    async def list_authors(self, conversation_id: str) -> Sequence[str]:
+        rows = await self._database.read(
+            "SELECT DISTINCT author_id FROM chat_messages WHERE conversation_id = ? AND author_id != ''",
+            [conversation_id],
+        )
+        return [row["author_id"] for row in rows]
+
+    async def note_present(self, conversation_id: str, reader_id: str) -> None:
+        await self._database.write(_NOTE_PRESENT, [reader_id, conversation_id])
+
+    async def list_people(self, conversation_id: str) -> Sequence[str]:
+        rows = await self._database.read(_PEOPLE, [conversation_id])
+        return [row["reader_id"] for row in rows]
+
+    async def list_waiting(self) -> Sequence[str]:
+        rows = await self._database.read(
+            "SELECT DISTINCT conversation_id FROM chat_messages WHERE turn_id IS NULL AND role = 'user'"
+        )
+        return [row["conversation_id"] for row in rows]
+
+    async def delete(self, message_id: str) -> None:
+        await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])
+
+    async def delete_by_conversation(self, conversation_id: str) -> None:
+        async def delete_all(transaction: Transaction) -> None:
+            await transaction.run("DELETE FROM chat_messages WHERE conversation_id = ?", [conversation_id])
+            await transaction.run("DELETE FROM turns WHERE conversation_id = ?", [conversation_id])
+
+        await self._database.atomically(delete_all)
+
+
+def _message_row(message: ChatMessage) -> tuple[str | int | None, ...]:
+    return (
+        message.id, message.conversation_id, message.role, message.content, time_to_text(message.created_at),
+        message.turn_id, message.tool_use_id, invocations_to_text(message.tool_invocations), message.is_error,
+        passages_to_text(message.passages), citations_to_text(message.citations),
+        None if message.usage is None else usage_to_text(message.usage),
+        None if message.raw is None else raw_to_text(message.raw),
+        message.author_id, message.author_name, message.note, message.depends_to, message.external_id,
+        message.duration_ms, message.summary,
+    )  # fmt: skip
+
+
+_OLD_NOTE = "\n\n-# A part of this answer is hidden, as it seems to name something that comes later than you have read."
+_OLD_COVER = re.compile(r"\|\|(.+?)\|\|")
+
+
+def _as_spans(content: str) -> str:
+    """Answers of version 0.1 hold Discord's marks around what is hidden, and a note at their end."""
+    if not content.endswith(_OLD_NOTE):
+        return content
+    return _OLD_COVER.sub(lambda cover: hide(cover[1]), content.removesuffix(_OLD_NOTE))
+
+
+def _message(row: Row) -> ChatMessage:
+    values = dict(row)
+    return ChatMessage(
+        **values
+        | {
+            "role": MessageRole(values["role"]),
+            "content": _as_spans(values["content"]),
+            "created_at": time_from_text(values["created_at"]),
+            "tool_invocations": invocations_from_text(values["tool_invocations"]),
+            "is_error": bool(values["is_error"]),
+            "passages": passages_from_text(values["passages"]),
+            "citations": citations_from_text(values["citations"]),
+            "usage": None if values["usage"] is None else usage_from_text(values["usage"]),
+            "raw": None if values["raw"] is None else raw_from_text(values["raw"]),
         }
     )

@@ -3,8 +3,11 @@
 Statements are written once for all of them: parameters are `?` or `?1`, times and structures are text, truth is 0 or 1.
 """
 
+import re
+import sqlite3
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Protocol, TypeVar
 
 Value = str | int | float | bytes | None
@@ -87,3 +90,39 @@ class CopyableDatabase(Database, Protocol):
     async def finish_copy(self) -> None:
         """Go on numbering rows where the copied ones end."""
         ...
+
+
+_FILE_NAME = re.compile(r"(?P<version>\d{4})_(?P<name>\w+)\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A step from one version of the schema to the next."""
+
+    version: int
+    name: str
+    script: str
+
+    def statements(self) -> Iterator[str]:
+        """The script's statements; each ends at the end of a line."""
+        pending = ""
+        for line in self.script.splitlines(keepends=True):
+            pending += line
+            if sqlite3.complete_statement(pending):
+                yield pending
+                pending = ""
+
+
+def migrations_in(package: str) -> tuple[Migration, ...]:
+    """The migrations in the folder `migrations` of a package, oldest first."""
+    found = ((_FILE_NAME.fullmatch(file.name), file) for file in (files(package) / "migrations").iterdir())
+    return tuple(
+        sorted(
+            (
+                Migration(int(match["version"]), match["name"], file.read_text(encoding="utf-8"))
+                for match, file in found
+                if match
+            ),
+            key=lambda migration: migration.version,
+        )
+    )

@@ -9,8 +9,8 @@ from domain.chat import ChatMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE
+from storage.sql.conversations import FIRST_OF_RECENT, write_messages
 from storage.sql.database import Database, Row, Transaction
-from storage.sql.messages import FIRST_OF_RECENT, write_messages
 from storage.sql.rows import (
     entities,
     entity,

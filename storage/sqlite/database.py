@@ -10,9 +10,8 @@ from typing import IO, Protocol
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Result, Row, TableShape, Transaction, Value
+from storage.sql.database import Migration, Result, Row, TableShape, Transaction, Value, migrations_in
 from storage.sql.rows import time_to_text
-from storage.sql.schema import Migration, migrations_in
 from storage.sqlite.connection import Connection, claimed, make_folder_for, replacing, same_file
 
 _LEDGER = """CREATE TABLE schema_migrations (

@@ -9,7 +9,7 @@ from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
-from cogs import views
+from cogs import interactions
 from domain.conversation import TitleSource
 from tests.cogs.stage import Stage, labels, text_of
 
@@ -251,7 +251,7 @@ class TestDelete:
 
     async def test_a_question_of_long_ago_is_asked_again(self, stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
         asked = await self.ask(stage, await stage.chat(await stage.book()))
-        monkeypatch.setattr(views, "VALID_FOR", timedelta(seconds=-1))
+        monkeypatch.setattr(interactions, "VALID_FOR", timedelta(seconds=-1))
         assert asked.response
         pressed = await stage.ann.click(asked.response, label="Delete it")
         assert "has expired" in text_of(pressed)

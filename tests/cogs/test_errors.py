@@ -11,7 +11,7 @@ from discord import app_commands
 
 from cogs.errors import Refusal, sentence_for
 from cogs.i18n import speech_for
-from cogs.views import on_stale_press
+from cogs.interactions import on_stale_press
 from domain.errors import BookError, BookErrorCode
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.views import page_of
+from cogs.interactions import page_of
 
 
 @given(st.lists(st.integers(), max_size=60), st.integers(1, 15))

@@ -3,7 +3,7 @@
 import discord
 import pytest
 
-from cogs.autocomplete import chapter_name
+from cogs.access import chapter_name
 from cogs.i18n import speech_for
 from domain.book import Book, Chapter, PositionState, ReadingPosition
 from tests.cogs.stage import Stage, text_of

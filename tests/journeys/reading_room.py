@@ -15,18 +15,17 @@ from domain.event import Answer, TurnEvent
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookFile, ChatProvider
 from domain.spoilers.detector import SpoilerChecks
-from domain.strategies.adaptive import AdaptiveStrategy
-from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
+from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tools.context import MakeToolbox
 from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import ManageConversations
-from domain.turn.fallback import FallbackAnswerer
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
+from domain.turn.state import FallbackAnswerer
 from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
 

@@ -14,9 +14,9 @@ from bot.providers.extractive.quotation import Candidate, gather, introduce, quo
 from bot.providers.extractive.scoring import MOST_WORDS, Confidence, Evidence, choose
 from bot.providers.extractive.wording import PHRASES, Phrases
 from domain.book import Passage, Sentence
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.citations.quotations import fold
-from domain.library.salience import most_salient, weights_of
+from domain.library.summaries import most_salient, weights_of
 
 _MOST_TOLD = 6
 """Telling sentences of few chapters: as many as fit on a screen."""

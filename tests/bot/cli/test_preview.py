@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.preview import NOT_INSTALLED, preview, preview_settings
+from bot.cli.run import NOT_INSTALLED, preview, preview_settings
 from domain.errors import SettingsError
 
 

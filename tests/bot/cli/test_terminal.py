@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.table import Table
 from rich.text import Text
 
-from bot.cli.terminal import GuardedConsole, obeyed_by_none
+from bot.cli.running import GuardedConsole, obeyed_by_none
 
 ORDERS = (
     "\x1b[31mred\x1b[0m",

@@ -19,7 +19,7 @@ from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.mcp.client import MOST_TOOLS
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from bot.providers.anthropic.request import Request
-from bot.providers.openai.request import build_request
+from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
 from domain.event import Approval
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolInvocation, ToolResult

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cogs import retry
+from cogs import errors
 from cogs.conversation import backfill, worker
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import TitleSource, Turn, TurnState
@@ -94,7 +94,7 @@ class TestAbsence:
         gone.double.fail("GET /channels/{channel}/messages", status=503)
         async with again(gone) as room:
             await room.until(lambda: room.double.calls("GET /channels/{channel}/messages"))
-        await asyncio.sleep(retry.WAITS_S[0] + 0.1)  # would ask again by now; the log must hold no error
+        await asyncio.sleep(errors.WAITS_S[0] + 0.1)  # would ask again by now; the log must hold no error
         async with again(gone) as room:
             await room.until_said("Before.", "I do not know.")
             await settled(room, 2)
@@ -102,7 +102,7 @@ class TestAbsence:
     async def test_a_thread_that_could_not_be_read_is_read_later(
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(retry, "WAITS_S", ())
+        monkeypatch.setattr(errors, "WAITS_S", ())
         monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.1, 0.1))
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=503, times=2)
@@ -113,7 +113,7 @@ class TestAbsence:
     async def test_a_question_whose_thread_could_not_be_found_is_answered_later(
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(retry, "WAITS_S", ())
+        monkeypatch.setattr(errors, "WAITS_S", ())
         monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.1, 0.1))
         await gone.ann.say(gone.thread, "Are you here?")
         await gone.ann.archive(gone.thread)
@@ -168,7 +168,7 @@ class TestAbsence:
     async def test_who_writes_in_a_thread_that_cannot_be_read_is_answered(
         self, gone: Scene, monkeypatch: pytest.MonkeyPatch, status: int
     ) -> None:
-        monkeypatch.setattr(retry, "WAITS_S", ())
+        monkeypatch.setattr(errors, "WAITS_S", ())
         monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.5, 0.5))
         await gone.ann.say(gone.thread, "Are you here?")
         gone.double.fail("GET /channels/{channel}/messages", status=status, times=2)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.client import client
-from cogs.opening import Opening
+from cogs.chat import Opening
 from tests.cogs.conversation.scene import Scene, scene
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
 

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cogs.delivery.payload import ArchivedThreadError, DeliveryError, MessageGoneError, MessagePayload, Sent
+from cogs.delivery.message_group import ArchivedThreadError, DeliveryError, MessageGoneError, MessagePayload, Sent
 
 SETTLE_ROUNDS = 30
 """Turns of the event loop in which everything that can happen without time passing has happened."""

@@ -8,7 +8,7 @@ import discord
 import pytest
 
 from cogs.delivery.channel import DiscordChannel
-from cogs.delivery.payload import (
+from cogs.delivery.message_group import (
     ArchivedThreadError,
     ChannelGoneError,
     DeliveryState,

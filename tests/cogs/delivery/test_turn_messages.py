@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from cogs.delivery.payload import Delivery, MessagePayload
+from cogs.delivery.message_group import Delivery, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage
 from cogs.delivery.writer import ChannelWriter
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock

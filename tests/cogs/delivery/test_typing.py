@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from cogs.delivery.channel import REFRESH_S, Typing
-from cogs.delivery.payload import NotAllowedError
+from cogs.delivery.message_group import NotAllowedError
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
 

@@ -6,17 +6,18 @@ from itertools import pairwise
 
 import pytest
 
-from cogs.delivery.message_group import MessageGroup, nonce_seed
-from cogs.delivery.payload import (
+from cogs.delivery.message_group import (
     ChannelGoneError,
     Delivery,
     DeliveryError,
     DeliveryState,
     MessageGoneError,
+    MessageGroup,
     MessagePayload,
     NotAllowedError,
     RefusedError,
     TryLaterError,
+    nonce_seed,
 )
 from cogs.delivery.writer import DRAFT_EVERY_S, PATIENCE, ChannelWriter, ChannelWriters
 from domain.errors import StorageError, StorageErrorCode

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.hostile_answers import hostile_texts, sized
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, split_with_spoilers, units
-from domain.citations.uncited import find_uncited
+from domain.citations.quotations import find_uncited
 from tests.domain.turn.passages import passage
 
 LENGTH = 6_000

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.book import Citation
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.citations.quotations import MOST_LOOKED_UP, Quotations
 from domain.citations.resolver import LONGEST_ANSWER, AnswerComposer, Composition
 from domain.spoilers.filter import SpoilerFilter

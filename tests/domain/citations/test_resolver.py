@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.book import Sentence
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.citations.quotations import Quotations
 from domain.citations.resolver import AnswerComposer
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk

@@ -1,8 +1,8 @@
 """The sentences that say most of a stretch of text."""
 
 from domain.book import Sentence
-from domain.library.salience import most_salient, opening_of, salient_sentences, weights_of
 from domain.library.search.sentences import split_sentences
+from domain.library.summaries import most_salient, opening_of, salient_sentences, weights_of
 
 TEXT = (
     "Chapter One. The keeper of the lamp lived alone on the island for forty years. “Do come in and have some tea,” "

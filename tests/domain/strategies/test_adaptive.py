@@ -8,7 +8,7 @@ from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import StrategyEvent, StrategyOutcome
 from domain.ports import ChatProvider, Dispatcher, ToolOutput
-from domain.strategies.adaptive import AdaptiveStrategy
+from domain.strategies.always_retrieve import AdaptiveStrategy
 from domain.tool_use import ToolDefinition
 from tests.doubles.scripted_chat import ScriptedChat
 

@@ -4,7 +4,7 @@ import pytest
 
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
-from domain.strategies.complete_once import complete_once
+from domain.strategies.window import complete_once
 from domain.tool_use import ChatResponse, StopReason, TokenUsage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 

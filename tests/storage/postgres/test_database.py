@@ -16,8 +16,7 @@ from domain.errors import BookError, ConversationError, SettingsError, StorageEr
 from storage import Storage, open_storage
 from storage.postgres import schema
 from storage.postgres.database import PostgresDatabase
-from storage.sql.database import Transaction
-from storage.sql.schema import Migration
+from storage.sql.database import Migration, Transaction
 from storage.sqlite.database import shipped_migrations as migrations_of_sqlite
 from tests.postgres import a_database, an_emptied_database
 from tests.storage.values import MIDNIGHT, a_book, a_question, an_answer, furnish, hold_turn, ids_of

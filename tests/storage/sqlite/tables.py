@@ -2,7 +2,7 @@
 
 import threading
 
-from storage.sql.schema import Migration
+from storage.sql.database import Migration
 from storage.sqlite.connection import Connection
 from storage.sqlite.database import SQLiteDatabase
 

@@ -12,7 +12,7 @@ import pytest
 
 from domain.errors import StorageError, StorageErrorCode
 from storage import open_storage
-from storage.sql.schema import Migration
+from storage.sql.database import Migration
 from storage.sqlite.database import shipped_migrations
 from tests.storage.sqlite.conftest import OpenNotes
 from tests.storage.sqlite.tables import NOTES, lines_of

@@ -5,7 +5,7 @@ import pytest
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
 from domain.book import Passage, Sentence
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.citations.quotations import Quotations
 
 

@@ -16,8 +16,8 @@ from domain.citations.resolver import compose
 from domain.event import StrategyOutcome, UsageReported
 from domain.ports import BookView, Dispatcher, RetrievalStrategy
 from domain.strategies.always_retrieve import AlwaysRetrieveStrategy
-from domain.strategies.complete_once import complete_once
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import as_result
 from domain.turn.prompts import Prompts

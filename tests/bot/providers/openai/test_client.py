@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.providers.openai.client import OpenAIChat
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import StopReason, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, user

@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from bot.providers.openai.request import build_request
+from bot.providers.openai.client import build_request
 from domain.chat import PromptMessage
-from domain.citations.keys import key_of
+from domain.citations.matching import key_of
 from domain.tool_use import RawReply, ToolInvocation
 from tests.bot.providers.talk import SEARCH, passage, result, system, user
 

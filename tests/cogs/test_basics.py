@@ -4,7 +4,7 @@ import re
 
 import discord
 
-from cogs.help import help_card
+from cogs.basics import help_card
 from cogs.i18n import speech_for
 from tests.cogs.stage import Stage, embed_text, text_of
 

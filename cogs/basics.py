@@ -1,0 +1,143 @@
+"""/help, /usage and /verbose: how to use this, what it costs, and whether tool calls are shown."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs.access import bound_conversation
+from cogs.cards import INK, usage_line
+from cogs.i18n import Speech, speech_of
+from cogs.interactions import defer_if_slow, reply
+from cogs.services import ServingBot, shelf_of
+from domain.use_cases import UseCases
+
+
+class Help(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    @app_commands.command(description="How to read a book with me")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    async def help(self, interaction: discord.Interaction[Any]) -> None:
+        say, missing = speech_of(interaction), tuple(self._use_cases.missing_tools())
+        card = help_card(say, reads_messages=interaction.client.intents.message_content, missing=missing)
+        await interaction.response.send_message(embed=card, ephemeral=True)
+
+
+def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ()) -> discord.Embed:
+    """The card. `missing` are the tool servers that cannot be reached now."""
+    card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
+    card.description = say("I answer from the book's own pages, cite the page, and never spoil what you haven't read.")
+    reading = [
+        say("`/books add` puts a book on the shelf, `/books list` shows what's there."),
+        say("`/chat` opens a thread about a book. Ask your questions there; use `/chat` again to continue later."),
+        say("`/progress` tells me how far you've read. Only you can change it."),
+    ]
+    card.add_field(name=say("Getting started"), value="\n".join(reading), inline=False)
+    talking = [
+        say("If you're alone in a thread, just write. In a group, mention me or reply to me.")
+        if reads_messages
+        else say("Mention me or reply to me: I can't read other messages here."),
+        say("Edit a question and I'll answer it again; delete it to take it back."),
+        say("**Stop**, **Sources** and **Retry** are below the answers; `/verbose` shows how I found them."),
+    ]
+    card.add_field(name=say("In a thread"), value="\n".join(talking), inline=False)
+    keeping = [
+        say("`/conversations` lists, renames, exports and deletes them."),
+        say("`/usage` shows what it costs, `/privacy` what I store about you."),
+    ]
+    card.add_field(name=say("Your conversations"), value="\n".join(keeping), inline=False)
+    if missing:
+        sentence = say("I can't reach these right now, so I'll answer without them: {names}.", names=", ".join(missing))
+        card.add_field(name=say("Not available right now"), value=sentence, inline=False)
+    return card
+
+
+LATELY = timedelta(days=30)
+
+
+class Usage(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    @app_commands.command(description="Your tokens and cost, and the server's if you manage it")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    async def usage(self, interaction: discord.Interaction[Any]) -> None:
+        card = await defer_if_slow(interaction, self._card(interaction))
+        await reply(interaction, embed=card)
+
+    async def _card(self, interaction: discord.Interaction[Any]) -> discord.Embed:
+        say, reader, people = speech_of(interaction), str(interaction.user.id), self._use_cases.people
+        midnight, lately = self._periods()
+        today = await people.usage(reader, midnight)
+        card = discord.Embed(title=say("Usage"), colour=INK)
+        card.add_field(name=say("You, today"), value=usage_line(today, say), inline=False)
+        month = await people.usage(reader, lately)
+        card.add_field(name=say("You, in 30 days"), value=usage_line(month, say), inline=False)
+        if limit := self._use_cases.facts.daily_tokens:
+            left = say("{left:,} of {limit:,} tokens", left=max(0, limit - today.tokens), limit=limit)
+            card.add_field(name=say("Left today"), value=left, inline=False)
+        if interaction.permissions.manage_guild:
+            await self._add_guild(card, interaction, midnight, lately)
+        card.set_footer(text=f"{self._use_cases.facts.model} · " + say("days start at midnight UTC"))
+        return card
+
+    async def _add_guild(
+        self, card: discord.Embed, interaction: discord.Interaction[Any], midnight: datetime, lately: datetime
+    ) -> None:
+        say, guild, people = speech_of(interaction), shelf_of(interaction), self._use_cases.people
+        today, month = await people.usage_in_guild(guild, midnight), await people.usage_in_guild(guild, lately)
+        card.add_field(name=say("This server, today"), value=usage_line(today, say), inline=False)
+        card.add_field(name=say("This server, in 30 days"), value=usage_line(month, say), inline=False)
+
+    def _periods(self) -> tuple[datetime, datetime]:
+        now = self._use_cases.clock()
+        return now.replace(hour=0, minute=0, second=0, microsecond=0), now - LATELY
+
+
+ON, OFF = "on", "off"
+
+
+class Verbose(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    @app_commands.command(description="Show how I find answers: in this thread, or for you everywhere else")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(mode="Leave empty to toggle")
+    @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
+    async def verbose(self, interaction: discord.Interaction[Any], mode: str | None = None) -> None:
+        text, in_thread = await defer_if_slow(interaction, self._switch(interaction, mode))
+        await reply(interaction, content=text, ephemeral=not in_thread)
+
+    async def _switch(self, interaction: discord.Interaction[Any], mode: str | None) -> tuple[str, bool]:
+        """Switch; what to say, and whether everybody in the thread is concerned."""
+        conversation, say = await bound_conversation(interaction), speech_of(interaction)
+        reader = str(interaction.user.id)
+        default = await self._use_cases.people.verbose(reader)
+        default = self._use_cases.facts.verbose_default if default is None else default
+        if conversation is None:
+            chosen = not default if mode is None else mode == ON
+            await self._use_cases.people.set_verbose(reader, chosen)
+            text = (
+                say("From now on I'll show you how I look things up.")
+                if chosen
+                else say("I won't show you how I look things up.")
+            )
+        else:
+            now = default if conversation.verbose is None else conversation.verbose
+            chosen = not now if mode is None else mode == ON
+            await self._use_cases.conversations.show_calls(conversation.id, chosen)
+            text = (
+                say("This thread now shows how I look things up.")
+                if chosen
+                else say("This thread no longer shows how I look things up.")
+            )
+        return text, conversation is not None
