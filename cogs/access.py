@@ -12,7 +12,7 @@ from discord import app_commands
 from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.services import shelf_of, use_cases_of
+from cogs.services import server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
@@ -28,14 +28,15 @@ A_GLANCE_S = 1.0
 
 
 class Visibility:
-    """What one member of a guild can see.
+    """What one person can see of the conversations of a shelf; `guild` is None where the shelf is their own.
 
     A private thread is seen by its members, by those who manage threads, and by whose conversation it is: they may have
     left it, and /chat takes them back. Where a thread is gone, a public conversation is seen by those who see its
-    channel, and a private one by its owner.
+    channel, and a private one by its owner. On a person's own shelf everything is theirs.
     """
 
-    def __init__(self, guild: discord.Guild, member: discord.abc.User) -> None:
+    def __init__(self, shelf: str, guild: discord.Guild | None, member: discord.abc.User) -> None:
+        self._shelf = shelf
         self._guild = guild
         self._member = member
 
@@ -71,8 +72,10 @@ class Visibility:
 
     def _known(self, conversation: Conversation) -> bool | None:
         """What can be told without asking; None where only Discord knows."""
-        if conversation.guild_id != str(self._guild.id):
+        if conversation.guild_id != self._shelf:
             return False
+        if self._guild is None:
+            return True
         channel = self._guild.get_channel(int(conversation.channel_id or 0))
         if channel is None or not isinstance(self._member, discord.Member):
             return self._is_own(conversation)
@@ -84,11 +87,13 @@ class Visibility:
         return None if granted.view_channel else False
 
     def _is_own(self, conversation: Conversation) -> bool:
-        return conversation.guild_id == str(self._guild.id) and conversation.owner_id == str(self._member.id)
+        return conversation.owner_id == str(self._member.id)
 
     async def _is_in_thread(self, conversation: Conversation) -> bool:
+        if self._guild is None:
+            return False
         thread_id = int(conversation.thread_id or 0)
-        thread = self._guild.get_thread(thread_id) or await self._fetch_thread(thread_id)
+        thread = self._guild.get_thread(thread_id) or await _fetch_thread(self._guild, thread_id)
         if thread is None:
             return False
         try:
@@ -97,18 +102,18 @@ class Visibility:
             return False
         return True
 
-    async def _fetch_thread(self, thread_id: int) -> discord.Thread | None:
-        """An archived thread is not in the cache. None: it is gone, or the bot may not see it."""
-        try:
-            channel = await self._guild.fetch_channel(thread_id)
-        except (discord.HTTPException, discord.RateLimited):
-            return None
-        return channel if isinstance(channel, discord.Thread) else None
+
+async def _fetch_thread(guild: discord.Guild, thread_id: int) -> discord.Thread | None:
+    """An archived thread is not in the cache. None: it is gone, or the bot may not see it."""
+    try:
+        channel = await guild.fetch_channel(thread_id)
+    except (discord.HTTPException, discord.RateLimited):
+        return None
+    return channel if isinstance(channel, discord.Thread) else None
 
 
 def visibility_of(interaction: discord.Interaction[Any]) -> Visibility:
-    assert interaction.guild is not None, "commands are for guilds only"
-    return Visibility(interaction.guild, interaction.user)
+    return Visibility(shelf_of(interaction), server_of(interaction), interaction.user)
 
 
 async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:

@@ -12,7 +12,8 @@ from cogs.access import bound_conversation
 from cogs.cards import INK, usage_line
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.services import ServingBot, shelf_of
+from cogs.permissions import everywhere
+from cogs.services import ServingBot, server_of
 from domain.use_cases import UseCases
 
 
@@ -21,7 +22,7 @@ class Help(commands.Cog):
         self._use_cases = use_cases
 
     @app_commands.command(description="How to read a book with me")
-    @app_commands.guild_only()
+    @everywhere
     @app_commands.default_permissions(send_messages=True)
     async def help(self, interaction: discord.Interaction[Any]) -> None:
         say, missing = speech_of(interaction), tuple(self._use_cases.missing_tools())
@@ -66,7 +67,7 @@ class Usage(commands.Cog):
         self._use_cases = use_cases
 
     @app_commands.command(description="Your tokens and cost, and the server's if you manage it")
-    @app_commands.guild_only()
+    @everywhere
     @app_commands.default_permissions(send_messages=True)
     async def usage(self, interaction: discord.Interaction[Any]) -> None:
         card = await defer_if_slow(interaction, self._card(interaction))
@@ -83,16 +84,17 @@ class Usage(commands.Cog):
         if limit := self._use_cases.facts.daily_tokens:
             left = say("{left:,} of {limit:,} tokens", left=max(0, limit - today.tokens), limit=limit)
             card.add_field(name=say("Left today"), value=left, inline=False)
-        if interaction.permissions.manage_guild:
-            await self._add_guild(card, interaction, midnight, lately)
+        server = server_of(interaction)
+        if server is not None and interaction.permissions.manage_guild:
+            await self._add_server(card, str(server.id), say, midnight, lately)
         card.set_footer(text=f"{self._use_cases.facts.model} · " + say("days start at midnight UTC"))
         return card
 
-    async def _add_guild(
-        self, card: discord.Embed, interaction: discord.Interaction[Any], midnight: datetime, lately: datetime
+    async def _add_server(
+        self, card: discord.Embed, server_id: str, say: Speech, midnight: datetime, lately: datetime
     ) -> None:
-        say, guild, people = speech_of(interaction), shelf_of(interaction), self._use_cases.people
-        today, month = await people.usage_in_guild(guild, midnight), await people.usage_in_guild(guild, lately)
+        people = self._use_cases.people
+        today, month = await people.usage_in_guild(server_id, midnight), await people.usage_in_guild(server_id, lately)
         card.add_field(name=say("This server, today"), value=usage_line(today, say), inline=False)
         card.add_field(name=say("This server, in 30 days"), value=usage_line(month, say), inline=False)
 

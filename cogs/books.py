@@ -27,8 +27,8 @@ from cogs.interactions import (
     page_turner,
     reply,
 )
-from cogs.permissions import manages_guild, may_remove_book
-from cogs.services import ServingBot, shelf_of
+from cogs.permissions import everywhere, manages_shelf, may_remove_book
+from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
@@ -109,7 +109,7 @@ async def add_book(
         )
     await defer_if_slow(interaction, _assert_room(interaction, use_cases, adds))
     if not interaction.response.is_done():
-        await interaction.response.defer(thinking=True)
+        await interaction.response.defer(ephemeral=is_guest(interaction), thinking=True)
     started = time.perf_counter()
     report = ProgressReport(interaction, file.filename)
     try:
@@ -178,9 +178,11 @@ UPLOADS_AT_ONCE = 2
 """Files held in memory, with the text that comes of them: as many as are read at once. Who comes later waits."""
 
 
-@app_commands.guild_only()
+@everywhere
 @app_commands.default_permissions(send_messages=True)
-class Books(commands.GroupCog, group_name="books", group_description="The books of this server"):
+class Books(
+    commands.GroupCog, group_name="books", group_description="The books on the shelf: the server's, or your own"
+):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
@@ -249,11 +251,13 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
     async def _close_threads(
         self, interaction: discord.Interaction[Any], book: Book, talks: list[Conversation]
     ) -> None:
-        assert interaction.guild is not None
-        say = speech_in(interaction.guild)
+        server = server_of(interaction)
+        if server is None:
+            return
+        say = speech_in(server)
         farewell = say("“{title}” was removed from the shelf, so this conversation has ended.", title=plain(book.title))
         for talk in talks:
-            if thread := await thread_of(interaction.guild, talk):
+            if thread := await thread_of(server, talk):
                 await close_thread(thread, farewell)
 
     async def _removable(self, interaction: discord.Interaction[Any], reference: str) -> Book:
@@ -276,7 +280,7 @@ class Books(commands.GroupCog, group_name="books", group_description="The books 
         """
         talks = await self._use_cases.conversations.list_by_book(book.id)
         others = any(talk.owner_id != str(interaction.user.id) for talk in talks)
-        if others and not manages_guild(interaction):
+        if others and not manages_shelf(interaction):
             raise Refusal(
                 speech_of(interaction)(
                     "Others have conversations about this book, so only somebody with the permission “Manage Server” "

@@ -1,13 +1,39 @@
 """Who may do what: readers with books and conversations, and the bot with Discord."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import discord
+from discord import app_commands
 
 from cogs.i18n import Speech, later
+from cogs.services import server_of
 from domain.book import Book
 from domain.conversation import Conversation
+
+Command = TypeVar("Command")
+
+
+def in_servers(command: Command) -> Command:
+    """A command for servers that have installed the bot, and for nowhere else."""
+    return app_commands.allowed_installs(guilds=True, users=False)(
+        app_commands.allowed_contexts(guilds=True, dms=False, private_channels=False)(command)
+    )
+
+
+def in_conversations(command: Command) -> Command:
+    """A command for servers and for direct messages with the bot: it needs a place where the bot may write."""
+    return app_commands.allowed_installs(guilds=True, users=True)(
+        app_commands.allowed_contexts(guilds=True, dms=True, private_channels=False)(command)
+    )
+
+
+def everywhere(command: Command) -> Command:
+    """A command that a person who has installed the bot takes along, to servers and private channels without it."""
+    return app_commands.allowed_installs(guilds=True, users=True)(
+        app_commands.allowed_contexts(guilds=True, dms=True, private_channels=True)(command)
+    )
+
 
 PERMISSION_NAMES = {
     "view_channel": later("View Channels"),
@@ -69,20 +95,24 @@ def _sees(channel: discord.abc.GuildChannel, who: discord.Role | discord.Member)
     return channel.permissions_for(who).view_channel
 
 
-def manages_guild(interaction: discord.Interaction[Any]) -> bool:
+def manages_shelf(interaction: discord.Interaction[Any]) -> bool:
+    """Whether the shelf before them is the person's own, or they manage the server whose it is."""
+    if server_of(interaction) is None:
+        return True
     return interaction.permissions.manage_guild or interaction.permissions.administrator
 
 
 def may_remove_book(interaction: discord.Interaction[Any], book: Book) -> bool:
-    """Who added it, or who manages the guild."""
-    return book.added_by == str(interaction.user.id) or manages_guild(interaction)
+    """Who added it, or who manages the shelf."""
+    return book.added_by == str(interaction.user.id) or manages_shelf(interaction)
 
 
 def may_change(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-    """Whose it is, or who manages its own channel's threads or the guild."""
+    """Whose it is, or who manages its own channel's threads or the server."""
     if conversation.owner_id == str(interaction.user.id):
         return True
-    if interaction.guild is None:
+    server = server_of(interaction)
+    if server is None:
         return False
-    granted = granted_in(interaction.guild, conversation, interaction.user)
+    granted = granted_in(server, conversation, interaction.user)
     return granted.manage_threads or granted.manage_guild or granted.administrator

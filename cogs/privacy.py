@@ -13,6 +13,7 @@ from discord.ext import commands
 from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
+from cogs.permissions import everywhere
 from cogs.services import ServingBot
 from domain.usage import Erasure
 from domain.use_cases import UseCases
@@ -29,7 +30,7 @@ class Privacy(commands.Cog):
         )
 
     @app_commands.command(description="What I store about you: download it or erase it")
-    @app_commands.guild_only()
+    @everywhere
     @app_commands.default_permissions(send_messages=True)
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)

@@ -12,6 +12,7 @@ from cogs.access import resolve_book
 from cogs.cards import plain, position_line
 from cogs.errors import Refusal
 from cogs.i18n import speech_of
+from cogs.permissions import everywhere
 from cogs.services import ServingBot
 from domain.book import Book, ReadingPosition
 from domain.use_cases import UseCases
@@ -24,7 +25,7 @@ class Progress(commands.Cog):
         self._use_cases = use_cases
 
     @app_commands.command(description="Tell me how far you've read, so I don't spoil anything; or see where you are")
-    @app_commands.guild_only()
+    @everywhere
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
         book="The book; not needed in a conversation's thread",

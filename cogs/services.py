@@ -8,6 +8,7 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
+from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
@@ -88,7 +89,34 @@ def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
     return bot.use_cases
 
 
+def server_of(interaction: discord.Interaction[Any]) -> discord.Guild | None:
+    """The server that an interaction belongs to; None in direct messages, and where only the person has the bot.
+
+    Discord hands over a part of every server an interaction comes from, also of one that the bot is not in.
+    """
+    known = interaction.client.get_guild(interaction.guild_id or 0)
+    by_person_alone = interaction.is_user_integration() and not interaction.is_guild_integration()
+    return None if known is None or by_person_alone else interaction.guild
+
+
 def shelf_of(interaction: discord.Interaction[Any]) -> str:
-    """A guild's shelf bears its id."""
-    assert interaction.guild_id is not None, "commands are for guilds only"
-    return str(interaction.guild_id)
+    """The key of the shelf that whoever uses a command or presses a button has before them.
+
+    In a server it is the server's, which bears its id. Everywhere else it is the person's own, whoever's the message is
+    whose button they press.
+    """
+    server = server_of(interaction)
+    return personal_shelf(str(interaction.user.id)) if server is None else str(server.id)
+
+
+def is_direct(interaction: discord.Interaction[Any]) -> bool:
+    """Whether it comes from the direct messages of the person with the bot."""
+    return interaction.guild_id is None and not interaction.context.private_channel
+
+
+def is_guest(interaction: discord.Interaction[Any]) -> bool:
+    """Whether the bot is here for the person alone, in a server or a channel that has not installed it.
+
+    What it replies there is for them alone to see, and it can post nothing but replies.
+    """
+    return server_of(interaction) is None and not is_direct(interaction)

@@ -8,6 +8,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+_PERSON = "person:"
+
+
+def personal_shelf(person_id: str) -> str:
+    """The key of a person's own shelf. A server's shelf bears the server's id, which is a number."""
+    return f"{_PERSON}{person_id}"
+
+
+def is_personal(shelf: str | None) -> bool:
+    """Whether a shelf is a person's own."""
+    return shelf is not None and shelf.startswith(_PERSON)
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -77,8 +89,10 @@ __all__ = [
     "PositionState",
     "ReadingPosition",
     "Sentence",
+    "is_personal",
     "numbered",
     "page_reference",
+    "personal_shelf",
 ]
 
 

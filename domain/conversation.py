@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
+from domain.book import is_personal
 from domain.errors import ConversationError, ConversationErrorCode
 from domain.tool_use import TokenUsage, ToolDefinition
 
@@ -33,6 +34,8 @@ class SystemPrompt:
 class Conversation:
     """Bound to one book for good. `verbose` None means the reader's own default.
 
+    `guild_id` is the key of the shelf it is on: a server's id, or the key of a person's own shelf. One of a person is
+    shown in their direct messages: `channel_id` is that channel, and `thread_id` is too while it is current there.
     `shared`: several people write in its thread, and the bot has left talk that was not addressed to it alone.
     `updated_at`: when a person last chose another title; None: not since it was created.
 
@@ -57,6 +60,21 @@ class Conversation:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", checked_title(self.title))
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it is one of a person with the bot, in direct messages."""
+        return is_personal(self.guild_id)
+
+    @property
+    def server_id(self) -> str | None:
+        """The server it is in; None in direct messages and in the terminal."""
+        return None if self.is_direct else self.guild_id
+
+    @property
+    def place_id(self) -> str | None:
+        """The thread it is shown in, or the channel of direct messages, also while another is current there."""
+        return self.channel_id if self.is_direct else self.thread_id
 
     def renamed(self, title: str, source: TitleSource = TitleSource.PERSON) -> "Conversation":
         return replace(self, title=title, title_source=source)

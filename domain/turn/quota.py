@@ -68,7 +68,7 @@ class UsageMeter:
                 model=event.model,
                 usage=event.usage,
                 reader_id=draft.asked[-1].author_id,
-                guild_id=conversation.guild_id,
+                guild_id=conversation.server_id,
                 conversation_id=conversation.id,
                 cost_microdollars=cost,
             )

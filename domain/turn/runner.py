@@ -103,7 +103,7 @@ class TurnRunner:
             message = "Something went wrong on my side; it has been logged. Please try again."
             await self._fail(draft, running, "internal", message, tell)
         finally:
-            log.write(draft.turn, waiting[-1].author_id, conversation.guild_id)
+            log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
 
     async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
         """Work for as long as a turn may take; where the model stays away, see what the book itself says."""

@@ -76,7 +76,7 @@ class TitleWriter:
                 model=spent.model,
                 usage=spent.usage,
                 reader_id=question.author_id,
-                guild_id=conversation.guild_id,
+                guild_id=conversation.server_id,
                 conversation_id=conversation.id,
                 cost_microdollars=self._price(self._provider.name, spent.model, spent.usage),
             )

@@ -14,7 +14,7 @@ from tests.doubles.discord_api.entities import (
     User,
 )
 from tests.doubles.discord_api.interactions import Interaction, InteractionType
-from tests.doubles.discord_api.invocation import command_data
+from tests.doubles.discord_api.invocation import command_data, context_of
 from tests.doubles.discord_api.payloads import (
     UPLOAD_LIMIT,
     channel_payload,
@@ -50,6 +50,10 @@ class Actor:
     def grant(self, permissions: Permission) -> None:
         self._double.world.grant(self._double.guild, self.user, permissions)
 
+    def install(self) -> None:
+        """Install the application for themselves, to use it anywhere."""
+        self.user.has_app = True
+
     # Messages
 
     async def say(
@@ -81,6 +85,15 @@ class Actor:
     async def direct(self, text: str) -> Message:
         """Write to the bot in private."""
         return await self.say(self._double.world.direct_channel(self.user), text)
+
+    @property
+    def direct_channel(self) -> Channel:
+        """Their direct messages with the bot."""
+        return self._double.world.direct_channel(self.user)
+
+    def private_channel(self, *others: "Actor") -> Channel:
+        """Their direct messages with other people, where no bot can be."""
+        return self._double.world.private_channel(self.user, *(each.user for each in others))
 
     async def edit(self, message: Message, text: str) -> None:
         assert message.author is self.user
@@ -217,12 +230,24 @@ class Actor:
             created_at=double.now(),
             now=double.now,
             source=source,
+            installs=source.installs if source and source.installs else self._installs(channel),
         )
         double.interactions.interactions[interaction.token] = interaction
         double.gateway.emit("INTERACTION_CREATE", self._payload(interaction, data))
         if wait:
             await double.until(lambda: interaction.acknowledged or interaction.failed, PATIENCE_S + double.round_trip)
         return interaction
+
+    def _installs(self, channel: Channel) -> Json:
+        """By which installations the application may be used there: "0" of the server, "1" of the person."""
+        guild, bot = channel.guild, self._double.bot
+        installs: Json = {"1": str(self.user.id)} if self.user.has_app else {}
+        if guild is not None and bot.id in guild.members:
+            installs["0"] = str(guild.id)
+        elif guild is None and bot in channel.recipients:
+            installs["0"] = "0"
+        assert installs, f"{self.user.name} does not have the application here"
+        return installs
 
     def _payload(self, interaction: Interaction, data: Json) -> Json:
         channel, guild = interaction.channel, interaction.channel.guild
@@ -239,8 +264,8 @@ class Actor:
             "attachment_size_limit": UPLOAD_LIMIT,
             "app_permissions": str(int(permissions_in(channel, self._double.bot))),
             "entitlements": [],
-            "authorizing_integration_owners": {"0": str(guild.id)} if guild else {},
-            "context": 0 if guild else 1,
+            "authorizing_integration_owners": interaction.installs,
+            "context": context_of(channel, self._double.bot),
         }
         if guild is None:
             payload["user"] = user_payload(self.user)
@@ -248,8 +273,8 @@ class Actor:
             mine = {"permissions": str(int(permissions_in(channel, self.user)))}
             payload |= {
                 "guild_id": str(guild.id),
-                "guild": {"id": str(guild.id), "locale": "en-US", "features": []},
-                "guild_locale": "en-US",
+                "guild": {"id": str(guild.id), "locale": guild.locale, "features": []},
+                "guild_locale": guild.locale,
                 "member": member_payload(guild.members[self.user.id]) | mine,
             }
         if interaction.source is not None:

@@ -204,6 +204,8 @@ class ChannelRoutes:
         guild = self._world.guilds.get(call.number("guild"))
         if guild is None:
             raise errors.unknown_guild()
+        if self._world.bot.id not in guild.members:
+            raise errors.missing_access()
         return guild
 
     def _channel(self, call: Call) -> Channel:

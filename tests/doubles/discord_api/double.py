@@ -133,8 +133,12 @@ class DiscordDouble:
             self.world.join(home, actor.user)
         return actor
 
-    def add_guild(self, name: str, channel: str = "general") -> Guild:
-        guild = self.world.add_guild(name)
+    def stranger(self, name: str) -> Actor:
+        """A person who is in none of the bot's guilds."""
+        return Actor(self, self.world.add_user(name))
+
+    def add_guild(self, name: str, channel: str = "general", *, with_bot: bool = True) -> Guild:
+        guild = self.world.add_guild(name, with_bot=with_bot)
         self.world.add_channel(guild, channel)
         return guild
 
@@ -251,16 +255,21 @@ class DiscordDouble:
                 "session_id": session.id,
                 "resume_gateway_url": self.gateway_url,
                 "guilds": [
-                    {"id": str(guild), "unavailable": True} for guild in self.world.guilds if session.serves(guild)
+                    {"id": str(guild.id), "unavailable": True}
+                    for guild in self._own_guilds()
+                    if session.serves(guild.id)
                 ],
                 "shard": list(session.shard),
                 "application": {"id": application["id"], "flags": application["flags"]},
             },
         )
-        for guild in self.world.guilds.values():
+        for guild in self._own_guilds():
             if session.serves(guild.id):
                 session.dispatch("GUILD_CREATE", guild_payload(guild, self.bot))
         self.notify()
+
+    def _own_guilds(self) -> list[Guild]:
+        return [guild for guild in self.world.guilds.values() if self.bot.id in guild.members]
 
     def _members(self, request: Json) -> Json:
         guild = self.world.guilds[int(request["guild_id"])]

@@ -48,6 +48,7 @@ EVERYDAY = (
 class ChannelType(IntEnum):
     TEXT = 0
     DM = 1
+    GROUP_DM = 3
     PUBLIC_THREAD = 11
     PRIVATE_THREAD = 12
 
@@ -79,6 +80,8 @@ class User:
     id: int
     name: str
     bot: bool = False
+    has_app: bool = False
+    """Whether they have installed the application for themselves."""
 
 
 @dataclass(slots=True, eq=False)
@@ -105,6 +108,8 @@ class Guild:
     roles: dict[int, Role] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
     channels: dict[int, "Channel"] = field(default_factory=dict)
+    locale: str = "en-US"
+    system_channel: "Channel | None" = None
 
     @property
     def everyone(self) -> Role:
@@ -156,6 +161,8 @@ class Message:
     reactions: list[tuple[str, int]] = field(default_factory=list)
     interaction_id: int | None = None
     invoker: User | None = None
+    installs: Json = field(default_factory=dict)
+    """Of a reply to an interaction: who had installed the application there."""
     pinned: bool = False
     deleted: bool = False
 

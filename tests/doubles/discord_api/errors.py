@@ -62,6 +62,10 @@ def missing_access() -> ApiError:
     return ApiError(403, 50001, "Missing Access")
 
 
+def too_many_follow_ups() -> ApiError:
+    return ApiError(400, 40094, "This interaction has reached its maximum number of follow up messages")
+
+
 def not_the_author() -> ApiError:
     return ApiError(403, 50005, "Cannot edit a message authored by another user")
 

@@ -13,6 +13,9 @@ from tests.doubles.discord_api.payloads import message_payload
 from tests.doubles.discord_api.problems import Problem
 from tests.doubles.discord_api.world import World
 
+FOLLOW_UPS_OF_GUESTS = 5
+"""Where only the person has installed the application."""
+
 
 class InteractionRoutes:
     def __init__(self, world: World, composer: Composer, messages: MessageRoutes) -> None:
@@ -81,6 +84,8 @@ class InteractionRoutes:
         self._composer.check(call, call.payload)
         if interaction.thinking:
             return message_payload(self._fill(call, interaction, call.payload))
+        if interaction.by_person_alone and len(interaction.followups) >= FOLLOW_UPS_OF_GUESTS:
+            raise errors.too_many_follow_ups()
         message = self._say(call, interaction, call.payload)
         interaction.followups.append(message)
         return message_payload(message)
@@ -142,6 +147,7 @@ class InteractionRoutes:
             pings=self._composer.pings(data, interaction.channel, None),
             interaction_id=interaction.id,
             invoker=interaction.user,
+            installs=interaction.installs,
             **parts,
         )
 

@@ -48,11 +48,18 @@ class Interaction:
     now: Callable[[], float] = field(repr=False)
     source: Message | None = None
     """The message whose button was pressed."""
+    installs: Json = field(default_factory=dict)
+    """`authorizing_integration_owners`: by which installation it is allowed here, and whose that is."""
     callback: Callback | None = None
     original: Message | None = None
     followups: list[Message] = field(default_factory=list)
     choices: list[Json] | None = None
     modal: Json | None = None
+
+    @property
+    def by_person_alone(self) -> bool:
+        """Whether nobody but the person has installed the application here."""
+        return "0" not in self.installs
 
     @property
     def acknowledged(self) -> bool:

@@ -26,7 +26,7 @@ def command_data(
     name, *path = command.split()
     found = double.commands.find(name, channel.guild.id if channel.guild else None)
     assert found, f"no command /{name}: the bot registered {double.commands.commands}"
-    _assert_offered(found, user, channel)
+    _assert_offered(double, found, user, channel)
     resolved: Json = {}
     leaf, wrap = found, []
     for step in path:
@@ -41,13 +41,36 @@ def command_data(
     return data | {"guild_id": found["guild_id"]} if "guild_id" in found else data
 
 
-def _assert_offered(command: Json, user: User, channel: Channel) -> None:
+GUILD, BOT_DIRECT, PRIVATE = 0, 1, 2
+GUILD_INSTALL, USER_INSTALL = 0, 1
+
+
+def context_of(channel: Channel, bot: User) -> int:
+    """What kind of place it is, as commands name it."""
+    if channel.guild is not None:
+        return GUILD
+    return BOT_DIRECT if bot in channel.recipients else PRIVATE
+
+
+def _assert_offered(double: "DiscordDouble", command: Json, user: User, channel: Channel) -> None:
+    offered, context = f"/{command['name']} is not offered here", context_of(channel, double.bot)
+    types = command.get("integration_types") or [GUILD_INSTALL]
+    is_guest = double.bot.id not in channel.guild.members if channel.guild else context == PRIVATE
+    if is_guest:
+        assert "guild_id" not in command, offered
+        assert user.has_app, offered
+        assert USER_INSTALL in types, offered
+    elif context == GUILD:
+        assert GUILD_INSTALL in types or (user.has_app and USER_INSTALL in types), offered
+    contexts = command.get("contexts")
+    assert contexts is None or context in contexts, offered
+    assert contexts is not None or context != PRIVATE, offered
+    if is_guest:
+        return
     bits = command.get("default_member_permissions")
     if bits is not None and channel.guild is not None:
         needed, mine = Permission(int(bits)), permissions_in(channel, user)
         assert Permission.ADMINISTRATOR in mine or needed & mine == needed, f"/{command['name']} is hidden from them"
-    contexts = command.get("contexts")
-    assert contexts is None or (0 if channel.guild else 1) in contexts, f"/{command['name']} is not offered here"
 
 
 def _options(leaf: Json, given: dict[str, Any], focused: str | None, resolved: Json) -> list[Json]:

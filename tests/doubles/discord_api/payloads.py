@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from tests.doubles.discord_api.entities import (
     Attachment,
     Channel,
-    ChannelType,
     Guild,
     Json,
     Member,
@@ -66,7 +65,7 @@ def channel_payload(channel: Channel) -> Json:
         "type": int(channel.type),
         "last_message_id": str(max(channel.messages)) if channel.messages else None,
     }
-    if channel.type is ChannelType.DM:
+    if channel.guild is None:
         return payload | {"recipients": [user_payload(user) for user in channel.recipients if not user.bot]}
     assert channel.guild
     payload |= {
@@ -137,7 +136,9 @@ def guild_payload(guild: Guild, bot: User) -> Json:
         "name": guild.name,
         "owner_id": str(guild.owner.id),
         "unavailable": False,
-        "preferred_locale": "en-US",
+        "preferred_locale": guild.locale,
+        "joined_at": timestamp(guild.members[bot.id].joined_at),
+        "system_channel_id": str(guild.system_channel.id) if guild.system_channel else None,
         "features": [],
         "emojis": [],
         "stickers": [],
@@ -201,7 +202,7 @@ def message_payload(message: Message, *, with_content: bool = True) -> Json:
             "id": str(message.interaction_id),
             "type": 2,
             "user": user_payload(message.invoker),
-            "authorizing_integration_owners": {},
+            "authorizing_integration_owners": message.installs,
         }
     return payload
 

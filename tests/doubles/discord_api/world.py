@@ -67,20 +67,35 @@ class World:
         self.users[user.id] = user
         return user
 
-    def add_guild(self, name: str) -> Guild:
+    def add_guild(self, name: str, *, with_bot: bool = True) -> Guild:
         owner = self.add_user(f"owner of {name}")
         guild = Guild(self.snowflake(), name, owner)
         guild.roles[guild.id] = Role(guild.id, "@everyone", EVERYDAY)
         self.guilds[guild.id] = guild
-        for user in (owner, self.bot):
-            guild.members[user.id] = Member(user, self.now())
-        self.gateway.emit("GUILD_CREATE", guild_payload(guild, self.bot), gw.INTENT_GUILDS)
+        guild.members[owner.id] = Member(owner, self.now())
+        if with_bot:
+            self.invite_bot(guild)
         return guild
+
+    def invite_bot(self, guild: Guild) -> None:
+        """The server installs the application, whose bot joins."""
+        guild.members[self.bot.id] = Member(self.bot, self.now())
+        self.gateway.emit("GUILD_CREATE", guild_payload(guild, self.bot), gw.INTENT_GUILDS)
+
+    def remove_bot(self, guild: Guild) -> None:
+        """The server throws the bot out."""
+        del guild.members[self.bot.id]
+        self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)}, gw.INTENT_GUILDS)
+
+    def _tell_guild(self, guild: Guild, event: str, data: Json, intent: int) -> None:
+        """What happens in a guild without the bot is not told."""
+        if self.bot.id in guild.members:
+            self.gateway.emit(event, data, intent)
 
     def join(self, guild: Guild, user: User) -> None:
         guild.members[user.id] = Member(user, self.now())
         data = member_payload(guild.members[user.id]) | {"guild_id": str(guild.id)}
-        self.gateway.emit("GUILD_MEMBER_ADD", data, gw.INTENT_MEMBERS)
+        self._tell_guild(guild, "GUILD_MEMBER_ADD", data, gw.INTENT_MEMBERS)
 
     def grant(self, guild: Guild, user: User, permissions: Permission) -> None:
         """Give a member these permissions everywhere in the guild, by a role of their own."""
@@ -89,8 +104,9 @@ class World:
         member = guild.members[user.id]
         member.roles.add(role.id)
         data = {"guild_id": str(guild.id)}
-        self.gateway.emit("GUILD_ROLE_CREATE", data | {"role": role_payload(role)}, gw.INTENT_GUILDS)
-        self.gateway.emit("GUILD_MEMBER_UPDATE", member_payload(member) | data, gw.INTENT_GUILDS | gw.INTENT_MEMBERS)
+        self._tell_guild(guild, "GUILD_ROLE_CREATE", data | {"role": role_payload(role)}, gw.INTENT_GUILDS)
+        intents = gw.INTENT_GUILDS | gw.INTENT_MEMBERS
+        self._tell_guild(guild, "GUILD_MEMBER_UPDATE", member_payload(member) | data, intents)
 
     def forbid(self, channel: Channel, user: User, permissions: Permission) -> None:
         """Take permissions from a member (or the bot) in one channel."""
@@ -107,14 +123,20 @@ class World:
             self.snowflake(), ChannelType.TEXT, name, guild, self.now(), position=len(guild.channels), owner=guild.owner
         )
         self._place(channel)
-        self.gateway.emit("CHANNEL_CREATE", channel_payload(channel), gw.INTENT_GUILDS)
+        self._tell_guild(guild, "CHANNEL_CREATE", channel_payload(channel), gw.INTENT_GUILDS)
         return channel
 
     def direct_channel(self, user: User) -> Channel:
         for channel in self.channels.values():
-            if channel.type is ChannelType.DM and user in channel.recipients:
+            if channel.type is ChannelType.DM and {user, self.bot} == {*channel.recipients}:
                 return channel
         channel = Channel(self.snowflake(), ChannelType.DM, "", None, self.now(), recipients=[user, self.bot])
+        self._place(channel)
+        return channel
+
+    def private_channel(self, *users: User) -> Channel:
+        kind = ChannelType.DM if len(users) < 3 else ChannelType.GROUP_DM
+        channel = Channel(self.snowflake(), kind, "", None, self.now(), recipients=list(users))
         self._place(channel)
         return channel
 

@@ -1,0 +1,142 @@
+"""The shelf of a person: in direct messages, and wherever they alone have installed the bot. It mixes with no other."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from domain.book import personal_shelf
+from tests.bot.online import Online, online
+from tests.cogs.logged_errors import unexpected_errors
+from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Interaction
+from tests.doubles.discord_api.pointing import pointed_at
+from tests.journeys.reading_room import TALE
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+        assert double.violations == []
+
+
+@pytest.fixture
+async def bot(double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Online]:
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        yield state
+    assert unexpected_errors(caplog) == []
+
+
+@pytest.fixture
+def ann(double: DiscordDouble) -> Actor:
+    """She is in no server of the bot's, and has installed it for herself."""
+    ann = double.stranger("ann")
+    ann.install()
+    return ann
+
+
+async def add(double: DiscordDouble, person: Actor, place: Channel, title: str) -> Interaction:
+    file = double.file("tale.txt", TALE.encode())
+    added = await person.slash("books add", channel=place, file=file, title=title)
+    await double.until(lambda: title in added.text)
+    return added
+
+
+async def answered(double: DiscordDouble, used: Interaction) -> None:
+    await double.until(lambda: used.messages)
+
+
+def foreign_channel(double: DiscordDouble, *people: Actor) -> Channel:
+    """The channel of a server that has not installed the bot."""
+    guild = double.add_guild("Elsewhere", with_bot=False)
+    for person in people:
+        double.world.join(guild, person.user)
+    [channel] = guild.channels.values()
+    return channel
+
+
+async def test_a_book_is_added_listed_and_removed_in_direct_messages(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    place = ann.direct_channel
+    added = await add(double, ann, place, "The Lamp")
+    assert not added.ephemeral
+    listed = await ann.slash("books list", channel=place)
+    await double.until(lambda: "The Lamp" in listed.text)
+    [book] = await bot.app.storage.books.list(personal_shelf(str(ann.id)))
+    moved = await ann.slash("progress", channel=place, page="1")
+    await double.until(lambda: "about page 1" in moved.text)
+    asked = await ann.slash("books remove", channel=place, book=book.id)
+    await double.until(lambda: "Remove “The Lamp”" in asked.text)
+    await ann.click(asked.message, label="Remove it")
+    await double.until(lambda: "Removed “The Lamp”" in asked.text)
+    assert await bot.app.storage.books.list(None) == []
+
+
+@pytest.mark.parametrize("kind", ["server", "private"])
+async def test_where_only_the_person_has_it_they_see_their_shelf_alone(
+    double: DiscordDouble, bot: Online, ann: Actor, kind: str
+) -> None:
+    ben = double.stranger("ben")
+    place = foreign_channel(double, ann, ben) if kind == "server" else ann.private_channel(ben)
+    used = [await add(double, ann, place, "The Lamp")]
+    for command in ("books list", "progress", "usage", "privacy", "help"):
+        used.append(await ann.slash(command, channel=place))
+        await answered(double, used[-1])
+    assert all(each.ephemeral for each in used)
+    assert double.messages(place) == []
+    assert [book.shelf for book in await bot.app.storage.books.list(None)] == [personal_shelf(str(ann.id))]
+
+
+async def test_a_person_meets_the_same_shelf_everywhere_and_the_servers_in_the_server(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    double.world.join(double.guild, ann.user)
+    await add(double, ann, ann.direct_channel, "My own lamp")
+    await add(double, ann, double.channel, "The server's lamp")
+    at_home = await ann.autocomplete("progress", "book", "lamp", channel=double.channel)
+    elsewhere = await ann.autocomplete("progress", "book", "lamp", channel=foreign_channel(double, ann))
+    direct = await ann.autocomplete("progress", "book", "lamp", channel=ann.direct_channel)
+    assert [each["name"].split(" ·")[0] for each in at_home] == ["The server's lamp"]
+    assert [each["name"].split(" ·")[0] for each in elsewhere] == ["My own lamp"]
+    assert direct == elsewhere
+
+
+async def test_ids_of_other_shelves_name_nothing(double: DiscordDouble, bot: Online, ann: Actor) -> None:
+    ben = double.user("ben")
+    ben.install()
+    await add(double, ann, ann.direct_channel, "Ann's lamp")
+    await add(double, ben, double.channel, "The server's lamp")
+    books = {book.title: book.id for book in await bot.app.storage.books.list(None)}
+    forged = [
+        (ben, ben.direct_channel, books["Ann's lamp"]),
+        (ben, double.channel, books["Ann's lamp"]),
+        (ben, ben.direct_channel, books["The server's lamp"]),
+        (ann, ann.direct_channel, books["The server's lamp"]),
+        (ann, foreign_channel(double, ann), books["The server's lamp"]),
+    ]
+    for person, place, book_id in forged:
+        for command in ("books info", "books remove"):
+            used = await person.slash(command, channel=place, book=book_id)
+            await answered(double, used)
+            assert not any(title in used.text for title, known in books.items() if known == book_id)
+            assert used.ephemeral
+    assert len(await bot.app.storage.books.list(None)) == 2
+
+
+async def test_a_button_pressed_by_somebody_else_reaches_their_own_shelf(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    """What a person's own installation has posted can be pressed by whoever sees it."""
+    ben = double.stranger("ben")
+    place = foreign_channel(double, ann, ben)
+    await add(double, ann, place, "Ann's lamp")
+    [book] = await bot.app.storage.books.list(None)
+    asked = await ann.slash("books remove", channel=place, book=book.id)
+    await double.until(lambda: asked.messages)
+    pressed = await ben.click(asked.message, label="Remove it")
+    await double.until(lambda: pressed.messages)
+    assert pressed.ephemeral
+    assert await bot.app.storage.books.list(None) == [book]
