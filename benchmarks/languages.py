@@ -20,8 +20,8 @@ from typing import Any
 import snowballstemmer  # type: ignore[import-untyped]
 
 from benchmarks.table import print_table
+from bot.parsers.draft import DEFAULT_LIMITS
 from bot.parsers.formats import read_book
-from bot.parsers.limits import DEFAULT_LIMITS
 from domain.library.search.languages import language_name, text_language
 from domain.library.search.words import words_of
 from domain.library.view import Reading

@@ -27,8 +27,8 @@ import pypdfium2  # type: ignore[import-untyped]
 from benchmarks.prose import book, chapters
 from benchmarks.table import print_memory, print_table, summary
 from bot.app import open_app
+from bot.parsers.draft import DEFAULT_LIMITS
 from bot.parsers.formats import read_book
-from bot.parsers.limits import DEFAULT_LIMITS
 from bot.settings import load_settings
 from tests.bot.parsers.builders import epub, pdf
 

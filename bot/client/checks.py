@@ -12,7 +12,7 @@ import discord
 from bot.app import QUOTES_ONLY, open_provider, tool_servers
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
-from bot.parsers.sandbox.process import probe_confinement
+from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
 from bot.settings import Settings
 from cogs.permissions import NEEDED, missing

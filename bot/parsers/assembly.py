@@ -1,17 +1,132 @@
-"""The last step of every reader: from a draft to a BookText with its pages, chapters and title."""
+"""The last step of every parser: from a draft to a BookText with its pages, chapters, title and author."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.parsers.chapters import Heading, chapters_from, with_numbers_of_contents
-from bot.parsers.limits import ReadingLimits
-from bot.parsers.text.gutenberg import Wrapping, unwrap
+from bot.parsers.chapters import chapters_from
+from bot.parsers.draft import BookDraft, PageMark, ReadingLimits, check_length
+from bot.parsers.headings import Heading
+from bot.parsers.text.blocks import Block, blocks_of
+from bot.parsers.text.contents import with_numbers_of_contents
 from bot.parsers.text.headings import find_headings
-from bot.parsers.titles import author_name, book_title, calm, one_line, page_label, read_title_page, title_from_filename
+from bot.parsers.titles import author_name, book_title, calm, one_line, page_label, title_from_filename
 from domain.book import BookText, Chapter, Page
 from domain.characters import encodable
 from domain.errors import BookError, BookErrorCode
+
+_START = re.compile(
+    r"\*{3}\s*START\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG[^*]{0,400}\*{3}\s*"
+    r"|\*END\*?\s*THE\s+SMALL\s+PRINT!?[^*]{0,200}\*END\*\s*",
+)
+_END = re.compile(
+    r"^[ \t]*(?:\*{3}\s*END\s+OF\s+(?:THE|THIS)\s+PROJECT\s+GUTENBERG"
+    r"|End\s+of\s+(?:the\s+|this\s+)?Project\s+Gutenberg(?:['’]s|(?:['’]s)?\s+E-?(?:Book|text)))",
+    re.MULTILINE | re.IGNORECASE,
+)
+_FIELD = re.compile(r"^[ \t]*(Title|Author|Language):[ \t]*([^\n]+(?:\n[ \t]{2,}[^\n]+)*)", re.MULTILINE)
+_HEADER_CHARACTERS = 30_000
+_LANGUAGES = {
+    "english": "en", "french": "fr", "german": "de", "spanish": "es", "italian": "it", "dutch": "nl",
+    "portuguese": "pt", "finnish": "fi", "swedish": "sv", "latin": "la", "chinese": "zh", "russian": "ru",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Wrapping:
+    """Where the book itself stands, `[start, end)`, and what the header says of it."""
+
+    start: int
+    end: int
+    title: str = ""
+    author: str = ""
+    language: str = ""
+
+
+def unwrap(text: str) -> Wrapping:
+    """The place of the book in a text that may be wrapped; all of it where no wrapping is found."""
+    opening = _START.search(text, 0, _HEADER_CHARACTERS)
+    start = opening.end() if opening else 0
+    end = _last_end(text, start)
+    if end <= start:
+        return Wrapping(0, len(text))
+    fields = {name: " ".join(value.split()) for name, value in _FIELD.findall(text[:start])}
+    language = fields.get("Language", "").lower()
+    return Wrapping(start, end, fields.get("Title", ""), fields.get("Author", ""), _LANGUAGES.get(language, language))
+
+
+def _last_end(text: str, start: int) -> int:
+    """Where the book ends: the licence is up to 20,000 characters long and stands at the very end."""
+    begin = max(start, len(text) - _HEADER_CHARACTERS)
+    closing = _END.search(text, begin)
+    return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)
+
+
+_READ = 3_000
+_LONGEST_LINE = 120
+_MOST_TITLE_BLOCKS = 4
+_CREDITS = re.compile(
+    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
+)
+_BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
+_NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
+_NO_NAME_WORDS = "a an the of to from in on at for with and or my our your his her its this that notes"
+_NO_NAME = frozenset(_NO_NAME_WORDS.split())
+
+
+def read_title_page(front: str) -> tuple[str, str]:
+    """Title and author, or empty strings where they are not plain to see.
+
+    `front` is the text before the first chapter. Plain to see is a title with a line "by …" under it, or a front of
+    short lines only, the first of which is then the title.
+    """
+    blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
+    if not blocks or not _fits_a_title_page(blocks[0]):
+        return "", ""
+    if named := _byline(blocks):
+        return named
+    if not front or not all(map(_fits_a_title_page, blocks)):
+        return "", ""
+    name = blocks[1].text if len(blocks) > 1 else ""
+    is_name = _NAME.fullmatch(name) and name != name.upper() and _is_name(name)
+    return calm(blocks[0].text), name if is_name else ""
+
+
+def _is_name(text: str) -> bool:
+    """Whether some words may be a person's name: in capitals but for a "de" or "von", none of them a sentence's."""
+    words = text.split()
+    return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
+
+
+def _may_follow_by(text: str) -> bool:
+    """Whether what follows "by" may be a name: "by the sea we sat." begins a sentence."""
+    words = text.split()
+    begins = any(word[0].isupper() for word in words[:2])
+    return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
+
+
+def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
+    for at, block in enumerate(blocks[1 : _MOST_TITLE_BLOCKS + 1], start=1):
+        if not _fits_a_title_page(block):
+            return None
+        title = _title(blocks[:at])
+        if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
+            return title, calm(match["name"])
+        if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
+            return title, calm(blocks[at + 1].text)
+    return None
+
+
+def _title(blocks: Sequence[Block]) -> str:
+    """The first block, and the next where it goes on: "Frankenstein; / or, the Modern Prometheus"."""
+    first, *others = (block.text for block in blocks)
+    goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
+    return calm(f"{first} {others[0]}" if goes_on else first)
+
+
+def _fits_a_title_page(block: Block) -> bool:
+    return block.is_short and len(block.text) <= _LONGEST_LINE
+
 
 PAGE_CHARACTERS = 1_800
 MOST_PAGES = 20_000
@@ -76,31 +191,6 @@ _LONGEST_MARKED_PAGE = 10_000
 FRONT_LABEL = "front"
 
 
-@dataclass(frozen=True, slots=True)
-class PageMark:
-    """Where a page begins, and what is printed on it."""
-
-    start: int
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class BookDraft:
-    """What a format's reader found.
-
-    `outlines` are sets of headings, the most trusted first: a table of contents before heading elements before nothing.
-    """
-
-    format: str
-    text: str
-    outlines: Sequence[Sequence[Heading]] = ()
-    page_marks: Sequence[PageMark] = ()
-    title: str = ""
-    author: str = ""
-    language: str = ""
-    warnings: Sequence[str] = ()
-
-
 def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_stands: bool = False) -> BookText:
     """The book of a draft. With `as_it_stands`, wrapping such as a licence is kept and counts as text.
 
@@ -129,15 +219,6 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         pages_estimated=estimated,
         warnings=tuple(draft.warnings),
     )
-
-
-def check_length(characters: int, limits: ReadingLimits) -> None:
-    """Raise TOO_LARGE beyond the limit; readers that build text piece by piece ask early."""
-    if characters > limits.max_characters:
-        raise BookError(
-            BookErrorCode.TOO_LARGE,
-            f"This book is longer than {limits.max_characters:,} characters. Please add it in parts.",
-        )
 
 
 def _cut(draft: BookDraft, wrapping: Wrapping) -> BookDraft:

@@ -6,10 +6,18 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from bot.parsers.headings import Label, Rank, is_not_the_book, parse_label, parse_numeral
+from bot.parsers.headings import (
+    Heading,
+    Label,
+    Rank,
+    is_bare_label,
+    is_label,
+    is_not_the_book,
+    parse_label,
+    parse_numeral,
+)
 from bot.parsers.titles import chapter_title, one_line, with_subtitle
 from domain.book import Chapter
-from domain.library.numerals import number_value
 
 
 def middle(values: Iterable[float]) -> float:
@@ -41,17 +49,6 @@ _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", r
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading as it stands in the text at `[start, end)`; `level` is smaller the further out."""
-
-    start: int
-    end: int
-    title: str
-    level: int
-    label: Label | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class _Placed:
     """A heading with its label and the level it has among all of them."""
 
@@ -75,17 +72,6 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
     titled = _joined(text, [heading for heading in headings if _WORD.search(heading.title)])
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
-
-
-def is_label(title: str) -> bool:
-    """Whether a heading names its own place: "Chapter II", "Prologue", "IV. The Cave"."""
-    return bool(parse_label(title) or parse_numeral(title))
-
-
-def is_bare_label(title: str) -> bool:
-    """Whether a heading is only a number or "Chapter II", so that its title may follow."""
-    label = parse_label(title) or parse_numeral(title)
-    return label is not None and label.rank is not None and not label.title
 
 
 def has_words(text: str, start: int, end: int) -> bool:
@@ -334,9 +320,9 @@ def _holds_chapters(
     if sum(_is_part(head) for head in heads) * 2 > len(heads):
         return True
     undivided = [each for each in beside if not each.label and lengths[each.start] > _SHORTEST_STORY]
-    told = sum(has_words(text, parents[start].end, children[0].start) for start, children in families.items())
+    with_text = sum(has_words(text, parents[start].end, children[0].start) for start, children in families.items())
     is_alone = len(heads) == 1 and not undivided and not others
-    if is_alone and (not beside or not told):
+    if is_alone and (not beside or not with_text):
         return True
     if kind == "labelled":
         is_chapter = sum(head.rank is Rank.CHAPTER for head in heads) * 2 > len(heads)
@@ -344,14 +330,14 @@ def _holds_chapters(
     children = [child for each in families.values() for child in each]
     if kind == "numbered" and not _count_on(children):
         return (
-            told * 2 <= len(heads)
+            with_text * 2 <= len(heads)
             and len(undivided) * 4 < len(heads)
             and len(heads) <= _MOST_TITLED_PARTS
             and not any(head.rank is Rank.CHAPTER for head in heads)
             and middle(lengths[child.start] for child in children) >= _LONG_SECTION
         )
     are_subtitles = len(children) <= len(heads) and not all(child.label for child in children)
-    return not are_subtitles and told * 2 <= len(heads)
+    return not are_subtitles and with_text * 2 <= len(heads)
 
 
 def _without_descendants(headings: Sequence[_Placed], left_out: Collection[int]) -> list[_Placed]:
@@ -469,31 +455,3 @@ def _chapters(headings: Sequence[_Placed], length: int) -> tuple[Chapter, ...]:
         result.append(Chapter(number, title, heading.start, end, len(open_parts) + 1, printed, parent))
         open_parts.append((heading.level, title))
     return tuple(result)
-
-
-_FRONT = 60_000
-_MOST_NUMBERED = 1_000
-_BEFORE = 12
-_NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?\s*$")
-
-
-def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """Chapters whose headings have no numbers, with those that the printed table of contents gives them."""
-    bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
-    if len(bare) < _FEW_PARTS or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
-        return chapters
-    front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
-    numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
-    values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
-    if len(values) * 10 < len(bare) * 7 or any(above > below for above, below in pairwise(values) if below != 1):
-        return chapters
-    return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
-
-
-def _number_in(front: str, title: str) -> str:
-    """The number right before a title in a table, as printed; empty where there is none."""
-    name, at = " ".join(title.split()).casefold(), -1
-    while (at := front.find(name, at + 1)) >= 0:
-        if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):
-            return match[1].upper()
-    return ""

@@ -4,12 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from bot.parsers.archive import Archive
-from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.cleaning import MARK
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text_builder import PageBreak, TextBuilder
-from bot.parsers.xml_parts import attribute, children, descendants, local_name, parse_xml, text_of, xml_text
+from bot.parsers.archive import Archive, attribute, children, descendants, local_name, parse_xml, text_of, xml_text
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import (
+    DEFAULT_LIMITS,
+    MARK,
+    BookDraft,
+    PageBreak,
+    ReadingLimits,
+    Report,
+    TextBuilder,
+    ignore_progress,
+)
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -119,18 +125,18 @@ class _Paragraph:
 
 
 class DocxBody:
-    """Takes elements in document order and adds what they say to the axis.
+    """Takes elements in document order and adds what they say to the text.
 
     `breaks_at_layout` says that the document knows where its pages fell when Word last laid it out; else only breaks
     somebody put there are known.
     """
 
     def __init__(
-        self, axis: TextBuilder, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
+        self, builder: TextBuilder, styles: Mapping[str, Style], notes: Mapping[str, str], *, breaks_at_layout: bool
     ) -> None:
         self.title = ""
         self.pages = 1
-        self._axis = axis
+        self._builder = builder
         self._styles = styles
         self._notes = notes
         self._breaks_at_layout = breaks_at_layout
@@ -139,7 +145,7 @@ class DocxBody:
         self._paragraphs: list[_Paragraph] = []
         self._rows: list[list[list[str]]] = []
         self._drop_cap = ""
-        axis.mark(PageBreak("1"))
+        builder.mark(PageBreak("1"))
 
     def start(self, element: Element) -> None:
         name = local_name(element)
@@ -225,13 +231,13 @@ class DocxBody:
         else:
             if paragraph.style.is_title:
                 self.title = self.title or " ".join(text.replace(MARK, "").split())
-            self._axis.add(text, paragraph.breaks, heading_level=paragraph.level or paragraph.style.level)
+            self._builder.add(text, paragraph.breaks, heading_level=paragraph.level or paragraph.style.level)
         for note in paragraph.notes:
-            self._axis.add(note)
+            self._builder.add(note)
 
     def _mark_breaks(self, paragraph: _Paragraph) -> None:
         for page_break in paragraph.breaks:
-            self._axis.mark(page_break)
+            self._builder.mark(page_break)
 
     def _end_row(self, cells: list[list[str]]) -> None:
         texts = [" ".join(filter(None, cell)) for cell in cells]
@@ -240,9 +246,9 @@ class DocxBody:
             self._rows[-1][-1].append(row)
         elif len(cells) == 1:
             for paragraph in cells[0]:
-                self._axis.add(paragraph)
+                self._builder.add(paragraph)
         else:
-            self._axis.add(row)
+            self._builder.add(row)
 
 
 FORMAT = "docx"
@@ -252,7 +258,7 @@ _LONGEST_PAGE_BY_HAND = 4_000
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a Word document; its pages are those Word last laid out, if it says.
 
@@ -267,19 +273,19 @@ def read(
         text = xml_text(document)
     except ValueError as error:
         raise _damaged() from error
-    axis = TextBuilder(limits)
+    builder = TextBuilder(limits)
     breaks_at_layout = "lastRenderedPageBreak" in text
     styles = read_styles(_part(archive, "word/styles.xml"))
-    body = DocxBody(axis, styles, _notes(archive), breaks_at_layout=breaks_at_layout)
+    body = DocxBody(builder, styles, _notes(archive), breaks_at_layout=breaks_at_layout)
     _read_body(text, body, report)
-    axis.close()
+    builder.close()
     properties = read_properties(_part(archive, "docProps/core.xml"))
-    known_pages = body.pages > 1 and (breaks_at_layout or axis.length < body.pages * _LONGEST_PAGE_BY_HAND)
+    known_pages = body.pages > 1 and (breaks_at_layout or builder.length < body.pages * _LONGEST_PAGE_BY_HAND)
     draft = BookDraft(
         FORMAT,
-        axis.text,
-        outlines=[axis.headings],
-        page_marks=axis.page_marks if known_pages else (),
+        builder.text,
+        outlines=[builder.headings],
+        page_marks=builder.page_marks if known_pages else (),
         title=properties.title or body.title,
         author=properties.author,
         language=properties.language,

@@ -1,10 +1,302 @@
 """Bytes of a text file as text, whatever encoding they are in."""
 
 import codecs
+import math
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 
-from bot.parsers.encoding_guess import guess_encoding
 from domain.errors import BookError, BookErrorCode
+
+_SAMPLE = 120_000
+"""Bytes of a long text that are read by each encoding, from the first one that is not ASCII on; where they end does
+not matter."""
+_MOST_COUNTED = 200_000
+_FEW = 16
+_FEW_SHARE = 0.000_2
+"""Bytes beyond ASCII that are no reason to refuse a text, whatever they are: so many, or so few of all. In an English
+novel they are the accents of a few foreign names, of any language."""
+_STRANGE = -8.0
+"""The log probability of a letter that no language of the encoding has among its usual ones."""
+_NO_LETTER = -12.0
+_BROKEN = -30.0
+_STRANGE_CHARACTER = -12.0
+"""The same of a character of two bytes that is not among the usual ones of its language."""
+_WORST = -4.2
+_WORST_THAI = -4.9
+"""What real text does not fall below. Letters of an alphabet in any order stay below it."""
+_MOST_BROKEN = 0.01
+_DECLARED_BONUS = 0.7
+"""How much likelier an encoding is for being the one a file says it is in."""
+_ASCII = bytes(range(0x80))
+_SIGNS = "’—“”–‘…\xa0»«„‚°§·£¡¿º½ª¼¾›‹•©®×÷¶€†‡±²³´`¨¯¸¢¥¬¦µ№"
+_SIGN_SHARE = 0.3
+_SIGNS_ALONE = 0.9
+"""The share of signs where letters with accents are foreign, as in English."""
+_CAPITAL_SHARE = 0.04
+_AMID_LATIN = 6.0
+"""What each letter of another script costs that follows one of the Latin alphabet."""
+_AFTER_LATIN = re.compile(rb"[A-Za-z][\x80-\xff]")
+
+_ENGLISH = "éèêàïöüçñæœô"
+_LATIN = {
+    "western": (
+        _ENGLISH,
+        "éàèêçùîôâûœëïÿæü",  # French
+        "äüößéàèê",  # German
+        "áíóéñúüª",  # Spanish
+        "àèòùìéóí",  # Italian
+        "ãçáéíóõêâúàôü",  # Portuguese
+        "åäöéüøæ",  # Swedish, Finnish
+        "åøæéòôêäö",  # Danish, Norwegian
+        "ëéïèöüóáê",  # Dutch
+        "áíðéóöýþúæ",  # Icelandic
+    ),
+    "central": (
+        "íáéřěýčžšůúťóňď",  # Czech
+        "áíéýčžšľúťôňóďäŕĺ",  # Slovak
+        "łęąóżśćźń",  # Polish
+        "áéőóöíüűúâê",  # Hungarian
+        "ăîâşţ",  # Romanian
+        "ăîâșț",
+        "čšžćđ",  # Slovene, Croatian, Serbian
+    ),
+    "turkish": ("ışüğçöîâ",),
+    "baltic": ("ėųšąžįūčę", "āīšēņļūžģčķ", "äõüöšž"),
+    "vietnamese": ("đáàạảãâấầậăắặêếềệôốồộơớờợưứừựúíóéý",),
+}
+_CYRILLIC = (
+    "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",  # Russian
+    "оаинвіеирстклудмпязьбгчйхжїцющшєфґ",  # Ukrainian, Belarusian
+    "аоиетнрвсдлкпмзягбучъцжщшхюфйь",  # Bulgarian, Macedonian
+    "аоиенрсјутдклвмпзгбшчцћхжљђњфџ",  # Serbian
+)
+_GREEK = ("ατοιενσρκπυμςληίωάγδόέήθχβφώύξζψϊΐϋΰ",)
+_HEBREW = ("יוהלאתמרבשנדקפחעכצגטזםסןךףץ\u05b8\u05b7\u05b0\u05b4\u05b6\u05b5\u05bc",)
+_ARABIC = ("الينمروتبدهعفقسكحجصةأطشخضذىئءزغثظإآؤـًٌٍَُِّْ،؟؛", "ایردنهموتبسشکزگعلخجقفپحغچصضطظثژآئ،")
+_THAI = ("านรกอเงมยลวดทตสะใปบคหแจพชขไผโณถธศษญภซฟ่้ิีัื์ุูำ็ึๆ",)
+_KANA = (
+    "のにいたはをとるがしてでなっかれらもうすりこだまさきめくあけどえよつやわちみそせろばおじひげべぐびずごぶむねぎほへふゆぬ"
+    "ンスルトーイラリックアシドレタフロジコマプグバテサムオカキブニメチパナデビハミツエウダィャュョセヒモベ々ノピソゴ"
+)
+_KANJI = (
+    "一人日大年出本中子見国言上分生手自行者二間事思時気会十家女三前的方入小地合後目長場代私下立部学物月田何来彼話体動社知"
+    "理山内同心発高実作当新世今書度明五戦力名金性対意用男主通関文屋感郎業定政持道外取所現四先戸天水川口君父母声面夜老風"
+    "頭顔足身神王花海白車馬雨空門犬猫鳥石木火土朝昼春夏秋冬赤青黒早正村町東西南北飲食走歩止切親友強弱遠近"
+    "來會學國體聲當實發對與讀舊惡變應氣樂澤灣邊經戰圖寫眞爲尙"
+)
+_KANJI_SHARE = 0.35
+_HANZI = (
+    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事"
+    "成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心她本前开但因只从想实日军者意无力它与长把机十民第公此"
+    "已工使情明性知全三又关点正业外将两高间由问很最重并物手应战向头文体政美相见被利什二等产或新己制身果加西斯月话合回特代"
+    "内信表化老给世位次度门任常先海通教儿原东声提立及比员解水名真论处走义各入几口认条平系气题活尔更别打女变四神总何电数安"
+    "少报才结反受目太量再感建务做接必场件计管期市直德资命山金指克许统区保至队形社便空决治展马科司五基眼书非则听白却界达光"
+    "放强即像难且权思王象完设式色路记南品住告类求据程北边死张该交规万取拉格望觉术领共确传师观清今切院让识候带导争运笑道"
+)
+_SIMPLIFIED = (
+    "这个们来为国说时会对着过发后里种经么学现当没动还进样开从实军无与长机关点业将两间问并应战头体见产话给门儿东声员"
+    "论处义几认条气题尔变总电数报结务场计许统区队决马听达难权设记类规张觉术领确传师观让识带导争运"
+)
+_TRADITIONAL = (
+    "這個們來為國說時會對著過發後裡種經麼學現當沒動還進樣開從實軍無與長機關點業將兩間問並應戰頭體見產話給門兒東聲員"
+    "論處義幾認條氣題爾變總電數報結務場計許統區隊決馬聽達難權設記類規張覺術領確傳師觀讓識帶導爭運"
+)
+_HANGUL = (
+    "이다는에의을가고하지를은도한로기사어나그리시자인대서들아해있게으일수정라만보니여부전스주장제적었것과구상내것면신말오"
+    "무성동공조습생러우소원안년비던연국당관더세중문모방선실경계불된력없진위때화회저음모않려할야두역체마까치심했되와미렇듯"
+    "같레각난반임영물람요데간속며누쓰결용운차감행민직명단학집손터눈알머또히절후양드른달남트점울금재글린본질건복질희분왔"
+)
+_CJK_PUNCTUATION = "、。，「」『』！？：；（）《》“”‘’…—　・·"
+_CJK_PUNCTUATION_SHARE = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """An encoding by Python's name, and the mean log probability, per byte beyond ASCII, of what it reads.
+
+    `is_text` says that real text is that likely.
+    """
+
+    encoding: str
+    score: float
+    is_text: bool = True
+
+
+def guess_encoding(data: bytes, declared: str = "") -> Guess | None:
+    """The encoding that makes the likeliest text of some bytes; None where none makes any.
+
+    `declared` is what the file says of itself, which counts where it may well be right.
+    """
+    high = data.translate(None, _ASCII)[:_MOST_COUNTED]
+    if not high:
+        return Guess("cp1252", 0.0)
+    said = _canonical(declared)
+    start = len(data) - len(data.lstrip(_ASCII))
+    guesses = [
+        *_single_byte_guesses(high, data[max(0, start - 1) : start + _SAMPLE]),
+        *_multi_byte_guesses(data[start : start + _SAMPLE]),
+    ]
+    best = max(guesses, key=lambda guess: guess.score + (_DECLARED_BONUS if guess.encoding == said else 0.0))
+    return best if best.is_text or len(high) < max(_FEW, _FEW_SHARE * len(data)) else None
+
+
+def _single_byte_guesses(high: bytes, sample: bytes) -> Iterator[Guess]:
+    counts = Counter(high)
+    amid_latin = _AMID_LATIN * len(_AFTER_LATIN.findall(sample)) / len(sample.translate(None, _ASCII))
+    for encoding, tables in _single_byte_tables().items():
+        score = max(sum(count * table[byte - 0x80] for byte, count in counts.items()) for table in tables) / len(high)
+        penalty = 0.0 if _SINGLE_BYTE[encoding] in _LATIN.values() else amid_latin
+        worst = _WORST_THAI if encoding == "cp874" else _WORST
+        yield Guess(encoding, score - penalty - _UNLIKELY[encoding] / len(high), score - penalty > worst)
+
+
+def _multi_byte_guesses(sample: bytes) -> Iterator[Guess]:
+    high = len(sample.translate(None, _ASCII))
+    for encoding, language in _MULTI_BYTE.items():
+        counts = Counter(codecs.getincrementaldecoder(encoding)("replace").decode(sample))
+        broken = counts.pop("\ufffd", 0)
+        if broken > max(1, _MOST_BROKEN * high):
+            continue
+        table = _wide_table(language)
+        score = sum(
+            count * table.get(letter, _STRANGE_CHARACTER) for letter, count in counts.items() if not letter.isascii()
+        )
+        yield Guess(encoding, (score + broken * _BROKEN - _UNLIKELY[encoding]) / high)
+
+
+_SINGLE_BYTE = {
+    "cp1252": _LATIN["western"],
+    "cp1250": _LATIN["central"],
+    "iso8859_2": _LATIN["central"],
+    "iso8859_16": _LATIN["central"],
+    "cp1254": _LATIN["turkish"],
+    "cp1257": _LATIN["baltic"],
+    "cp1258": _LATIN["vietnamese"],
+    "iso8859_15": _LATIN["western"],
+    "cp437": _LATIN["western"],
+    "cp850": _LATIN["western"],
+    "cp852": _LATIN["central"],
+    "mac_roman": _LATIN["western"],
+    "cp1251": _CYRILLIC,
+    "koi8_r": _CYRILLIC,
+    "koi8_u": _CYRILLIC,
+    "cp866": _CYRILLIC,
+    "iso8859_5": _CYRILLIC,
+    "mac_cyrillic": _CYRILLIC,
+    "cp1253": _GREEK,
+    "iso8859_7": _GREEK,
+    "cp1255": _HEBREW,
+    "cp862": _HEBREW,
+    "cp1256": _ARABIC,
+    "iso8859_6": _ARABIC,
+    "cp874": _THAI,
+}
+_MULTI_BYTE = {"cp932": "ja", "euc_jp": "ja", "gb18030": "zh-Hans", "big5hkscs": "zh-Hant", "cp949": "ko"}
+_USUAL = 3.0
+_RARE = 8.0
+_RARE_ENCODINGS = (
+    "iso8859_15 iso8859_16 cp437 cp850 cp852 cp866 mac_roman iso8859_5 mac_cyrillic iso8859_6 cp862 cp1258"
+)
+_UNLIKELY = dict.fromkeys([*_SINGLE_BYTE, *_MULTI_BYTE], _USUAL) | dict.fromkeys(_RARE_ENCODINGS.split(), _RARE)
+_UNLIKELY["cp1252"] = 0.0
+_UNLIKELY["iso8859_7"] = 1_000.0  # cp1253 but for Ά, whose byte is an apostrophe here
+"""How much less likely an encoding is beforehand, as a log probability; it decides where few letters speak."""
+_ALIASES = {
+    "x_sjis": "cp932",
+    "shift_jis": "cp932",
+    "windows_31j": "cp932",
+    "ms_kanji": "cp932",
+    "x_euc_jp": "euc_jp",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "x_gbk": "gb18030",
+    "cp936": "gb18030",
+    "hz": "gb18030",
+    "big5": "big5hkscs",
+    "x_x_big5": "big5hkscs",
+    "cp950": "big5hkscs",
+    "euc_kr": "cp949",
+    "ks_c_5601_1987": "cp949",
+    "x_windows_949": "cp949",
+    "iso8859_1": "cp1252",
+    "ascii": "cp1252",
+    "iso8859_9": "cp1254",
+    "iso8859_8": "cp1255",
+    "iso8859_11": "cp874",
+    "tis_620": "cp874",
+    "x_mac_cyrillic": "mac_cyrillic",
+    "macintosh": "mac_roman",
+}
+"""Names that pages declare, as browsers understand them, where Python does not know them or means less by them."""
+
+
+def _canonical(declared: str) -> str:
+    name = declared.strip().lower().replace("-", "_")
+    if name in _ALIASES:
+        return _ALIASES[name]
+    try:
+        name = codecs.lookup(declared).name.replace("-", "_")
+    except (LookupError, ValueError):
+        return ""
+    return _ALIASES.get(name, name)
+
+
+@cache
+def _single_byte_tables() -> dict[str, list[list[float]]]:
+    """For each encoding and each of its languages, the log probability of the bytes from 0x80 on."""
+    return {
+        encoding: [[_log_of_byte(byte, encoding, table) for byte in range(0x80, 0x100)] for table in tables]
+        for encoding, tables in ((name, [*map(_alphabet, languages)]) for name, languages in _SINGLE_BYTE.items())
+    }
+
+
+def _log_of_byte(byte: int, encoding: str, table: Mapping[str, float]) -> float:
+    letter = bytes([byte]).decode(encoding, "replace")
+    if letter == "\ufffd":
+        return _BROKEN
+    return table.get(letter, _STRANGE if letter.isalpha() else _NO_LETTER)
+
+
+@cache
+def _alphabet(letters: str) -> dict[str, float]:
+    """Log probabilities of the letters of a language, which are given by frequency, of their capitals and of signs."""
+    signs = _SIGNS_ALONE if letters == _ENGLISH else _SIGN_SHARE
+    table = _shares(_SIGNS, signs)
+    for letter, share in _ranked(letters):
+        if (capital := letter.upper()) != letter and len(capital) == 1:
+            table[capital] = math.log(share * _CAPITAL_SHARE)
+        table[letter] = math.log(share * (1 - signs))
+    return table
+
+
+@cache
+def _wide_table(language: str) -> dict[str, float]:
+    """Log probabilities of the usual characters of an East Asian language."""
+    table = _shares(_CJK_PUNCTUATION, _CJK_PUNCTUATION_SHARE)
+    rest = 1 - _CJK_PUNCTUATION_SHARE
+    if language == "ja":
+        table |= _shares(_KANJI, rest * _KANJI_SHARE) | _shares(_KANA, rest * (1 - _KANJI_SHARE))
+    elif language == "ko":
+        table |= _shares(_HANGUL, rest)
+    else:
+        hant = str.maketrans(_SIMPLIFIED, _TRADITIONAL)
+        table |= _shares(_HANZI.translate(hant) if language == "zh-Hant" else _HANZI, rest)
+    return table
+
+
+def _shares(letters: str, whole: float) -> dict[str, float]:
+    return {letter: math.log(share * whole) for letter, share in _ranked(letters)}
+
+
+def _ranked(letters: Iterable[str]) -> Iterator[tuple[str, float]]:
+    """Letters given by frequency, with the shares that Zipf's law gives them."""
+    unique = [*dict.fromkeys(letters)]
+    harmonic = sum(1 / rank for rank in range(1, len(unique) + 1))
+    return ((letter, 1 / (rank * harmonic)) for rank, letter in enumerate(unique, start=1))
+
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -19,16 +311,16 @@ _DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*([>\[])", re.IGNORECASE)
 _END_OF_SUBSET = re.compile(r"\]\s*>")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
-"""What a terminal takes for an order: every control character but those that begin a line or a page, or indent."""
+"""Characters that control a terminal: every control character but those that begin a line or a page, or indent."""
 _COMMAND_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
 _LONG_COMMAND_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
 _MOST_CONTROLS = 0.001
-_MOST_BROKEN = 0.001
+_MOST_REPLACED = 0.001
 _MOST_UNMARKED_ZEROS = 0.005
 """Share of zero bytes above which bytes without a byte order mark are UTF-16, which Latin letters, blanks and line
 feeds give away, or no text."""
-_SAMPLE = 100_000
-_USUAL = re.compile("[\t\n\r -~\u2010-\u2027\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
+_UTF16_SAMPLE = 100_000
+_USUAL_IN_UTF16 = re.compile("[\t\n\r -~\u2010-\u2027\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 _LEAST_USUAL = 0.95
 _DAMAGED = ("A few characters of this file are damaged and are shown as \ufffd.",)
 _ESCAPES = ((b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"), (b"\x1b$)C", "iso2022_kr"))
@@ -128,8 +420,10 @@ def _unmarked_utf16(data: bytes) -> str | None:
         return None
     if min(zeros) * 20 <= max(zeros):
         return "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be"
-    sample = data[: _SAMPLE - _SAMPLE % 2]  # East Asian text has zeros of both kinds, as in U+4E00
-    letters = {name: len(_USUAL.findall(sample.decode(name, "replace"))) for name in ("utf-16-le", "utf-16-be")}
+    sample = data[: _UTF16_SAMPLE - _UTF16_SAMPLE % 2]  # East Asian text has zeros of both kinds, as in U+4E00
+    letters = {
+        name: len(_USUAL_IN_UTF16.findall(sample.decode(name, "replace"))) for name in ("utf-16-le", "utf-16-be")
+    }
     best = max(letters, key=lambda name: letters[name])
     return best if letters[best] * 2 > _LEAST_USUAL * len(sample) else None
 
@@ -138,7 +432,7 @@ def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
     """UTF-8 with a few broken characters is still UTF-8; legacy encodings break at nearly every accent."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
-    if broken > max(1, _MOST_BROKEN * len(text)) or broken * 4 > sum(
+    if broken > max(1, _MOST_REPLACED * len(text)) or broken * 4 > sum(
         map(len, re.findall(r"[^\x00-\x7f\ufffd]+", text))
     ):
         return None
@@ -148,7 +442,7 @@ def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
 def _legacy(data: bytes) -> tuple[str, tuple[str, ...]]:
     guess = guess_encoding(data)
     text = data.decode(guess.encoding, "replace") if guess else "\ufffd"
-    if (broken := text.count("\ufffd")) > max(1, _MOST_BROKEN * len(text)) or guess is None:
+    if (broken := text.count("\ufffd")) > max(1, _MOST_REPLACED * len(text)) or guess is None:
         if len(data) - len(data.translate(None, _COMMAND_BYTES)) > _MOST_CONTROLS * len(data):
             raise _no_text()
         raise BookError(

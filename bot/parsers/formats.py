@@ -1,12 +1,12 @@
-"""Which format a file is in, by what is in it rather than by what it is called, and the reader for it."""
+"""Which format a file is in, by what is in it rather than by what it is called, and the parser for it."""
 
 import re
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from bot.parsers.draft import DEFAULT_LIMITS, ReadingLimits, Report, ignore_progress
 from bot.parsers.encoding import ascii_head
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -31,7 +31,7 @@ class Format(StrEnum):
 
 
 _PARSERS = {
-    Format.EPUB: "bot.parsers.epub.parser",
+    Format.EPUB: "bot.parsers.epub",
     Format.MOBI: "bot.parsers.mobi.parser",
     Format.FB2: "bot.parsers.xml_formats:read_fb2",
     Format.PDF: "bot.parsers.pdf.parser",
@@ -149,7 +149,7 @@ _LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
 
 
 def read_book(
-    data: bytes, filename: str, *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str, *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a file of any supported format. Only that format's library is imported.
 

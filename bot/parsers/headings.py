@@ -271,3 +271,25 @@ def _cjk_label(text: str) -> Label | None:
     number = match["number"] or match["number2"]
     rank = RANK_OF_CJK[match["word"] or match["word2"]]
     return Label(rank, match["label"], match["mark"], match["title"], number, number_value(number))
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading as it stands in the text at `[start, end)`; `level` is smaller the further out."""
+
+    start: int
+    end: int
+    title: str
+    level: int
+    label: Label | None = None
+
+
+def is_label(title: str) -> bool:
+    """Whether a heading names its own place: "Chapter II", "Prologue", "IV. The Cave"."""
+    return bool(parse_label(title) or parse_numeral(title))
+
+
+def is_bare_label(title: str) -> bool:
+    """Whether a heading is only a number or "Chapter II", so that its title may follow."""
+    label = parse_label(title) or parse_numeral(title)
+    return label is not None and label.rank is not None and not label.title

@@ -1,20 +1,267 @@
-"""HTML: saved pages and Project Gutenberg's books."""
+"""HTML: saved pages, Project Gutenberg's books, and the documents in other formats."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.chapters import Heading
-from bot.parsers.encoding import decode_document
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.markup import add_document, little_text, parse
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import (
+    DEFAULT_LIMITS,
+    MARK,
+    PARAGRAPH_GAP,
+    Anchor,
+    BookDraft,
+    PageBreak,
+    ReadingLimits,
+    Report,
+    TextBuilder,
+    collapse,
+    ignore_progress,
+)
+from bot.parsers.encoding import decode_document, without_doctype
+from bot.parsers.headings import Heading
 from bot.parsers.text.contents import letters
-from bot.parsers.text_builder import PARAGRAPH_GAP, TextBuilder
 from domain.book import BookText
 
 if TYPE_CHECKING:
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+
+_BLOCK_NAMES = """
+    address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer
+    form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu ol p pre section summary table tbody tfoot thead tr ul
+"""
+_UNSEEN_NAMES = """
+    area audio base button canvas datalist embed head iframe input link map meta nav noscript object param rp rt
+    script select source style svg template textarea title track video
+"""
+_PAGE_MARK_CLASSES = "pagenum pageno page-number page_number pagenumber pagebreak newpage pb page"
+_WRAPPING_NAMES = "toc landmarks page-list copyright-page imprint colophon cover loi lot"
+_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_UNSEEN = frozenset(_UNSEEN_NAMES.split())
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_PAGE_CLASSES = frozenset(_PAGE_MARK_CLASSES.split())
+_WRAPPING_TYPES = frozenset(_WRAPPING_NAMES.split())
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcdm]{1,9})[\])}\s.]*", re.IGNORECASE)
+_LONGEST_PAGE_MARK = 16
+_LONGEST_LABEL = 64
+_MOST_NODES_OF_LABEL = 64
+_LONGEST_HEADING = 400
+_NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
+_VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
+_SELF_CLOSED = re.compile(rf"<(?!(?:{_VOID})\b)([A-Za-z][^\s/<>]*+)([^<>]*)/>")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+
+
+def parse(markup: str) -> "LexborHTMLParser":
+    """The tree of a document; XHTML's self-closed elements are closed as an HTML parser understands it."""
     from selectolax.lexbor import LexborHTMLParser
+
+    if "<!ENTITY" in markup:
+        markup = without_doctype(markup)
+    if "<![CDATA[" in markup:
+        from html import escape
+
+        end = markup.rfind("]]>") + 3
+        markup = _CDATA.sub(lambda section: escape(section[1]), markup[:end]) + markup[end:]
+    if "/>" in markup:
+        markup = _SELF_CLOSED.sub(r"<\1\2></\1>", markup)
+    return LexborHTMLParser(markup)
+
+
+def add_document(
+    tree: "LexborHTMLParser",
+    builder: TextBuilder,
+    anchors: Mapping[str, str] | None = None,
+    page_labels: Mapping[str, str] | None = None,
+) -> None:
+    """Add the body of a document to the text.
+
+    `anchors` names the places of element ids in the text; `page_labels` says which ids begin a printed page.
+    """
+    root = tree.body or tree.root
+    if root is not None:
+        _Walk(builder, anchors or {}, page_labels or {}).through(root)
+
+
+class _Walk:
+    """One pass over a tree, with a stack of its own: books come with ten thousands of nested tags."""
+
+    def __init__(self, builder: TextBuilder, anchors: Mapping[str, str], page_labels: Mapping[str, str]) -> None:
+        self._builder = builder
+        self._anchors = anchors
+        self._page_labels = page_labels
+        self._pieces: list[str] = []
+        self._marks: list[Anchor | PageBreak] = []
+        self._heading = 0
+        self._group_heading = 0
+        self._preformatted = 0
+        self._cell_due = False
+        self._alternative = ""
+
+    def through(self, root: "LexborNode") -> None:
+        open_elements: list[tuple[LexborNode, str]] = []
+        node: LexborNode | None = root
+        while node is not None:
+            tag = node.tag or ""
+            if tag == "-text":
+                self._add_text(node.text_content or "")
+            elif self._enter(node, tag) and (child := node.child) is not None:
+                open_elements.append((node, tag))
+                node = child
+                continue
+            else:
+                self._leave(tag)
+            node = node.next if open_elements else None
+            while node is None and open_elements:
+                parent, tag = open_elements.pop()
+                self._leave(tag)
+                node = parent.next if open_elements else None
+        self._flush()
+
+    def _enter(self, node: "LexborNode", tag: str) -> bool:
+        """Whether the children of a node are to be read."""
+        if tag in _UNSEEN or tag[:1] in "-!":
+            return False
+        if tag in _BLOCKS:
+            self._open_block(tag)
+        if (attributes := node.attributes) and not self._enter_marked(node, tag, attributes):
+            return False
+        if tag in ("td", "th"):
+            self._cell_due = any(map(str.strip, self._pieces))
+        elif tag == "br":
+            self._pieces.append(" " if self._heading else "\n")
+        return True
+
+    def _enter_marked(self, node: "LexborNode", tag: str, attributes: Mapping[str, str | None]) -> bool:
+        if "hidden" in attributes or _HIDDEN_STYLE.search(attributes.get("style") or ""):
+            return False
+        kinds = _kinds(attributes)
+        if kinds and not _WRAPPING_TYPES.isdisjoint(kinds):
+            return False
+        identity = attributes.get("id") or (attributes.get("name") if tag == "a" else None)
+        if identity and identity in self._anchors:
+            self._mark(Anchor(self._anchors[identity]))
+        if identity and identity in self._page_labels:
+            self._mark(PageBreak(self._page_labels[identity]))
+            return not _reads_as_page_mark(node)
+        if "pagebreak" in kinds or not _PAGE_CLASSES.isdisjoint((attributes.get("class") or "").split()):
+            return self._enter_page_break(node, attributes)
+        if tag == "a":
+            return self._enter_link(node, kinds)
+        if tag == "img":
+            self._add_picture(" ".join((attributes.get("alt") or "").split()))
+        return True
+
+    def _enter_page_break(self, node: "LexborNode", attributes: Mapping[str, str | None]) -> bool:
+        said = (attributes.get("title"), attributes.get("aria-label"), little_text(node), attributes.get("id"))
+        texts = (text for text in said if text and len(text) <= _LONGEST_LABEL)
+        label = next((match[1] for text in texts if (match := _PAGE_LABEL.fullmatch(text))), None)
+        if label is None:
+            return True
+        self._mark(PageBreak(label))
+        return not _reads_as_page_mark(node)
+
+    def _enter_link(self, node: "LexborNode", kinds: list[str]) -> bool:
+        """A note's number is set apart from the word before it."""
+        number = little_text(node)
+        if number is None or not _NOTE_NUMBER.fullmatch(number):
+            return True
+        parent = node.parent
+        raised = "noteref" in kinds or (parent is not None and parent.tag == "sup") or node.css_first("sup") is not None
+        if raised:
+            self._pieces.append(f"[{number}]")
+        return not raised
+
+    def _add_picture(self, alternative: str) -> None:
+        """A drop capital is a letter of the text; a heading may be nothing but a picture."""
+        if len(alternative) == 1 and alternative.isalpha():
+            self._pieces.append(alternative)
+        elif self._heading:
+            self._alternative = alternative
+
+    def _add_text(self, text: str) -> None:
+        text = text.replace(MARK, "") if self._preformatted else collapse(text.replace(MARK, ""))
+        if self._cell_due and text.strip():
+            self._pieces[-1] = self._pieces[-1].rstrip(" ")
+            self._pieces.append(" | ")
+            self._cell_due = False
+        if self._pieces and self._pieces[-1][-1:] in ("\n", " ") and not self._preformatted:
+            text = text.lstrip()
+        if text:
+            self._pieces.append(text)
+
+    def _mark(self, mark: Anchor | PageBreak) -> None:
+        self._pieces.append(MARK)
+        self._marks.append(mark)
+
+    def _open_block(self, tag: str) -> None:
+        if self._heading and tag not in _HEADINGS:
+            self._pieces.append(" ")
+            return
+        self._flush()
+        if tag == "hgroup":
+            self._group_heading = -1
+        elif tag in _HEADINGS:
+            self._heading = self._group_heading if self._group_heading > 0 else _HEADINGS[tag]
+            self._group_heading = self._group_heading and self._heading
+        elif tag == "p" and self._group_heading > 0:
+            self._heading = self._group_heading
+        elif tag == "pre":
+            self._preformatted += 1
+
+    def _leave(self, tag: str) -> None:
+        if tag not in _BLOCKS or (self._heading and tag not in _HEADINGS and not self._group_heading):
+            return
+        self._flush()
+        if tag == "pre":
+            self._preformatted = max(0, self._preformatted - 1)
+        elif tag == "hgroup":
+            self._group_heading = 0
+
+    def _flush(self) -> None:
+        if self._pieces or self._alternative:
+            self._add_block()
+        self._heading, self._cell_due = 0, False
+
+    def _add_block(self) -> None:
+        text = "".join(self._pieces)
+        if self._heading and self._alternative and not text.replace(MARK, "").strip():
+            text = f"{self._alternative}{text}"
+        is_heading = len(text) <= _LONGEST_HEADING  # one that nobody closed holds all the rest
+        if not text.isspace():
+            self._builder.add(text, self._marks, heading_level=self._heading if is_heading else 0)
+        self._pieces, self._marks, self._alternative = [], [], ""
+
+
+def _kinds(attributes: Mapping[str, str | None]) -> list[str]:
+    """What an element is for, in the words of EPUB."""
+    declared = (attributes.get("epub:type"), attributes.get("role"))
+    return [kind for words in declared if words for kind in words.replace("doc-", "").split()]
+
+
+def _reads_as_page_mark(node: "LexborNode") -> bool:
+    """Whether all there is in an element is the number of the page."""
+    text = little_text(node)
+    return text is not None and len(text) <= _LONGEST_PAGE_MARK
+
+
+def little_text(node: "LexborNode") -> str | None:
+    """The text in an element, or None if there is more than in a label: elements may hold each other by thousands."""
+    text, waiting = "", [node.child]
+    for _ in range(_MOST_NODES_OF_LABEL):
+        if not waiting:
+            return text.strip()
+        if (inner := waiting.pop()) is None:
+            continue
+        waiting += [inner.next, inner.child]
+        if inner.tag == "-text":
+            text += collapse(inner.text_content or "")
+            if len(text.strip()) > _LONGEST_LABEL:
+                return None
+    return None
+
 
 FORMAT = "html"
 _MOST_LINKS = 5_000
@@ -26,7 +273,7 @@ _TITLE_FIELDS = ("dc.title", "dcterms.title", "citation_title")
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read an HTML or XHTML file.
 
@@ -36,16 +283,16 @@ def read(
     tree = parse(decode_document(data))
     report(0.3)
     links = _inner_links(tree)
-    axis = TextBuilder(limits)
-    add_document(tree, axis, {target: target for target, _ in links})
-    axis.close()
+    builder = TextBuilder(limits)
+    add_document(tree, builder, {target: target for target, _ in links})
+    builder.close()
     report(0.8)
     fields = _meta_fields(tree)
     draft = BookDraft(
         FORMAT,
-        axis.text,
-        outlines=[axis.headings, linked_headings(links, axis)],
-        page_marks=axis.page_marks,
+        builder.text,
+        outlines=[builder.headings, linked_headings(links, builder)],
+        page_marks=builder.page_marks,
         title=_first(fields, _TITLE_FIELDS) or _text_of(tree, "title"),
         author=_first(fields, _AUTHOR_FIELDS),
         language=_language(tree),
@@ -63,12 +310,12 @@ def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
     return found
 
 
-def linked_headings(links: Sequence[tuple[str, str]], axis: TextBuilder) -> list[Heading]:
+def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> list[Heading]:
     """The headings that a linked table of contents names: its links lead onward, each to a line that says the same."""
-    text, last = axis.text, -1
+    text, last = builder.text, -1
     found: list[Heading] = []
     for target, title in links:
-        start = axis.anchors.get(target, -1)
+        start = builder.anchors.get(target, -1)
         if start <= last:
             continue
         end = text.find(PARAGRAPH_GAP, start)

@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
-from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.chapters import Heading, is_label
-from bot.parsers.cleaning import collapse
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, collapse, ignore_progress
 from bot.parsers.encoding import decode
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text_builder import TextBuilder
+from bot.parsers.headings import Heading, is_label
 from domain.book import BookText
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
 
 FORMAT = "markdown"
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
@@ -27,7 +26,7 @@ _CELL_GAP = " | "
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a Markdown file (CommonMark and tables); the title is the front matter's or that of a lone first heading.
 
@@ -36,14 +35,14 @@ def read(
     """
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n"))
-    axis = TextBuilder(limits)
-    _add_blocks(body, axis)
+    builder = TextBuilder(limits)
+    _add_blocks(body, builder)
     report(0.8)
     draft = BookDraft(
         FORMAT,
-        axis.text,
-        outlines=[axis.headings],
-        title=fields.get("title", "") or _own_title(axis.headings),
+        builder.text,
+        outlines=[builder.headings],
+        title=fields.get("title", "") or _own_title(builder.headings),
         author=fields.get("author", ""),
         language=fields.get("lang", "") or fields.get("language", ""),
         warnings=warnings,
@@ -65,7 +64,7 @@ def _own_title(headings: Sequence[Heading]) -> str:
     return outermost[0].title if lone else ""
 
 
-def _add_blocks(body: str, axis: TextBuilder) -> None:
+def _add_blocks(body: str, builder: TextBuilder) -> None:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -79,17 +78,17 @@ def _add_blocks(body: str, axis: TextBuilder) -> None:
         elif token.type == "tr_open":
             cells = []
         elif token.type == "tr_close":
-            axis.add(_CELL_GAP.join(filter(None, cells or ())))
+            builder.add(_CELL_GAP.join(filter(None, cells or ())))
             cells = None
         elif token.type == "inline" and cells is not None:
             cells.append(_inline_text(parser, token.content, references))
         elif token.type == "inline":
-            axis.add(_inline_text(parser, token.content, references), heading_level=heading)
+            builder.add(_inline_text(parser, token.content, references), heading_level=heading)
             heading = 0
         elif token.type in ("fence", "code_block"):
-            axis.add(token.content)
+            builder.add(token.content)
         elif token.type == "html_block":
-            axis.add(unescape(_TAG.sub("", token.content)))
+            builder.add(unescape(_TAG.sub("", token.content)))
 
 
 def _inline_text(parser: "MarkdownIt", content: str, references: dict[str, Any]) -> str:

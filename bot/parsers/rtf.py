@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text_builder import TextBuilder
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, ignore_progress
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -101,7 +100,7 @@ class _Group:
 class _Document:
     """What has been read: `fields` are the texts of styles, notes and properties, by what they are for."""
 
-    axis: TextBuilder
+    builder: TextBuilder
     code_page: str = "cp1252"
     fonts: dict[int, str] = field(default_factory=dict)
     styles: dict[int, int] = field(default_factory=dict)
@@ -113,7 +112,7 @@ class _Document:
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read an RTF document.
 
@@ -124,11 +123,11 @@ def read(
     for share in reader.run(data):
         report(share)
     document = reader.document
-    document.axis.close()
+    document.builder.close()
     draft = BookDraft(
         FORMAT,
-        document.axis.text,
-        outlines=[document.axis.headings],
+        document.builder.text,
+        outlines=[document.builder.headings],
         title=document.fields.get("title", "").strip(),
         author=document.fields.get("author", "").strip(),
     )
@@ -138,8 +137,8 @@ def read(
 class _Reader:
     """Goes through the tokens once, with a stack of groups of its own."""
 
-    def __init__(self, axis: TextBuilder) -> None:
-        self.document = _Document(axis)
+    def __init__(self, builder: TextBuilder) -> None:
+        self.document = _Document(builder)
         self._group = _Group()
         self._stack: list[_Group] = []
         self._bytes = bytearray()
@@ -286,9 +285,9 @@ class _Reader:
         last = "".join(document.paragraph)
         text = " | ".join(filter(str.strip, [*document.cells, last]))
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # pairs come as two characters
-        document.axis.add(text, heading_level=self._style_level)
+        document.builder.add(text, heading_level=self._style_level)
         for note in document.notes:
-            document.axis.add(note)
+            document.builder.add(note)
         document.paragraph.clear()
         document.cells.clear()
         document.notes.clear()

@@ -1,11 +1,9 @@
 """Titles as a person would write them, of chapters and of books."""
 
 import re
-from collections.abc import Sequence
 
-from bot.parsers.cleaning import clean
+from bot.parsers.draft import clean
 from bot.parsers.headings import parse_label, parse_numeral
-from bot.parsers.text.blocks import Block, blocks_of
 from domain.characters import encodable
 
 _LONGEST = 200
@@ -116,69 +114,3 @@ def title_from_filename(filename: str) -> str:
 def one_line(text: str) -> str:
     """What a file calls something, in a form and length that can be shown anywhere."""
     return " ".join(clean(encodable(text)).split())[:_LONGEST]
-
-
-_READ = 3_000
-_LONGEST_LINE = 120
-_MOST_TITLE_BLOCKS = 4
-_CREDITS = re.compile(
-    r"(?:produced by|e-?text prepared|transcribed|an anonymous volunteer|html version).*", re.IGNORECASE
-)
-_BY_NAME = re.compile(r"(?:written by|by|von|par|por|di|door|av):?\s+(?P<name>[^\W\d_].{1,80})", re.IGNORECASE)
-_NAME = re.compile(r"(?:[^\W\d_][\w.’'-]*\s+){1,3}[^\W\d_][\w.’'-]+")
-_NO_NAME_WORDS = "a an the of to from in on at for with and or my our your his her its this that notes"
-_NO_NAME = frozenset(_NO_NAME_WORDS.split())
-
-
-def read_title_page(front: str) -> tuple[str, str]:
-    """Title and author, or empty strings where they are not plain to see.
-
-    `front` is the text before the first chapter. Plain to see is a title with a line "by …" under it, or a front of
-    short lines only, the first of which is then the title.
-    """
-    blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
-    if not blocks or not _fits_a_title_page(blocks[0]):
-        return "", ""
-    if named := _byline(blocks):
-        return named
-    if not front or not all(map(_fits_a_title_page, blocks)):
-        return "", ""
-    name = blocks[1].text if len(blocks) > 1 else ""
-    is_name = _NAME.fullmatch(name) and name != name.upper() and _is_name(name)
-    return calm(blocks[0].text), name if is_name else ""
-
-
-def _is_name(text: str) -> bool:
-    """Whether some words may be a person's name: in capitals but for a "de" or "von", none of them a sentence's."""
-    words = text.split()
-    return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
-
-
-def _may_follow_by(text: str) -> bool:
-    """Whether what follows "by" may be a name: "by the sea we sat." begins a sentence."""
-    words = text.split()
-    begins = any(word[0].isupper() for word in words[:2])
-    return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
-
-
-def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
-    for at, block in enumerate(blocks[1 : _MOST_TITLE_BLOCKS + 1], start=1):
-        if not _fits_a_title_page(block):
-            return None
-        title = _title(blocks[:at])
-        if (match := _BY_NAME.fullmatch(block.text)) and _may_follow_by(match["name"]):
-            return title, calm(match["name"])
-        if block.text.casefold().rstrip(":") == "by" and at + 1 < len(blocks):
-            return title, calm(blocks[at + 1].text)
-    return None
-
-
-def _title(blocks: Sequence[Block]) -> str:
-    """The first block, and the next where it goes on: "Frankenstein; / or, the Modern Prometheus"."""
-    first, *others = (block.text for block in blocks)
-    goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
-    return calm(f"{first} {others[0]}" if goes_on else first)
-
-
-def _fits_a_title_page(block: Block) -> bool:
-    return block.is_short and len(block.text) <= _LONGEST_LINE

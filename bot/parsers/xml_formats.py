@@ -10,11 +10,10 @@ from html import unescape
 from typing import ClassVar
 
 from bot.parsers.archive import Archive
-from bot.parsers.assembly import BookDraft, assemble
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, ignore_progress
 from bot.parsers.encoding import decode_document, without_doctype
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.markup import add_document, parse
-from bot.parsers.text_builder import TextBuilder
+from bot.parsers.html import add_document, parse
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -222,7 +221,7 @@ class _OpenDocument(_Rewriter):
 
 
 def read_fb2(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a FictionBook, also one in a ZIP file of its own.
 
@@ -247,7 +246,7 @@ def read_fb2(
 
 
 def read_odt(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read an OpenDocument text; its pages are those of the last layout, if it says.
 
@@ -286,11 +285,11 @@ def _read(
     """The book of a draft whose text is still markup."""
     html = rewrite(markup)
     report(0.3)
-    axis = TextBuilder(limits)
-    add_document(parse(f"<body>{html}</body>"), axis)
-    axis.close()
+    builder = TextBuilder(limits)
+    add_document(parse(f"<body>{html}</body>"), builder)
+    builder.close()
     report(0.8)
-    whole = replace(draft, text=axis.text, outlines=[axis.headings], page_marks=axis.page_marks)
+    whole = replace(draft, text=builder.text, outlines=[builder.headings], page_marks=builder.page_marks)
     return assemble(whole, filename, limits)
 
 

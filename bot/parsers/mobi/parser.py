@@ -13,10 +13,9 @@ from io import BytesIO
 from itertools import pairwise
 from zipfile import ZipFile
 
-from bot.parsers.epub import parser as epub
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.mobi.container import ABSENT, MobiHeader, PalmDatabase, read_header, read_text
-from bot.parsers.mobi.index import Index, IndexEntry
+from bot.parsers import epub as epub
+from bot.parsers.draft import DEFAULT_LIMITS, ReadingLimits, Report, ignore_progress
+from bot.parsers.mobi.container import ABSENT, Index, IndexEntry, MobiHeader, PalmDatabase, read_header, read_text
 from bot.parsers.text import parser as text_parser
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -56,7 +55,7 @@ class _Part:
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a Kindle book.
 

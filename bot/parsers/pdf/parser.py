@@ -3,22 +3,171 @@
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 
-from bot.parsers.assembly import BookDraft, assemble
-from bot.parsers.chapters import Heading
-from bot.parsers.headings import parse_label
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.pdf.document import Bookmark, PdfPage, read_document
-from bot.parsers.pdf.layout import PdfBlock, body_size, is_heading_size, lay_out
-from bot.parsers.pdf.text import PdfLine
-from bot.parsers.text_builder import TextBuilder
+from bot.parsers.assembly import assemble
+from bot.parsers.chapters import middle
+from bot.parsers.draft import (
+    DEFAULT_LIMITS,
+    MARK,
+    BookDraft,
+    PageBreak,
+    ReadingLimits,
+    Report,
+    TextBuilder,
+    ignore_progress,
+)
+from bot.parsers.headings import Heading, parse_label
+from bot.parsers.pdf.document import SPLIT, Bookmark, PdfLine, PdfPage, mend_words, read_document
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.library.numerals import number_value
+
+_INDENT = 0.5
+_WIDE_GAP = 1.45
+_OTHER_SIZE = 1.08
+_HEADING_SIZE = 1.15
+_HEADING_GAP = 1.8
+_FULL_LINE = 0.82
+_MARGIN_SHARE = 0.1
+_SENTENCE_END = re.compile(r"[.!?:…。！？\"”’»][\"'”’»)\]」』]*$")
+_LONGEST_CLOSE = 12
+_HYPHENS = f"-\u2010\xad{SPLIT}"
+_SOFT_HYPHENS = ("\u2010", "\xad")
+_FEWEST_SOFT_HYPHENS = 3
+_FIRST_WORD = re.compile(r"\S+\s*")
+
+
+@dataclass(slots=True)
+class PdfBlock:
+    """A paragraph or a heading. `text` has a MARK for each of `breaks`; `top` and `size` are its first line's."""
+
+    page: int
+    top: float
+    size: float
+    text: str = ""
+    breaks: list[PageBreak] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """The measures of a page, in points: its left margin, the distance of its lines, and where short ones end."""
+
+    left: float
+    pitch: float
+    short: float
+
+
+@dataclass(slots=True)
+class PageLayout:
+    """Blocks in reading order, and the breaks of pages without text after the last of them."""
+
+    blocks: list[PdfBlock] = field(default_factory=list)
+    trailing: list[PageBreak] = field(default_factory=list)
+
+
+def body_size(pages: Iterable[PdfPage]) -> float:
+    """The height of the font most of the text is set in."""
+    exact: Counter[float] = Counter()
+    for page in pages:
+        for line in page.lines:
+            exact[line.size] += len(line.text)
+    sizes: Counter[float] = Counter()
+    for size, characters in exact.items():
+        sizes[round(size, 1)] += characters
+    return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def is_heading_size(size: float, body: float) -> bool:
+    """Whether type is larger than that of the text; without any measures nothing is."""
+    return 0 < body * _HEADING_SIZE < size
+
+
+def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
+    """The paragraphs of the pages, joined over line and page ends, with words cut there mended.
+
+    `body` is the height of the font most of the text is set in.
+    """
+    hyphens = _hyphens(pages)
+    layout = PageLayout()
+    pieces: list[list[str]] = []
+    above: PdfLine | None = None
+    for index, page in enumerate(pages):
+        layout.trailing.append(PageBreak(page.label))
+        frame = _frame(page.lines)
+        for line in page.lines:
+            starts_page = bool(layout.trailing)
+            joint = _joint(above, line, frame, body, is_new_page=starts_page) if above else None
+            if joint is None:
+                layout.blocks.append(PdfBlock(index, line.top, line.size))
+                pieces.append([MARK * len(layout.trailing) + line.text])
+            else:
+                _extend(pieces[-1], line.text, joint, MARK * len(layout.trailing), hyphens)
+            if starts_page:
+                layout.blocks[-1].breaks.extend(layout.trailing)
+                layout.trailing.clear()
+            above = line
+    texts = mend_words(["".join(each) for each in pieces])
+    for block, text in zip(layout.blocks, texts, strict=True):
+        block.text = text
+    return layout
+
+
+def _frame(lines: Sequence[PdfLine]) -> _Frame:
+    if not lines:
+        return _Frame(0, 0, 0)
+    edge = int(len(lines) * _MARGIN_SHARE)
+    left = sorted([line.left for line in lines])[edge]
+    right = sorted([line.right for line in lines])[-1 - edge]
+    gaps = [gap for above, below in pairwise(lines) if (gap := above.top - below.top) > 0]
+    return _Frame(left, middle(gaps) if gaps else lines[0].size, left + _FULL_LINE * (right - left))
+
+
+def _joint(above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_new_page: bool) -> str | None:
+    """What joins a line to the one above: a space, a line feed, or None where a new block begins."""
+    text, left, right, top, size = line
+    if size > _OTHER_SIZE * above.size or above.size > _OTHER_SIZE * size:
+        return None
+    if is_heading_size(size, body):
+        return None if is_new_page or above.top - top > _HEADING_GAP * size else " "
+    is_short = above.right < frame.short
+    indented = left > frame.left + _INDENT * size
+    if is_new_page or top > above.top:
+        return None if not text[0].islower() and (indented or (is_short and _ends_sentence(above))) else " "
+    if above.top - top > _WIDE_GAP * frame.pitch:
+        return None
+    begins = indented and left > above.left + _INDENT * size
+    if not is_short:
+        return None if begins else " "
+    return None if (begins and right >= frame.short) or _ends_sentence(above) else "\n"
+
+
+def _ends_sentence(line: PdfLine) -> bool:
+    return bool(_SENTENCE_END.search(line.text[-_LONGEST_CLOSE:]))
+
+
+def _hyphens(pages: Iterable[PdfPage]) -> str:
+    """The signs that cut words at line ends: where the book has one of its own for that, a hyphen is the author's."""
+    softly = sum(line.text.endswith(_SOFT_HYPHENS) for page in pages for line in page.lines)
+    return _HYPHENS[1:] if softly >= _FEWEST_SOFT_HYPHENS else _HYPHENS
+
+
+def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) -> None:
+    """Add a line to the pieces of a block; a page that begins within a cut word begins after it."""
+    last = pieces[-1]
+    if last[-1] == "-" and "-" not in hyphens and last[-2:-1].isalpha():
+        pieces.append(f"{marks}{text}")
+    elif last[-1] in hyphens and text[0].islower() and last[-2:-1].isalpha():
+        first = _FIRST_WORD.match(text)
+        cut = first.end() if first and marks else 0
+        pieces[-1] = last[:-1]
+        pieces.append(f"{SPLIT}{text[:cut]}{marks}{text[cut:]}")
+    else:
+        pieces.append(f"{joint}{marks}{text}")
+
 
 _EDGE_LINES = 2
 _FEWEST = 3
@@ -90,7 +239,7 @@ _FEW_PICTURES = 3
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a PDF that has text in it.
 
@@ -100,18 +249,18 @@ def read(
     document = read_document(data, limits, report)
     pages = without_running_lines(document.pages)
     _refuse_pictures(pages)
-    axis = TextBuilder(limits)
+    builder = TextBuilder(limits)
     body = body_size(pages)
     layout = lay_out(pages, body)
-    starts = _add_blocks(layout.blocks, axis, body)
+    starts = _add_blocks(layout.blocks, builder, body)
     for page_break in layout.trailing:
-        axis.mark(page_break)
-    axis.close()
+        builder.mark(page_break)
+    builder.close()
     draft = BookDraft(
         FORMAT,
-        axis.text,
-        outlines=[[*_outlined(document.outline, layout.blocks, starts, axis)], axis.headings],
-        page_marks=axis.page_marks,
+        builder.text,
+        outlines=[[*_outlined(document.outline, layout.blocks, starts, builder)], builder.headings],
+        page_marks=builder.page_marks,
         title=document.title,
         author=document.author,
         warnings=_warnings(pages),
@@ -150,12 +299,12 @@ def _warnings(pages: Sequence[PdfPage]) -> list[str]:
     ]
 
 
-def _add_blocks(blocks: Sequence[PdfBlock], axis: TextBuilder, body: float) -> list[int]:
+def _add_blocks(blocks: Sequence[PdfBlock], builder: TextBuilder, body: float) -> list[int]:
     """Add the blocks, those in larger type as headings; the offsets they stand at are returned."""
     sizes = sorted({_rounded(block.size) for block in blocks if _is_heading(block, body)}, reverse=True)
     levels = {size: level for level, size in enumerate(sizes, start=1)}
     return [
-        axis.add(
+        builder.add(
             block.text,
             block.breaks,
             heading_level=levels[_rounded(block.size)] if _is_heading(block, body) else 0,
@@ -173,13 +322,13 @@ def _rounded(size: float) -> float:
 
 
 def _outlined(
-    outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], axis: TextBuilder
+    outline: Sequence[Bookmark], blocks: Sequence[PdfBlock], starts: Sequence[int], builder: TextBuilder
 ) -> Iterator[Heading]:
     """The outline's entries at the blocks they name or point to; entries that lead backwards are left out."""
     first_on_page: dict[int, int] = {}
     for number, block in enumerate(blocks):
         first_on_page.setdefault(block.page, number)
-    ends = {heading.start: heading.end for heading in axis.headings}
+    ends = {heading.start: heading.end for heading in builder.headings}
     pages = [*first_on_page]
     last = -1
     for bookmark in outline:

@@ -1,19 +1,285 @@
 """Reads strangers' files in worker processes: a hostile one costs its uploader a sentence and nobody else anything.
 
-Each file gets a process of its own that is told nothing but the file: no environment, no settings, no open files. It
-bounds its own memory and processor time, answers in checked frames, and is killed when its time is up or its reader
-gives up waiting. Nothing of it is used for the next file.
+Each file gets a process of its own that is given nothing but the file: no environment, no settings, no open files. It
+bounds its own memory and processor time and answers in checked frames. It is killed when its time is up or when nobody
+waits for the book any more. No worker reads a second file.
 """
 
 import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
 import weakref
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
 
+from bot.parsers.draft import DEFAULT_LIMITS
 from bot.parsers.formats import named_format
-from bot.parsers.limits import DEFAULT_LIMITS
-from bot.parsers.sandbox.process import SpareWorker, WorkerBounds, WorkerProcess, out_of_time
+from bot.parsers.sandbox.lockdown import Confinement
+from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame
+from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.ports import Progress
+
+_PROJECT = str(Path(__file__).resolve().parents[3])
+_BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main()"
+_PROBE = (
+    "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; from bot.parsers.sandbox import worker; \
+print(json.dumps(asdict(worker.confine())))"
+)
+"""The code of a process that only reports how a worker is confined."""
+_LIBRARIES = {
+    "epub": "bot.parsers.epub, selectolax.lexbor",
+    "html": "bot.parsers.html, selectolax.lexbor",
+    "pdf": "bot.parsers.pdf.parser, pypdfium2_raw",
+    "mobi": "bot.parsers.mobi.parser, selectolax.lexbor",
+    "fb2": "bot.parsers.xml_formats, selectolax.lexbor",
+    "odt": "bot.parsers.xml_formats, selectolax.lexbor",
+    "rtf": "bot.parsers.rtf",
+    "docx": "bot.parsers.docx",
+    "markdown": "bot.parsers.markdown, markdown_it",
+    "txt": "bot.parsers.text.parser",
+}
+"""What a worker may import before it knows its file, by the format it expects."""
+_KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_IDLE_SECONDS = 60.0
+
+
+def start_worker(expected_format: str = "") -> subprocess.Popen[bytes]:
+    """A bare interpreter without site packages of its own, environment or secrets, in a process group of its own.
+
+    Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
+    It imports what the expected format needs while it waits for its file, which may be of any format all the same.
+    """
+    return _start(_BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys")))
+
+
+def probe_confinement() -> Confinement:
+    """What this machine's kernel gives to confine a worker with; starts one to find out, and blocks for a moment.
+
+    Raises:
+        OSError: no process can be started.
+        ValueError: it ended without an answer.
+    """
+    with _start(_PROBE) as process:
+        answer, _ = process.communicate()
+    return Confinement(**json.loads(answer))
+
+
+def _start(boot: str) -> subprocess.Popen[bytes]:
+    paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
+    return subprocess.Popen(  # noqa: S603 - our own interpreter, our own code
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot.replace("PATHS", repr(paths))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
+        cwd="/",
+        process_group=0,
+    )
+
+
+class SpareWorker:
+    """At most one started worker that waits for its file, kept as long as the next file may well come.
+
+    One is started for a file that is on its way, and for the next of files that follow one another within a minute.
+    """
+
+    def __init__(self, idle_seconds: float = _IDLE_SECONDS) -> None:
+        self._idle_seconds = idle_seconds
+        self._lock = threading.Lock()
+        self._waiting: subprocess.Popen[bytes] | None = None
+        self._timer: threading.Timer | None = None
+        self._last_taken = float("-inf")
+        self._files_follow = False
+
+    def take(self) -> subprocess.Popen[bytes]:
+        """A worker for one file: the spare one, or else a new one."""
+        with self._lock:
+            now = time.monotonic()
+            self._files_follow = now - self._last_taken < self._idle_seconds
+            self._last_taken = now
+            waiting = self._release()
+        if waiting is not None and waiting.poll() is None:
+            return waiting
+        _end(waiting)
+        return start_worker()
+
+    def refill(self, expected_format: str) -> None:
+        """Start the next worker, if files are following one another."""
+        if self._files_follow:
+            self.expect(expected_format)
+
+    def expect(self, expected_format: str) -> None:
+        """Start a worker for a file that will come, unless one waits already."""
+        with self._lock:
+            if self._waiting is not None:
+                return
+            self._waiting = start_worker(expected_format)
+            self._timer = threading.Timer(self._idle_seconds, self.discard)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def discard(self) -> None:
+        """End the worker that waits."""
+        with self._lock:
+            waiting = self._release()
+        _end(waiting)
+
+    def _release(self) -> subprocess.Popen[bytes] | None:
+        if self._timer is not None:
+            self._timer.cancel()
+        waiting, self._waiting, self._timer = self._waiting, None, None
+        return waiting
+
+
+def _end(worker: subprocess.Popen[bytes] | None) -> None:
+    if worker is not None:
+        with worker:
+            worker.kill()
+
+
+_LOG = logging.getLogger(__name__)
+_BYTES_PER_CHARACTER = 3
+"""What UTF-8 takes at most for the letters of any living language; a book of nothing but emoji may be shorter."""
+_STAGE = "reading"
+_SECONDS_TO_END = 1.0
+_LONGEST_KIND = 40
+_LONGEST_DETAIL = 4_000
+"""Characters of a trace. It may quote the file, so it is logged at DEBUG only."""
+_LONGEST_SENTENCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerBounds:
+    """What one worker may take: seconds of work, MiB of memory, characters of text in the end."""
+
+    seconds: float
+    memory_mb: int
+    max_characters: int
+
+
+class WorkerProcess:
+    """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other."""
+
+    def __init__(self, bounds: WorkerBounds, spare: SpareWorker) -> None:
+        self._bounds = bounds
+        self._spare = spare
+        self._process: subprocess.Popen[bytes] | None = None
+        self._killed = False
+        self._starting = threading.Lock()
+
+    def run(self, data: bytes, filename: str, progress: Progress | None) -> BookText:
+        """The book of a file.
+
+        Raises:
+            BookError: what the worker says, or what its end says.
+        """
+        with self._start() as process:
+            try:
+                self._send(process, data, filename)
+                book = self._receive(process, progress)
+            except BrokenFrameError as broken:
+                raise out_of_time() if self._killed else _explained(process, broken) from broken
+            finally:
+                process.kill()
+        self._spare.refill(book.format)
+        return book
+
+    def kill(self) -> None:
+        """End the worker, or keep it from being started."""
+        with self._starting:
+            self._killed = True
+            if self._process is not None:
+                self._process.kill()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with self._starting:
+            if self._killed:
+                raise BookError(BookErrorCode.TIMED_OUT, "Reading was stopped before it began. Please try again.")
+            self._process = self._spare.take()
+            return self._process
+
+    def _send(self, process: subprocess.Popen[bytes], data: bytes, filename: str) -> None:
+        assert process.stdin is not None
+        task = {
+            "filename": last_component(filename),
+            "seconds": self._bounds.seconds,
+            "memory_mb": self._bounds.memory_mb,
+            "max_characters": self._bounds.max_characters,
+        }
+        with suppress(BrokenPipeError), process.stdin as stdin:  # the worker's answer says why it stopped reading
+            stdin.write(json.dumps(task).encode() + b"\n")
+            stdin.write(data)
+
+    def _receive(self, process: subprocess.Popen[bytes], progress: Progress | None) -> BookText:
+        assert process.stdout is not None
+        longest_text = self._bounds.max_characters * _BYTES_PER_CHARACTER
+        description = b""
+        while True:
+            kind, payload = read_frame(process.stdout, longest_text)
+            if kind is FrameKind.ERROR:
+                raise _received_error(payload)
+            if kind is FrameKind.TEXT:
+                return decode_book(description, payload)
+            if kind is FrameKind.BOOK:
+                description = payload
+            elif progress is not None:
+                progress(_STAGE, _share(payload))
+
+
+def _share(payload: bytes) -> float:
+    try:
+        return min(1.0, max(0.0, float(json.loads(payload))))
+    except (ValueError, TypeError) as error:
+        raise BrokenFrameError("a share that is no number") from error
+
+
+def _received_error(payload: bytes) -> BookError:
+    try:
+        error = json.loads(payload)
+        code, message = BookErrorCode(error["code"]), str(error["message"])
+        kind, detail = str(error["kind"]), str(error["detail"])
+    except (ValueError, TypeError, KeyError) as broken:
+        raise BrokenFrameError("an error that is none") from broken
+    if detail:
+        kind = kind[:_LONGEST_KIND] if kind.isidentifier() else "an error of no name"
+        _LOG.warning("A file could not be read for an unexpected reason: %s", kind)
+        _LOG.debug("Where that was: %r", detail[:_LONGEST_DETAIL])
+    return BookError(code, message[:_LONGEST_SENTENCE])
+
+
+def _explained(process: subprocess.Popen[bytes], broken: BrokenFrameError) -> BookError:
+    """The error for a worker that ended without an answer."""
+    try:
+        code = process.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        code = process.wait()
+    if code == -signal.SIGXCPU:
+        return out_of_time()
+    said = process.stderr.read(_LONGEST_DETAIL) if process.stderr else b""
+    _LOG.warning("A parser's worker ended with code %d: %s", code, broken)
+    _LOG.debug("What it said in the end: %r", said)
+    return BookError(
+        BookErrorCode.PARSE_FAILED,
+        "This file could not be read: it is damaged, or too big to be read. Please try another edition, best an EPUB.",
+    )
+
+
+def out_of_time() -> BookError:
+    return BookError(
+        BookErrorCode.TIMED_OUT,
+        "Reading this file took too long, so I stopped. Please try a smaller or simpler edition, best an EPUB.",
+    )
+
 
 _MB = 1_000_000
 
@@ -72,7 +338,7 @@ class SandboxedParser:
 
 
 async def _ended(reading: "asyncio.Future[BookText]") -> None:
-    """Wait for the thread that saw a worker to its end, whatever came of it."""
+    """Wait until the thread that runs a worker has ended, with or without an error."""
     await asyncio.wait([reading])
     if not reading.cancelled():
         reading.exception()

@@ -1,6 +1,8 @@
-"""A process that reads one file and ends: it locks itself down first, and says what it found in frames.
+"""The worker process that reads one file, and the frames it answers in: bytes, JSON and UTF-8, never objects.
 
-It is given a line of JSON, then the file, on standard input.
+The worker locks itself down first. It is given a line of JSON and the file on standard input, and then ends.
+
+The worker has read a stranger's file and may be anyone's by now, so the bot checks each frame.
 """
 
 import encodings
@@ -8,21 +10,155 @@ import gc
 import json
 import os
 import resource
+import struct
 import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from enum import Enum
 from importlib import import_module
 from math import ceil
 from pkgutil import walk_packages
 from typing import IO, Any
 
 import bot.parsers
+from bot.parsers.assembly import MOST_PAGES
+from bot.parsers.chapters import MOST_CHAPTERS
+from bot.parsers.draft import MIB, ReadingLimits
 from bot.parsers.formats import read_book
-from bot.parsers.limits import MIB, ReadingLimits
-from bot.parsers.sandbox.frames import FrameKind, encode_book, write_frame
 from bot.parsers.sandbox.lockdown import Confinement, code_folders, knows_landlock, lock_down
+from domain.book import BookText, Chapter, Page
 from domain.errors import BookError, BookErrorCode
+
+_HEADER = struct.Struct(">cQ")
+LONGEST_MESSAGE = 16 * 2**20
+"""Bytes of any frame but the text; a book of ten thousand pages and chapters takes one million."""
+LONGEST_STRING = 1_000
+"""Characters of a title, a label or a warning; parsers make none longer than 500."""
+
+
+class FrameKind(Enum):
+    PROGRESS = b"P"
+    ERROR = b"E"
+    BOOK = b"B"
+    TEXT = b"T"
+
+
+class BrokenFrameError(Exception):
+    """A frame that no sound worker sends: it ended early, or a hostile file controls it."""
+
+
+def write_frame(stream: IO[bytes], kind: FrameKind, payload: bytes) -> None:
+    stream.write(_HEADER.pack(kind.value, len(payload)))
+    stream.write(payload)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes], longest_text: int) -> tuple[FrameKind, bytes]:
+    """The next frame.
+
+    Raises:
+        BrokenFrameError: there is none, or it is longer than it may be.
+    """
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        raise BrokenFrameError("the worker ended early")
+    code, length = _HEADER.unpack(header)
+    try:
+        kind = FrameKind(code)
+    except ValueError as error:
+        raise BrokenFrameError("a frame of no known kind") from error
+    if length > (longest_text if kind is FrameKind.TEXT else LONGEST_MESSAGE):
+        raise BrokenFrameError("a frame that is too long")
+    payload = stream.read(length)
+    if len(payload) < length:
+        raise BrokenFrameError("a frame that ends early")
+    return kind, payload
+
+
+def encode_book(book: BookText) -> tuple[bytes, bytes]:
+    """The payloads of BOOK and TEXT."""
+    description = {
+        "pages": [[page.label, page.start, page.end] for page in book.pages],
+        "chapters": [
+            [chapter.title, chapter.start, chapter.end, chapter.level, chapter.printed, chapter.parent]
+            for chapter in book.chapters
+        ],
+        "format": book.format,
+        "title": book.title,
+        "author": book.author,
+        "language": book.language,
+        "pages_estimated": book.pages_estimated,
+        "warnings": list(book.warnings),
+    }
+    return json.dumps(description).encode(), book.text.encode()
+
+
+def decode_book(description: bytes, text: bytes) -> BookText:
+    """The book of two payloads.
+
+    Raises:
+        BrokenFrameError: it is not a book such as parsers make.
+    """
+    try:
+        book = _book(json.loads(description), text.decode())
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise BrokenFrameError(f"a book that is none ({type(error).__name__})") from error
+    return book
+
+
+def _book(description: Any, text: str) -> BookText:
+    pages = tuple(
+        Page(number, _string(label), _integer(start), _integer(end))
+        for number, (label, start, end) in enumerate(description["pages"], start=1)
+    )
+    chapters = tuple(
+        Chapter(number, _string(title), _integer(start), _integer(end), _integer(level), *map(_string, names))
+        for number, (title, start, end, level, *names) in enumerate(description["chapters"], start=1)
+    )
+    _check_cover(pages, len(text))
+    _check_order(chapters, len(text))
+    return BookText(
+        text,
+        pages,
+        chapters,
+        _string(description["format"]),
+        title=_string(description["title"]),
+        author=_string(description["author"]),
+        language=_string(description["language"]),
+        pages_estimated=description["pages_estimated"] is True,
+        warnings=tuple(map(_string, description["warnings"])),
+    )
+
+
+def _check_cover(pages: tuple[Page, ...], length: int) -> None:
+    edges = [0, *(page.end for page in pages)]
+    if not 1 <= len(pages) <= MOST_PAGES + 1:
+        raise ValueError("no pages, or too many")
+    if edges[-1] != length or [page.start for page in pages] != edges[:-1] or sorted(edges) != edges:
+        raise ValueError("pages that do not cover the text")
+
+
+def _check_order(chapters: tuple[Chapter, ...], length: int) -> None:
+    edges = [edge for chapter in chapters for edge in (chapter.start, chapter.end)]
+    if sorted(edges) != edges or (edges and not 0 <= edges[0] <= edges[-1] <= length) or len(chapters) > MOST_CHAPTERS:
+        raise ValueError("chapters out of order")
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a string")
+    if len(value) > LONGEST_STRING:
+        raise ValueError("a string that is too long")
+    value.encode()  # lone surrogates, which nothing can store, are a UnicodeEncodeError: a ValueError, too
+    return value
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError("not a whole number")
+    return value
+
 
 _NICENESS = 10
 _FIXED_LIMITS = {
@@ -57,15 +193,15 @@ def main() -> None:
     limits = ReadingLimits(max_characters=task["max_characters"])
     try:
         book = read_book(sys.stdin.buffer.read(), task["filename"], limits=limits, report=_reporter(out))
-        told, text = encode_book(book)
+        description, text = encode_book(book)
     except BookError as error:
-        _say_error(out, error.code, error.message)
+        _write_error(out, error.code, error.message)
     except MemoryError:
-        _say_error(out, BookErrorCode.TOO_LARGE, _TOO_BIG)
+        _write_error(out, BookErrorCode.TOO_LARGE, _TOO_BIG)
     except Exception as error:  # noqa: BLE001 - a stranger's file may break anything, and this process does nothing else
-        _say_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, type(error).__name__, _trace())
+        _write_error(out, BookErrorCode.PARSE_FAILED, _DAMAGED, type(error).__name__, _trace())
     else:
-        write_frame(out, FrameKind.BOOK, told)
+        write_frame(out, FrameKind.BOOK, description)
         write_frame(out, FrameKind.TEXT, text)
 
 
@@ -127,7 +263,7 @@ def _trace() -> str:
     return traceback.format_exc(limit=-6)
 
 
-def _say_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
-    """`kind` and `detail`, an exception's name and trace, are of failures nobody foresaw."""
-    told = {"code": str(code), "message": message, "kind": kind, "detail": detail}
-    write_frame(out, FrameKind.ERROR, json.dumps(told).encode())
+def _write_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
+    """`kind` and `detail`, an exception's name and trace, are of unexpected failures."""
+    error = {"code": str(code), "message": message, "kind": kind, "detail": detail}
+    write_frame(out, FrameKind.ERROR, json.dumps(error).encode())

@@ -1,9 +1,12 @@
-"""Plain text as the blocks a reader sees: what stands between blank lines."""
+"""Plain text as the blocks between blank lines, and the titles among them that have no number."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from bot.parsers.chapters import chapters_from, middle
+from bot.parsers.headings import Heading, Rank, is_not_the_book, parse_numeral
 
 LONGEST_HEADING = 240
 MOST_HEADING_LINES = 3
@@ -85,3 +88,109 @@ def _heading_lines(block: str) -> tuple[str, ...]:
         return ()
     lines = block.split("\n")
     return tuple(map(str.strip, lines)) if len(lines) <= _MOST_LINES else ()
+
+
+LONGEST_TITLE = 90
+_FEWEST = 2
+_FEWEST_TITLES = 3
+_FEWEST_OF_MANY_STYLES = 6
+_SHORTEST_SECTION = 400
+_QUOTES = "\"“”'‘’«»„*[(-–—"
+_EMPHASISED = re.compile(r"_[^_]*_")
+_WORDS = re.compile(r"[^\W\d_]+")
+
+
+def in_capitals(text: str) -> bool:
+    """Whether all is in capitals, but for what is emphasised: "DR. SEWARD'S DIARY--_continued_"."""
+    text = _EMPHASISED.sub("", text) if "_" in text else text
+    return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
+
+
+_MONTHS = """
+    january february march april may june july august september october november december
+    januar jänner februar märz mai juni juli oktober dezember
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre diciembre
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+"""
+_MONTH_NAMES = frozenset(_MONTHS.split())
+_LONGEST_DATE = 48
+_MARKS_OF_NO_DATE = frozenset('"“”«»„?!;:')
+_FEWEST_DATES = 5
+
+
+def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """The days of a diary, or of letters that have nothing but their dates."""
+    days = [block for block in blocks if len(block.lines) == 1 and is_date(block.lines[0])]
+    return _sections(text, days) if len(days) >= _FEWEST_DATES else []
+
+
+def is_date(line: str) -> bool:
+    """Whether a line says a day and no more: "Am 4. Mai 1771", "January 3rd"."""
+    if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
+        return False
+    words = _WORDS.findall(line.casefold())
+    return len(words) <= 4 and not _MONTH_NAMES.isdisjoint(words)
+
+
+def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles in capitals, as in a collection of tales: set apart by more white space than paragraphs are."""
+    titles = [block for block in blocks if block.is_short and _is_shouted_title(block.text)]
+    usual = usual_gap(blocks)
+    apart = [block for block in titles if block.gap > usual]
+    if len(apart) < _FEWEST + 1:
+        starts_the_book = bool(titles) and titles[0] is blocks[0]
+        apart = [block for block in titles if block.text[-1] not in ".!?,"] if starts_the_book else []
+    return _sections(text, apart)
+
+
+def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
+    """Titles with so much white space above them as hardly anything else has."""
+    usual = usual_gap(blocks)
+    below = [*(block.gap for block in blocks), _FEWEST][1:]
+    for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
+        apart = [
+            (block, is_title)
+            for block, under in zip(blocks, below, strict=True)
+            if block.gap >= gap
+            for is_title in (block.is_short and under > 0 and len(block.lines) <= 2 and reads_as_title(block.text),)
+        ]
+        titles = [block for block, is_title in apart if is_title]
+        shouted = sum(in_capitals(block.text) for block in titles)
+        fewest = _FEWEST_TITLES if shouted in (0, len(titles)) else _FEWEST_OF_MANY_STYLES
+        if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
+            return _sections(text, _with_first(text, blocks, titles, usual))
+    return []
+
+
+def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
+    """The first title, at the head of the book, may have less white space above it than the others."""
+    first = titles[0]
+    before = [block for block in blocks if block.start < first.start]
+    if first.start - (before[0].start if before else 0) < _SHORTEST_SECTION:
+        return titles
+    opening = [block for block in before[:8] if block.gap > usual and block.is_short and reads_as_title(block.text)]
+    prose = next((block.start for block in before if block.end - block.start > 200), first.start)
+    heads = [block for block in opening if block.start < prose]
+    return [heads[-1], *titles] if heads and heads[-1] is not first else titles
+
+
+def _sections(text: str, titles: Sequence[Block]) -> list[Heading]:
+    found = [Heading(block.start, block.end, block.text, Rank.NUMERAL) for block in titles]
+    chapters = chapters_from(text, found)
+    if len(chapters) < _FEWEST or len({chapter.title for chapter in chapters}) * 10 < len(chapters) * 7:
+        return []
+    usual_length = middle(chapter.end - chapter.start for chapter in chapters)
+    return found if usual_length >= _SHORTEST_SECTION else []
+
+
+def _is_shouted_title(text: str) -> bool:
+    return in_capitals(text) and reads_as_title(text)
+
+
+def reads_as_title(text: str) -> bool:
+    """Whether a short block may be a title: no speech, no sentence that goes on, no speaker of a play, no number."""
+    if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
+        return False
+    return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)

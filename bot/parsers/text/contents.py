@@ -1,6 +1,6 @@
 """A printed table of contents: where it stands, and which lines of the book it names as headings.
 
-It is told from the book by two signs: its lines follow one another with nothing between them, and what they name comes
+Two signs tell it from the book: its lines follow one another with nothing between them, and what they name comes
 again elsewhere. A table is never a chapter; the headings it names are found even where nothing else marks them.
 """
 
@@ -8,12 +8,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import pairwise
 
-from bot.parsers.chapters import Heading
-from bot.parsers.headings import Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
+from bot.parsers.headings import Heading, Label, Rank, is_contents, is_not_the_book, parse_any_label, parse_numeral
 from bot.parsers.text.blocks import Block
+from domain.book import Chapter
+from domain.library.numerals import number_value
 
 _DENSE = 320
 """Characters between the lines of a table that come with a title of their own under them."""
@@ -400,3 +402,31 @@ def _heading(block: Block, line: TableLine | None, entry: _Entry, base: int, *, 
     is_deeper = entry.indent > base + 1 and entry.is_numbered and not is_numbered
     label = parse_numeral(block.text)
     return Heading(block.start, block.end, block.text, Rank.NUMERAL if is_deeper else Rank.CHAPTER, label)
+
+
+_FEWEST_NUMBERED = 3
+_MOST_NUMBERED = 1_000
+_BEFORE = 12
+_NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?\s*$")
+
+
+def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
+    """Chapters whose headings have no numbers, with those that the printed table of contents gives them."""
+    bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
+    if len(bare) < _FEWEST_NUMBERED or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
+        return chapters
+    front = " ".join(text[: min(_FRONT, bare[len(bare) // 2].start)].split()).casefold()
+    numbers = {chapter.number: _number_in(front, chapter.title) for chapter in bare}
+    values = [value for number in numbers.values() if number and (value := number_value(number)) is not None]
+    if len(values) * 10 < len(bare) * 7 or any(above > below for above, below in pairwise(values) if below != 1):
+        return chapters
+    return tuple(replace(chapter, printed=numbers.get(chapter.number) or chapter.printed) for chapter in chapters)
+
+
+def _number_in(front: str, title: str) -> str:
+    """The number right before a title in a table, as printed; empty where there is none."""
+    name, at = " ".join(title.split()).casefold(), -1
+    while (at := front.find(name, at + 1)) >= 0:
+        if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):
+            return match[1].upper()
+    return ""

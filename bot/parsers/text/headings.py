@@ -11,27 +11,32 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 
-from bot.parsers.chapters import Heading, chapters_from, has_words, is_bare_label, is_label, middle
+from bot.parsers.chapters import chapters_from, has_words, middle
 from bot.parsers.headings import (
     NAMED_PARTS,
     RANK_OF,
+    Heading,
     Label,
     Rank,
+    is_bare_label,
+    is_label,
     is_not_the_book,
     parse_any_label,
     parse_numeral,
 )
-from bot.parsers.text.blocks import Block, blocks_of, usual_gap
-from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
-from bot.parsers.text.titled import (
+from bot.parsers.text.blocks import (
     LONGEST_TITLE,
+    Block,
+    blocks_of,
     dated,
     in_capitals,
     is_date,
     reads_as_title,
     titles_in_capitals,
     titles_set_apart,
+    usual_gap,
 )
+from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
 from domain.library.numerals import HAN, number_value
 

@@ -1,16 +1,103 @@
-"""Plain text: kept as it stands where it has no notation of its own, so that offsets in the file are the book's."""
+"""Plain text: kept as it stands where it has no notation of its own, so that offsets in the file are the book's.
 
-from bot.parsers.assembly import BookDraft, assemble
+The notation of Aozora Bunko is understood: readings, notes on layout, and letters outside the character set.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, ignore_progress
 from bot.parsers.encoding import decode
-from bot.parsers.limits import DEFAULT_LIMITS, ReadingLimits, Report, unheard
-from bot.parsers.text.aozora import read_aozora
+from bot.parsers.headings import Heading
 from domain.book import BookText
+
+_NOTE = re.compile(r"［＃[^］\n]{1,200}］")
+_RUBY = re.compile(r"(?<=[^\s《》])《[^《》\n]{1,60}》")
+_KANA_RUBY = re.compile(r"[\u3005\u3400-\u9fff]《[\u3041-\u30ff]{1,30}》")
+_FEWEST_RUBY = 3
+_LEGEND = re.compile(r"^-{10,}\n【テキスト中に現れる記号について】.{1,4000}?^-{10,}\n", re.MULTILINE | re.DOTALL)
+_FOOTER = re.compile(r"^底本：", re.MULTILINE)
+_OUTSIDE = re.compile(
+    r"※［＃[^］\n]{0,150}?(?:(?:水準|、)(?P<men>[12])-(?P<ku>\d{1,2})-(?P<ten>\d{1,2})|U\+(?P<code>[0-9A-Fa-f]{4,5}))"
+    r"[^］\n]{0,60}］"
+)
+_HEADING_NOTE = re.compile(r"［＃「(?P<title>[^」\n]{1,100})」は(?:同行|窓)?(?P<size>[大中小])見出し］")
+_SPANNED_HEADING = re.compile(r"［＃(?P<size>[大中小])見出し］(?P<title>[^［\n]{1,100})［＃[大中小]見出し終わり］")
+_LEVELS = {"大": 1, "中": 2, "小": 3}
+_TITLE_LINES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AozoraText:
+    """A text without its notation, with the headings that notes have named, its title and its author."""
+
+    text: str
+    headings: tuple[Heading, ...]
+    title: str
+    author: str
+
+
+def read_aozora(text: str) -> AozoraText | None:
+    """The text as it is meant to be read, or None where it is not in this notation."""
+    if "《" not in text or not _is_aozora(text):
+        return None
+    head = [line for line in text[:500].split("\n\n", 1)[0].split("\n") if line.strip()]
+    lines = [*_lines(_FOOTER.split(_LEGEND.sub("", text, count=1), maxsplit=1)[0])]
+    headings, offset = [], 0
+    for line, title, level in lines:
+        if level:
+            start = offset + line.index(title)
+            headings.append(Heading(start, start + len(title), title, level))
+        offset += len(line) + 1
+    named = len(head) >= _TITLE_LINES and bool(_LEGEND.search(text))
+    title, author = (_clean(head[0]), _clean(head[-1])) if named else ("", "")
+    return AozoraText("\n".join(line for line, _, _ in lines), tuple(headings), title.strip(), author.strip())
+
+
+def _is_aozora(text: str) -> bool:
+    """Chinese books have their titles in the same brackets, but no kana in them."""
+    return bool(_LEGEND.search(text)) or len(_KANA_RUBY.findall(text, 0, 200_000)) >= _FEWEST_RUBY
+
+
+def _lines(text: str) -> Iterator[tuple[str, str, int]]:
+    """Each line that is to be read, and the heading in it with its level (0: none)."""
+    for line in text.split("\n"):
+        named = _HEADING_NOTE.search(line) or _SPANNED_HEADING.search(line)
+        clean = _clean(line)
+        if not clean.strip() and line.strip():
+            continue  # nothing but a note
+        title = _clean(named["title"]) if named else ""
+        yield clean, title, _LEVELS[named["size"]] if named and title and title in clean else 0
+
+
+def _clean(line: str) -> str:
+    if "［＃" in line:
+        line = _NOTE.sub("", _OUTSIDE.sub(_letter, line))
+    return _RUBY.sub("", line).replace("｜", "")
+
+
+def _letter(note: re.Match[str]) -> str:
+    """The letter that a note describes by its place in JIS X 0213 or Unicode; the mark that stands for it otherwise."""
+    if note["code"]:
+        code = int(note["code"], 16)
+        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "※"
+    row, cell = int(note["ku"]), int(note["ten"])
+    if not (1 <= row <= 94 and 1 <= cell <= 94):
+        return "※"
+    place = bytes((0xA0 + row, 0xA0 + cell))
+    try:
+        return (place if note["men"] == "1" else b"\x8f" + place).decode("euc_jis_2004")
+    except UnicodeDecodeError:
+        return "※"
+
 
 FORMAT = "txt"
 
 
 def read(
-    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = unheard
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
     """Read a text file of any encoding.
 

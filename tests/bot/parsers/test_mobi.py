@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.parsers.limits import ReadingLimits
+from bot.parsers.draft import ReadingLimits
 from bot.parsers.mobi.container import HuffUnpacker, unpack_palmdoc
 from bot.parsers.mobi.parser import read
 from domain.errors import BookError, BookErrorCode

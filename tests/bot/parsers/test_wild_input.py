@@ -9,12 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.parsers import docx, formats, html, markdown, rtf, xml_formats
-from bot.parsers.epub import parser as epub
-from bot.parsers.limits import ReadingLimits
+from bot.parsers import docx, epub, formats, html, markdown, rtf, xml_formats
+from bot.parsers.draft import ReadingLimits
 from bot.parsers.mobi import parser as mobi
 from bot.parsers.pdf import parser as pdf
-from bot.parsers.sandbox.frames import decode_book, encode_book
+from bot.parsers.sandbox.worker import decode_book, encode_book
 from bot.parsers.text import parser as txt
 from domain.book import BookText
 from domain.errors import BookError

@@ -1,10 +1,8 @@
 """Lines on pages, put together as paragraphs."""
 
-from bot.parsers.cleaning import MARK
-from bot.parsers.pdf.document import PdfPage
-from bot.parsers.pdf.layout import body_size, lay_out
-from bot.parsers.pdf.text import PdfLine
-from bot.parsers.text_builder import PageBreak
+from bot.parsers.draft import MARK, PageBreak
+from bot.parsers.pdf.document import PdfLine, PdfPage
+from bot.parsers.pdf.parser import body_size, lay_out
 
 _SIZE = 11.0
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bot.parsers.sandbox import process
+from bot.parsers.sandbox import pool
 from bot.parsers.sandbox.lockdown import Confinement, code_folders, hide_memory
 from bot.parsers.sandbox.pool import SandboxedParser
 from tests.bot.parsers.builders import docx, docx_paragraph, epub
@@ -24,7 +24,7 @@ _IMPORTS = (
     "from tests.bot.parsers.sandbox import attacks; "
 )
 _NO_LANDLOCK = "lockdown._landlock_version = lambda: 0; "
-_GIVEN = process.probe_confinement() if sys.platform == "linux" else Confinement()
+_GIVEN = pool.probe_confinement() if sys.platform == "linux" else Confinement()
 
 needs_everything = pytest.mark.skipif(
     _GIVEN.landlock == 0 or not _GIVEN.seccomp, reason=f"this kernel gives {_GIVEN} to confine a process with"
@@ -39,7 +39,7 @@ def port() -> Iterator[int]:
 
 def _attacked(folder: Path, port: int, boot: str) -> dict[str, str]:
     target = prepared(folder, port)
-    with process._start(_IMPORTS + boot + "attacks.main()") as worker:
+    with pool._start(_IMPORTS + boot + "attacks.main()") as worker:
         told, complaint = worker.communicate(json.dumps(asdict(target)).encode() + b"\n")
     assert told, complaint.decode()
     met: dict[str, str] = json.loads(told)
@@ -69,7 +69,7 @@ def test_the_same_attacks_work_where_nothing_is_locked(port: int, tmp_path: Path
 
 @needs_everything
 async def test_every_format_is_read_by_a_worker_that_can_open_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "_BOOT", f"{_IMPORTS}{_NO_LANDLOCK}worker.main()")
+    monkeypatch.setattr(pool, "_BOOT", f"{_IMPORTS}{_NO_LANDLOCK}worker.main()")
     files = {
         "a.epub": epub({"a.xhtml": f"<p>{paragraph(1)}&hellip;</p>"}),
         "a.docx": docx(docx_paragraph(paragraph(1))),

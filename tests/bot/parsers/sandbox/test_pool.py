@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.parsers.sandbox import process
+from bot.parsers.sandbox import pool
 from bot.parsers.sandbox.pool import SandboxedParser
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
@@ -99,7 +99,7 @@ async def test_giving_up_ends_the_worker(monkeypatch: pytest.MonkeyPatch) -> Non
 async def test_no_more_workers_than_allowed_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     reader = SandboxedParser(workers=2)
     reading = most = 0
-    run = process.WorkerProcess.run
+    run = pool.WorkerProcess.run
 
     def counted(*arguments: Any) -> BookText:
         nonlocal reading, most
@@ -110,7 +110,7 @@ async def test_no_more_workers_than_allowed_run_at_once(monkeypatch: pytest.Monk
         finally:
             reading -= 1
 
-    monkeypatch.setattr(process.WorkerProcess, "run", counted)
+    monkeypatch.setattr(pool.WorkerProcess, "run", counted)
     await asyncio.gather(*(reader.read(_NOVEL, "a.txt") for _ in range(6)))
     assert most == 2
 
@@ -149,7 +149,7 @@ async def test_a_worker_that_waited_and_died_is_replaced(monkeypatch: pytest.Mon
 
 
 async def test_a_worker_waits_no_longer_than_a_while() -> None:
-    spare = process.SpareWorker(idle_seconds=0.2)
+    spare = pool.SpareWorker(idle_seconds=0.2)
     for _ in range(2):
         with spare.take() as worker:
             worker.kill()
@@ -204,7 +204,7 @@ async def test_words_of_a_file_that_breaks_its_worker_are_not_in_the_log(
     caplog.set_level(logging.DEBUG)
     _run_instead(monkeypatch, script)
     assert (await refused(SandboxedParser(), _NOVEL)).code is BookErrorCode.PARSE_FAILED
-    said = {record.levelno: record.getMessage() for record in caplog.records if record.name == process.__name__}
+    said = {record.levelno: record.getMessage() for record in caplog.records if record.name == pool.__name__}
     assert kind in said[logging.WARNING]
     assert "Ishmael" not in said[logging.WARNING]
     assert "Ishmael" in said[logging.DEBUG]
@@ -237,7 +237,7 @@ async def test_running_out_of_processor_time_is_running_out_of_time(monkeypatch:
 
 
 def _run_instead(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    monkeypatch.setattr(process, "_BOOT", script)
+    monkeypatch.setattr(pool, "_BOOT", script)
 
 
 def _recorded_workers(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:

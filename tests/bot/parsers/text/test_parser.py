@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.limits import ReadingLimits
+from bot.parsers.draft import ReadingLimits
 from bot.parsers.text import parser
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.invariants import check, titles

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.pdf.text import SPLIT, LineReader, mend_words
+from bot.parsers.pdf.document import SPLIT, LineReader, mend_words
 
 
 def mended(text: str, *others: str) -> str:

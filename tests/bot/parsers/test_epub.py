@@ -2,8 +2,8 @@
 
 import pytest
 
-from bot.parsers.epub import parser
-from bot.parsers.limits import ReadingLimits
+from bot.parsers import epub
+from bot.parsers.draft import ReadingLimits
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from tests.bot.parsers.builders import epub as build
@@ -15,7 +15,7 @@ TWO = f"<h1>Two</h1><p>{paragraph(2)}</p>"
 
 
 def read(data: bytes) -> BookText:
-    return check(parser.read(data, "a.epub"))
+    return check(epub.read(data, "a.epub"))
 
 
 def nav_of(*links: tuple[str, str]) -> str:
@@ -153,7 +153,7 @@ DRM = """<encryption xmlns="urn:oasis:names:tc:opendocument:xmlns:container" xml
 )
 def test_locked_books_are_refused(parts: dict[str, str]) -> None:
     with pytest.raises(BookError, match="DRM") as refused:
-        parser.read(build({"a.xhtml": ONE}, parts=parts), "a.epub")
+        epub.read(build({"a.xhtml": ONE}, parts=parts), "a.epub")
     assert refused.value.code is BookErrorCode.DRM_PROTECTED
 
 
@@ -164,20 +164,20 @@ def test_obfuscated_fonts_are_no_lock() -> None:
 
 def test_a_book_of_pictures_has_no_text() -> None:
     with pytest.raises(BookError) as refused:
-        parser.read(build({"a.xhtml": "<img src='1.jpg' alt='Page 1'/>"}), "a.epub")
+        epub.read(build({"a.xhtml": "<img src='1.jpg' alt='Page 1'/>"}), "a.epub")
     assert refused.value.code is BookErrorCode.NO_TEXT
 
 
 def test_what_unpacks_to_too_much_is_refused_unread() -> None:
     with pytest.raises(BookError, match="smaller") as refused:
-        parser.read(build({"a.xhtml": "a " * 900_000}), "a.epub", limits=ReadingLimits(max_unpacked_bytes=1_000_000))
+        epub.read(build({"a.xhtml": "a " * 900_000}), "a.epub", limits=ReadingLimits(max_unpacked_bytes=1_000_000))
     assert refused.value.code is BookErrorCode.TOO_LARGE
 
 
 @pytest.mark.parametrize("part", ["META-INF/container.xml", "OPS/book.opf"])
 def test_damaged_packages_are_refused_in_a_sentence(part: str) -> None:
     with pytest.raises(BookError, match="damaged") as refused:
-        parser.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": "", part: "<broken"}), "a.epub")
+        epub.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": "", part: "<broken"}), "a.epub")
     assert refused.value.code is BookErrorCode.PARSE_FAILED
 
 
@@ -185,5 +185,5 @@ def test_entities_do_not_explode() -> None:
     laughs = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
     package = f'<!DOCTYPE p [<!ENTITY l0 "ha">{laughs}]><package><metadata><title>&l9;</title></metadata></package>'
     with pytest.raises(BookError) as refused:
-        parser.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": package}), "a.epub")
+        epub.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": package}), "a.epub")
     assert refused.value.code is BookErrorCode.PARSE_FAILED

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.parsers.sandbox.frames import BrokenFrameError, FrameKind, decode_book, encode_book, read_frame, write_frame
+from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, encode_book, read_frame, write_frame
 from bot.parsers.text.parser import read_plain
 from tests.bot.parsers.prose import prose
 

@@ -1,0 +1,214 @@
+"""What the parser of every format gets and makes: the limits it keeps, and a text that grows block by block."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from bot.parsers.headings import Heading
+from domain.errors import BookError, BookErrorCode
+
+MIB = 2**20
+
+Report = Callable[[float], None]
+"""Takes the share 0..1 of a file that has been read."""
+
+
+def ignore_progress(_share: float) -> None:
+    """A report that does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingLimits:
+    """Bounds on one file. War and Peace is 3.2 million characters, the longest novels about three times that.
+
+    `max_unpacked_bytes` is what the texts of an archive may add up to once unpacked; pictures are never unpacked.
+    """
+
+    max_characters: int = 20_000_000
+    max_unpacked_bytes: int = 256 * MIB
+
+
+DEFAULT_LIMITS = ReadingLimits()
+
+
+MARK = "\ufdd0"
+"""Stands in text for a page break or an anchor until its offset is known. A noncharacter: no book contains it."""
+
+_LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
+_INVISIBLE = re.compile(
+    "[\u00ad\u200b\u200c\u200e\u200f\u2060\ufeff"  # soft hyphen, zero-width and direction marks
+    f"\u061c\u202a-\u202e\u2066-\u2069{MARK}]+"  # what turns the direction of others around
+)
+_TAGS = re.compile("[\U000e0000-\U000e007f]+")
+"""Characters that can hide whole sentences. Apart from the others: a set with characters beyond U+FFFF in it is looked
+for twenty times as slowly."""
+_CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
+"""Most blocks of most books: Latin letters and the usual signs, to which nothing is to be done."""
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+def clean(text: str) -> str:
+    """NFC, ligatures as letters, no soft hyphens, invisible marks or control characters; line feeds stay."""
+    if _CLEAN.fullmatch(text):
+        return text
+    if not text.isprintable():
+        text = _CONTROL.sub(" ", text)
+        text = text if text.isascii() else _TAGS.sub("", _INVISIBLE.sub("", text))
+    if text.isascii():
+        return text
+    if any(map(text.__contains__, _LIGATURES)):
+        for ligature, letters in _LIGATURES.items():
+            text = text.replace(ligature, letters)
+    return text if unicodedata.is_normalized("NFC", text) else unicodedata.normalize("NFC", text)
+
+
+def collapse(text: str) -> str:
+    """The text with each run of white space as one space, the outer ones kept (also as one)."""
+    if text.isprintable() and "  " not in text:
+        return text
+    words = " ".join(text.split())
+    if not words:
+        return " " if text else ""
+    return f"{' ' if text[0].isspace() else ''}{words}{' ' if text[-1].isspace() else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageMark:
+    """Where a page begins, and what is printed on it."""
+
+    start: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class BookDraft:
+    """What a format's parser found.
+
+    `outlines` are sets of headings, the most trusted first: a table of contents before heading elements before nothing.
+    """
+
+    format: str
+    text: str
+    outlines: Sequence[Sequence[Heading]] = ()
+    page_marks: Sequence[PageMark] = ()
+    title: str = ""
+    author: str = ""
+    language: str = ""
+    warnings: Sequence[str] = ()
+
+
+def check_length(characters: int, limits: ReadingLimits) -> None:
+    """Raise TOO_LARGE beyond the limit; parsers that build text piece by piece ask early."""
+    if characters > limits.max_characters:
+        raise BookError(
+            BookErrorCode.TOO_LARGE,
+            f"This book is longer than {limits.max_characters:,} characters. Please add it in parts.",
+        )
+
+
+PARAGRAPH_GAP = "\n\n"
+_LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A place other documents point to."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBreak:
+    """Where a printed page begins."""
+
+    label: str
+
+
+class TextBuilder:
+    """Paragraphs and headings, joined by blank lines, with the offsets of headings, page breaks and anchors.
+
+    A block's text may hold `MARK`s, one for each of the marks given with it; they leave no trace in the text.
+    """
+
+    def __init__(self, limits: ReadingLimits) -> None:
+        self.headings: list[Heading] = []
+        self.page_marks: list[PageMark] = []
+        self.anchors: dict[str, int] = {}
+        self._limits = limits
+        self._pieces: list[str] = []
+        self._length = 0
+        self._waiting: list[Anchor | PageBreak] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    @property
+    def length(self) -> int:
+        return self._length
+
+    def add(self, text: str, marks: Sequence[Anchor | PageBreak] = (), *, heading_level: int = 0) -> int:
+        """Add a block, and return where it stands; marks without text wait for the next block."""
+        block, offsets = _marked_block(text) if marks else (_tidy_lines(clean(text)).strip(), [])
+        if not block:
+            self._waiting.extend(marks)
+            return self._length
+        start = self._length + len(PARAGRAPH_GAP) if self._pieces else 0
+        for mark in self._waiting:
+            self._place(mark, start)
+        self._waiting.clear()
+        for mark, offset in zip(marks, offsets, strict=True):
+            self._place(mark, start + offset)
+        self._append(block)
+        if heading_level:
+            title = " ".join(block.split())
+            self.headings.append(Heading(start, self._length, title, heading_level))
+        return start
+
+    def mark(self, mark: Anchor | PageBreak) -> None:
+        """Mark the place where the next block will begin."""
+        self._waiting.append(mark)
+
+    def close(self) -> None:
+        """Place what is still waiting at the end of the text."""
+        for mark in self._waiting:
+            self._place(mark, self._length)
+        self._waiting.clear()
+
+    def _append(self, block: str) -> None:
+        if self._pieces:
+            self._pieces.append(PARAGRAPH_GAP)
+            self._length += len(PARAGRAPH_GAP)
+        self._pieces.append(block)
+        self._length += len(block)
+        check_length(self._length, self._limits)
+
+    def _place(self, mark: Anchor | PageBreak, offset: int) -> None:
+        if isinstance(mark, PageBreak):
+            self.page_marks.append(PageMark(offset, mark.label))
+        else:
+            self.anchors.setdefault(mark.name, offset)
+
+
+def _marked_block(marked: str) -> tuple[str, list[int]]:
+    """The text without marks, and without white space at its ends and line ends; and where each mark stood."""
+    pieces = [clean(piece) for piece in marked.split(MARK)]
+    text = _tidy_lines(pieces[0]).lstrip()
+    offsets: list[int] = []
+    for piece in pieces[1:]:
+        offsets.append(len(text))
+        tidy = _tidy_lines(piece)
+        text += tidy.lstrip(" ") if not text or text[-1].isspace() else tidy
+    length = len(text.rstrip())
+    return text[:length], [min(offset, length) for offset in offsets]
+
+
+def _tidy_lines(text: str) -> str:
+    """No white space at line ends, at most one blank line. Most blocks are tidy, so this is checked first."""
+    if "\n" not in text:
+        return text
+    if " \n" in text or "\t\n" in text:
+        text = _LINE_END.sub("\n", text)
+    return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text

@@ -1,0 +1,401 @@
+"""EPUB 2 and 3: the files of the spine in reading order, chapters and pages by the book's own tables."""
+
+import posixpath
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element
+
+from bot.parsers.archive import Archive, attribute, children, descendants, parse_xml, text_of, unquoted
+from bot.parsers.assembly import assemble
+from bot.parsers.draft import (
+    DEFAULT_LIMITS,
+    PARAGRAPH_GAP,
+    Anchor,
+    BookDraft,
+    PageBreak,
+    ReadingLimits,
+    Report,
+    TextBuilder,
+    ignore_progress,
+)
+from bot.parsers.encoding import decode_markup
+from bot.parsers.headings import Heading, is_bare_label, is_label
+from bot.parsers.html import add_document, parse
+from bot.parsers.titles import one_line, with_subtitle
+from domain.book import BookText
+from domain.errors import BookError, BookErrorCode
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+
+_DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
+_FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+_RIGHTS_FILES = ("META-INF/rights.xml", "META-INF/license.lcpl", "META-INF/sinf.xml")
+_WRAPPING_REFERENCES = ("cover", "toc", "copyright-page")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A file of the book: its path in the archive, its type and what it is for."""
+
+    path: str
+    media_type: str
+    properties: tuple[str, ...] = ()
+
+    @property
+    def is_document(self) -> bool:
+        return self.media_type in _DOCUMENT_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """`spine` is in reading order, with what is outside the reading flow (notes, mostly) at its end.
+
+    `wrapping` are paths of covers, contents and copyright pages; `missing` are files the spine names in vain.
+    """
+
+    spine: tuple[Item, ...]
+    nav: Item | None
+    ncx: Item | None
+    wrapping: frozenset[str]
+    missing: tuple[str, ...]
+    title: str
+    author: str
+    language: str
+
+
+def open_package(archive: Archive) -> Package:
+    """Read the package document.
+
+    Raises:
+        BookError: DRM_PROTECTED, or PARSE_FAILED where there is nothing to go by.
+    """
+    refuse_locked(archive)
+    path = _package_path(archive)
+    try:
+        root = parse_xml(archive.read(path))
+    except (ValueError, KeyError) as error:
+        raise _damaged() from error
+    return _package(archive, path, root)
+
+
+def refuse_locked(archive: Archive) -> None:
+    """Raise DRM_PROTECTED or ENCRYPTED if the texts are locked; obfuscated fonts are harmless."""
+    if archive.needs_password:
+        raise BookError(
+            BookErrorCode.ENCRYPTED, "This EPUB is locked with a password. Please add a copy that opens without one."
+        )
+    if any(archive.find(name) for name in _RIGHTS_FILES) or _texts_are_encrypted(archive):
+        raise BookError(
+            BookErrorCode.DRM_PROTECTED,
+            "This book is locked by its shop (DRM), so I cannot read it. Please add an edition without DRM.",
+        )
+
+
+def _texts_are_encrypted(archive: Archive) -> bool:
+    path = archive.find("META-INF/encryption.xml")
+    if path is None:
+        return False
+    try:
+        root = parse_xml(archive.read(path))
+    except (ValueError, KeyError):
+        return True
+    methods = [
+        attribute(method, "Algorithm")
+        for entry in descendants(root, "EncryptedData")
+        for method in children(entry, "EncryptionMethod")
+    ]
+    return any(method not in _FONT_OBFUSCATION for method in methods)
+
+
+def _package_path(archive: Archive) -> str:
+    container = archive.find("META-INF/container.xml")
+    if container is not None:
+        try:
+            root = parse_xml(archive.read(container))
+        except (ValueError, KeyError):
+            root = None
+        for rootfile in descendants(root, "rootfile") if root is not None else ():
+            if path := archive.find(attribute(rootfile, "full-path")):
+                return path
+    if path := archive.first_with_extension(".opf"):
+        return path
+    raise _damaged()
+
+
+def _damaged() -> BookError:
+    return BookError(
+        BookErrorCode.PARSE_FAILED,
+        "This EPUB is damaged: its list of contents cannot be read. Please download or export it again.",
+    )
+
+
+def _package(archive: Archive, path: str, root: Element) -> Package:
+    folder = posixpath.dirname(path)
+    manifest = {attribute(entry, "id"): entry for entry in descendants(root, "item")}
+    items = {name: item for name, entry in manifest.items() if (item := _item(archive, folder, entry))}
+    spine = next(descendants(root, "spine"), None)
+    order = _reading_order(spine) or [name for name, item in items.items() if item.is_document]
+    ncx = items.get(attribute(spine, "toc")) if spine is not None else None
+    return Package(
+        spine=tuple(dict.fromkeys(items[name] for name in order if name in items)),
+        nav=next((item for item in items.values() if "nav" in item.properties), None),
+        ncx=ncx or next((item for item in items.values() if item.media_type == "application/x-dtbncx+xml"), None),
+        wrapping=frozenset(_wrapping(archive, folder, root)),
+        missing=tuple(attribute(manifest[name], "href") for name in order if name in manifest and name not in items),
+        title=_first_text(root, "title"),
+        author=_authors(root),
+        language=_first_text(root, "language"),
+    )
+
+
+def _item(archive: Archive, folder: str, entry: Element) -> Item | None:
+    path = archive.find(posixpath.join(folder, attribute(entry, "href")))
+    if path is None:
+        return None
+    return Item(path, attribute(entry, "media-type").lower(), tuple(attribute(entry, "properties").split()))
+
+
+def _reading_order(spine: Element | None) -> list[str]:
+    references = list(children(spine, "itemref")) if spine is not None else []
+    in_flow = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") != "no"]
+    aside = [attribute(entry, "idref") for entry in references if attribute(entry, "linear") == "no"]
+    return [*in_flow, *aside]
+
+
+def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
+    """Whole files that EPUB 2's guide calls cover, contents or copyright page; a place inside a file is not meant."""
+    for reference in descendants(root, "reference"):
+        href = attribute(reference, "href")
+        path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
+        if path and attribute(reference, "type").lower() in _WRAPPING_REFERENCES:
+            yield path
+
+
+def _first_text(root: Element, name: str) -> str:
+    return next((text for element in descendants(root, name) if (text := text_of(element))), "")
+
+
+def _authors(root: Element) -> str:
+    """The creators who wrote the book: those with the role "aut", or else all."""
+    refined = {
+        attribute(meta, "refines").lstrip("#"): text_of(meta)
+        for meta in descendants(root, "meta")
+        if attribute(meta, "property") == "role"
+    }
+    creators = [(text_of(creator), _role(creator, refined)) for creator in descendants(root, "creator")]
+    names = [name for name, role in creators if role in ("", "aut")] or [name for name, _ in creators]
+    return ", ".join(dict.fromkeys(filter(None, names)))
+
+
+def _role(creator: Element, refined: Mapping[str, str]) -> str:
+    return attribute(creator, "role") or refined.get(attribute(creator, "id"), "")
+
+
+_MOST_ENTRIES = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A place in the book: a file of the archive and, within it, the id of an element (or none)."""
+
+    path: str
+    fragment: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the contents (`depth` 1 is outermost) or of the page list (`title` is the page's label)."""
+
+    title: str
+    target: Target
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpubContents:
+    chapters: tuple[Entry, ...]
+    pages: tuple[Entry, ...]
+
+
+def read_contents(archive: Archive, package: Package) -> EpubContents:
+    """The tables of the nav document, and of the NCX where the nav has none; damaged tables count as absent."""
+    nav = _from_nav(archive, package.nav.path) if package.nav else EpubContents((), ())
+    if nav.chapters and nav.pages:
+        return nav
+    ncx = _from_ncx(archive, package.ncx.path) if package.ncx else EpubContents((), ())
+    return EpubContents(nav.chapters or ncx.chapters, nav.pages or ncx.pages)
+
+
+def _target(archive: Archive, base: str, href: str) -> Target | None:
+    path, _, fragment = href.partition("#")
+    found = archive.find(posixpath.join(posixpath.dirname(base), path)) if path else base
+    return Target(found, unquoted(fragment)) if found else None
+
+
+def _from_nav(archive: Archive, path: str) -> EpubContents:
+    try:
+        tree = parse(decode_markup(archive.read(path)))
+    except KeyError:
+        return EpubContents((), ())
+    lists = {kind: nav for nav in tree.css("nav") for kind in (nav.attributes.get("epub:type") or "toc").split()}
+    return EpubContents(
+        tuple(_nav_entries(archive, path, lists["toc"])) if "toc" in lists else (),
+        tuple(_nav_entries(archive, path, lists["page-list"])) if "page-list" in lists else (),
+    )
+
+
+def _nav_entries(archive: Archive, base: str, nav: "LexborNode") -> Iterator[Entry]:
+    for link, depth in islice(_links(nav), _MOST_ENTRIES):
+        title = " ".join(link.text(deep=True).split())
+        if target := _target(archive, base, link.attributes.get("href") or ""):
+            yield Entry(title, target, depth)
+
+
+def _links(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
+    """The links in document order, and in how many lists each stands; what is in a link is no link of its own."""
+    waiting = [(nav.child, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        if node is None:
+            continue
+        waiting.append((node.next, depth))
+        if node.tag == "a" and "href" in node.attributes:
+            yield node, depth
+        else:
+            waiting.append((node.child, depth + (node.tag == "ol")))
+
+
+def _from_ncx(archive: Archive, path: str) -> EpubContents:
+    try:
+        root = parse_xml(archive.read(path))
+    except (ValueError, KeyError):
+        return EpubContents((), ())
+    maps = list(descendants(root, "navMap"))[:1]
+    pages = (entry for target in descendants(root, "pageTarget") for entry in _ncx_entry(archive, path, target, 1))
+    return EpubContents(
+        tuple(entry for start in maps for entry in _nav_points(archive, path, start)),
+        tuple(pages),
+    )
+
+
+def _nav_points(archive: Archive, base: str, start: Element) -> Iterator[Entry]:
+    """The points in reading order, by a stack of our own: a hostile file nests them deeper than Python recurses."""
+    stack = [(point, 1) for point in reversed(list(children(start, "navPoint")))]
+    while stack:
+        point, depth = stack.pop()
+        yield from _ncx_entry(archive, base, point, depth)
+        stack.extend((child, depth + 1) for child in reversed(list(children(point, "navPoint"))))
+
+
+def _ncx_entry(archive: Archive, base: str, point: Element, depth: int) -> Iterator[Entry]:
+    label = next((text_of(label) for label in children(point, "navLabel")), "") or attribute(point, "value")
+    content = next(children(point, "content"), None)
+    target = _target(archive, base, attribute(content, "src")) if content is not None else None
+    if target is not None:
+        yield Entry(label, target, depth)
+
+
+FORMAT = "epub"
+_LONGEST_NAME = 60
+
+
+def read(
+    data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
+) -> BookText:
+    """Read an EPUB; a chapter that is missing or damaged costs a warning, not the book.
+
+    Raises:
+        BookError: the book is locked, damaged, without text or too large.
+    """
+    archive = Archive(data, limits)
+    package = open_package(archive)
+    contents = read_contents(archive, package)
+    builder = TextBuilder(limits)
+    lost = [*package.missing, *_read_spine(archive, package, contents, builder, report)]
+    draft = BookDraft(
+        FORMAT,
+        builder.text,
+        outlines=[[*_headings(contents.chapters, builder)], builder.headings],
+        page_marks=builder.page_marks,
+        title=package.title,
+        author=package.author,
+        language=package.language,
+        warnings=_warnings(lost),
+    )
+    return assemble(draft, filename, limits)
+
+
+def _read_spine(
+    archive: Archive, package: Package, contents: EpubContents, builder: TextBuilder, report: Report
+) -> list[str]:
+    """Add the documents of the spine to the text; the paths of those that cannot be read are returned."""
+    anchors = _by_file((entry, _place(entry)) for entry in contents.chapters)
+    labels = _by_file((entry, entry.title) for entry in contents.pages)
+    documents = _documents(package)
+    lost: list[str] = []
+    for position, item in enumerate(documents):
+        report(position / len(documents))
+        try:
+            markup = decode_markup(archive.read(item.path))
+        except KeyError:
+            lost.append(item.path)
+            continue
+        builder.mark(Anchor(item.path))
+        if label := labels[item.path].get(""):
+            builder.mark(PageBreak(label))
+        add_document(parse(markup), builder, anchors[item.path], labels[item.path])
+    builder.close()
+    if documents and len(lost) == len(documents):
+        raise BookError(
+            BookErrorCode.PARSE_FAILED,
+            "This EPUB is damaged: none of its chapters can be read. Please download or export it again.",
+        )
+    return lost
+
+
+def _documents(package: Package) -> Sequence[Item]:
+    every = [item for item in package.spine if item.is_document]
+    return [item for item in every if item != package.nav and item.path not in package.wrapping] or every
+
+
+def _by_file(named: Iterable[tuple[Entry, str]]) -> defaultdict[str, dict[str, str]]:
+    """For each file, what its element ids mean."""
+    result: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for entry, meaning in named:
+        result[entry.target.path].setdefault(entry.target.fragment, meaning)
+    return result
+
+
+def _place(entry: Entry) -> str:
+    """The name of an entry's place in the text."""
+    path, fragment = entry.target.path, entry.target.fragment
+    return f"{path}#{fragment}" if fragment else path
+
+
+def _headings(chapters: Sequence[Entry], builder: TextBuilder) -> Iterator[Heading]:
+    """The chapters of the contents at their places; of several that begin at one place, the innermost."""
+    places: dict[int, Entry] = {}
+    for entry in chapters:
+        start = builder.anchors.get(_place(entry), builder.anchors.get(entry.target.path))
+        if start is not None and start < builder.length:
+            places[start] = entry
+    elements = {heading.start: heading for heading in builder.headings}
+    for start, entry in sorted(places.items()):
+        element = elements.get(start)
+        below = elements.get(element.end + len(PARAGRAPH_GAP)) if element else None
+        if element and below and below.start not in places and is_bare_label(entry.title) and not is_label(below.title):
+            yield Heading(start, below.end, with_subtitle(entry.title, below.title), entry.depth)
+        else:
+            yield Heading(start, element.end if element else start, entry.title, entry.depth)
+
+
+def _warnings(lost: Sequence[str]) -> list[str]:
+    if not lost:
+        return []
+    names = ", ".join(one_line(path.rpartition("/")[2])[:_LONGEST_NAME] for path in lost[:3])
+    return [f"{len(lost)} parts of this EPUB are missing or damaged ({names}), so their text is not in the book."]
