@@ -20,7 +20,7 @@ from domain.conversation import TurnState
 from domain.leases import CURRENT_LEASE
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.postgres import a_database
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, everything_said
 

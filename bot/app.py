@@ -35,8 +35,8 @@ from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
 from domain.turn.titles import TitleWriter
 from domain.use_cases import Facts, ManagePeople, UseCases
-from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
+from storage.opening import Storage, open_storage
 
 MICRODOLLARS = 1_000_000
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from graphlib import TopologicalSorter
 
 from domain.errors import StorageError, StorageErrorCode
-from storage import Storage
+from storage.opening import Storage
 from storage.sql.database import CopyableDatabase, TableShape, Transaction, Value
 from storage.sql.rows import listed, marks
 

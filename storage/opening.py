@@ -1,43 +1,147 @@
-"""All repositories over one database."""
+"""Opening the database that a URL names, and all repositories over it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
 
 from domain.errors import SettingsError
-from domain.ports import LeaseRepository
-from storage import Engine, Storage
+from domain.ports import (
+    BookRepository,
+    ChatMessageRepository,
+    ConversationRepository,
+    DerivedTextRepository,
+    LeaseRepository,
+    PrivacyRepository,
+    ReaderRepository,
+    RetentionRepository,
+    TurnRepository,
+    UsageRepository,
+)
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations, SQLMessages
+from storage.sql.database import CopyableDatabase
 from storage.sql.people import SQLReaders, SQLUsage
 from storage.sql.privacy import SQLPrivacy, SQLRetention
 from storage.sql.turns import SQLTurns
 
 
-async def open_sqlite(path: str) -> Storage:
-    """Open the SQLite database at a path.
+class Engine(CopyableDatabase, Protocol):
+    """The database itself, for those who keep it in order.
+
+    Raises (all methods): StorageError.
+    """
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong, one line each; an empty list means all is well."""
+        ...
+
+    async def backup(self, path: str | Path) -> None:
+        """Write a copy to a file while the database is in use."""
+        ...
+
+    async def ping(self) -> None:
+        """Ask for nothing, and return when the answer is there."""
+        ...
+
+    async def claim(self, patience_s: float) -> None:
+        """Be the only bot on this database until it is closed, or the process ends in whatever way.
+
+        Raises:
+            StorageError: IN_USE, another one is, and has been for `patience_s` seconds.
+        """
+        ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """All repositories over one database. Leaving its `async with` block closes it."""
+
+    engine: Engine
+    leases: LeaseRepository | None
+    """None: this database has one bot."""
+    books: BookRepository
+    book_objects: SQLBookObjects
+    conversations: ConversationRepository
+    messages: ChatMessageRepository
+    turns: TurnRepository
+    readers: ReaderRepository
+    usage: UsageRepository
+    derived_texts: DerivedTextRepository
+    privacy: PrivacyRepository
+    retention: RetentionRepository
+
+    async def integrity_check(self) -> list[str]:
+        """What is wrong with the database, one line each; an empty list means all is well."""
+        return await self.engine.integrity_check()
+
+    async def backup(self, path: str | Path) -> None:
+        """Write a copy of the whole database to a file, while it is in use."""
+        await self.engine.backup(path)
+
+    async def ping(self) -> None:
+        """Return when the database has answered."""
+        await self.engine.ping()
+
+    async def claim(self, patience_s: float = 5.0) -> None:
+        """Be the only bot on this database; see Engine.claim."""
+        await self.engine.claim(patience_s)
+
+    async def close(self) -> None:
+        """Close the database; closing twice is fine."""
+        await self.engine.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+
+async def open_storage(url: str) -> Storage:
+    """Open the database that a URL names, and make it where there is none.
+
+    `sqlite:///data/marginalia.db` is relative to the working directory, `sqlite:////var/lib/marginalia.db` absolute,
+    `sqlite:///:memory:` lives as long as the program. `postgresql://user:password@host:5432/database` is a server's.
+    Whoever opens it has to close it: its threads keep Python alive.
 
     Raises:
-        StorageError: it cannot be opened.
+        SettingsError: the URL names no database that the program knows.
+        StorageError: the database cannot be opened.
     """
+    scheme, separator, rest = url.partition("://")
+    if scheme not in _OPENERS or not separator:
+        known = ", ".join(f"{name}://" for name in _OPENERS)
+        raise SettingsError(f"DATABASE_URL must begin with one of {known}.")
+    return await _OPENERS[scheme](rest)
+
+
+async def _open_sqlite(rest: str) -> Storage:
+    path = rest.removeprefix("/")
+    if path == rest or not path:
+        raise SettingsError(
+            "DATABASE_URL needs three slashes and the path of a file, as in sqlite:///data/marginalia.db."
+        )
     from storage.sqlite.database import SQLiteDatabase
 
-    database = await SQLiteDatabase.open(path)
-    return _repositories_over(database, leases=None)
+    return _repositories_over(await SQLiteDatabase.open(path), leases=None)
 
 
-async def open_postgres(url: str) -> Storage:
-    """Open the PostgreSQL database of a URL.
-
-    Raises:
-        SettingsError: the driver is not installed, or the URL is none.
-        StorageError: it cannot be opened.
-    """
+async def _open_postgres(rest: str) -> Storage:
     try:
-        from storage.postgres.database import PostgresDatabase
+        from storage.postgres.database import PostgresDatabase  # the driver is an extra, and takes a moment to load
         from storage.postgres.leases import PostgresLeases
     except ImportError as error:
         raise SettingsError(
             "DATABASE_URL names PostgreSQL, whose driver is not installed: pip install 'marginalia[postgres]'."
         ) from error
 
-    database = await PostgresDatabase.open(url)
+    database = await PostgresDatabase.open(f"postgresql://{rest}")
     return _repositories_over(database, PostgresLeases(database))
 
 
@@ -56,3 +160,10 @@ def _repositories_over(database: Engine, leases: LeaseRepository | None) -> Stor
         privacy=SQLPrivacy(database),
         retention=SQLRetention(database),
     )
+
+
+_OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {
+    "sqlite": _open_sqlite,
+    "postgresql": _open_postgres,
+    "postgres": _open_postgres,
+}

@@ -19,7 +19,7 @@ from bot.logs import set_up_logs
 from bot.settings import Settings, load_settings
 from domain.book import Book
 from domain.errors import BookError, SettingsError, StorageError, StorageErrorCode
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 
 
 def check() -> None:

@@ -20,7 +20,7 @@ from domain.chat import MessageRole, PromptMessage
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.ports import ChatProvider
 from domain.tool_use import ToolDefinition
-from storage import open_storage
+from storage.opening import open_storage
 
 MODEL_PATIENCE_S = 30.0
 FAULTS_SHOWN = 3
@@ -48,8 +48,6 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
     if not settings.discord_token:
         yield Finding("Discord", "DISCORD_TOKEN is not set, so Marginalia runs in the terminal only: marginalia chat")
         return
-    from bot.client.checks import check_discord  # discord.py takes a while to load
-
     async for finding in check_discord(settings):
         yield finding
 

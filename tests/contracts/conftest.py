@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.postgres import an_emptied_database
 
 

@@ -11,7 +11,7 @@ from domain.conversation import TurnState
 from domain.errors import StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE, HeldLease
 from domain.ports import LeaseRepository
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.postgres import an_emptied_database
 from tests.storage.values import MIDNIGHT, a_question, an_answer, furnish, hold_turn
 

@@ -9,7 +9,7 @@ from domain.chat import MessageRole
 from domain.conversation import TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError
 from domain.tool_use import TokenUsage
-from storage import Storage
+from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
     a_conversation,

@@ -11,7 +11,7 @@ from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
 from domain.usage import Erasure, UsageRecord
-from storage import Storage
+from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 
 

@@ -10,7 +10,7 @@ from domain.conversation import TitleSource
 from domain.errors import BookError, BookErrorCode, ConversationError, StorageError, StorageErrorCode
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord, UsageTotal
-from storage import Storage
+from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
     a_book,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from domain.conversation import TurnState
-from storage import Storage
+from storage.opening import Storage
 from tests.storage.values import a_book, a_conversation, a_question, at, everything_said, furnish, hold_turn, ids_of
 
 A_DAY = 24 * 60

@@ -26,8 +26,8 @@ from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
-from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
+from storage.opening import Storage, open_storage
 
 ANN = Reader("ann", "Ann")
 BEN = Reader("ben", "Ben")

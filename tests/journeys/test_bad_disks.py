@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import open_storage
+from storage.opening import open_storage
 from tests.journeys.terminal import Ran, Terminal
 
 LONG = "CHAPTER I\n\n" + "The tide went out at nine, and the lamp was dark. " * 4_000

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from domain.conversation import Conversation, TurnState
-from storage import Storage, open_storage
 from storage.book_files.objects import CachedBookFiles, open_store
+from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import Channel, DiscordDouble
 from tests.doubles.discord_api.entities import Guild

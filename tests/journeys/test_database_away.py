@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.script import Handler

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from storage import open_storage
+from storage.opening import open_storage
 from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Interaction, Message
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.hostile.file import WORDS, HostileFile

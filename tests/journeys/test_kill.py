@@ -14,7 +14,7 @@ import pytest
 
 from domain.chat import MessageRole
 from domain.conversation import TurnState
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Json, Reply

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
-from storage import open_storage
+from storage.opening import open_storage
 from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import a_book, a_question, everything_said, furnish, hold_turn, ids_of
 

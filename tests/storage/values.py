@@ -8,7 +8,7 @@ from domain.book import Book, Citation, Passage, Sentence
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, SystemPrompt, TitleSource, Turn, TurnState
 from domain.tool_use import RawReply, TokenUsage, ToolDefinition, ToolInvocation
-from storage import Storage
+from storage.opening import Storage
 
 MIDNIGHT = datetime(2026, 11, 21, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ from bot.settings import Settings
 from domain.book import DerivedText, PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
-from storage import open_storage
 from storage.book_files.files import SQLiteBookFiles
+from storage.opening import open_storage
 from tests.postgres import an_emptied_database
 from tests.storage.book_files.test_files import a_text
 from tests.storage.values import (

@@ -9,8 +9,8 @@ from bot.mcp.books import OpenBooks
 from domain.book import Book, BookText, Chapter, Page
 from domain.library.shelf import Bookshelf
 from domain.ports import Progress
-from storage import Storage, open_storage
 from storage.book_files.files import SQLiteBookFiles
+from storage.opening import Storage, open_storage
 from tests.storage.values import MIDNIGHT
 
 PAGES = (

@@ -25,7 +25,7 @@ from bot.mcp.server import book_server
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Book, PositionState, ReadingPosition
 from domain.library.shelf import Bookshelf
-from storage import Storage
+from storage.opening import Storage
 from tests.bot.mcp.conftest import PAGES, PagesReader
 
 

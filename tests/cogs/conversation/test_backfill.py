@@ -12,7 +12,7 @@ from cogs.conversation import backfill, worker
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import TitleSource, Turn, TurnState
 from domain.tool_use import TextChunk
-from storage import open_storage
+from storage.opening import open_storage
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
 from tests.doubles.scripted_chat import call, calls

@@ -8,7 +8,7 @@ import pytest
 from domain.conversation import Conversation, TitleSource
 from domain.errors import ConversationError, ConversationErrorCode
 from domain.turn.conversations import ManageConversations
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.storage.values import MIDNIGHT, a_book
 
 PLACE = {"guild_id": "g", "channel_id": "c"}

@@ -13,9 +13,9 @@ from moto.server import ThreadedMotoServer
 from obstore.store import ObjectStore, S3Store
 
 from domain.errors import BookError, BookErrorCode, SettingsError, StorageError
-from storage import Storage, open_storage
 from storage.book_files import objects
 from storage.book_files.objects import CachedBookFiles, open_store
+from storage.opening import Storage, open_storage
 from tests.storage.book_files.test_files import SHA, a_book, a_text
 
 TEXT = a_text(2_000)

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from storage import open_storage
+from storage.opening import open_storage
 from tests.storage.values import hold_turn
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from domain.conversation import TurnState
 from domain.errors import BookError, ConversationError, SettingsError, StorageError, StorageErrorCode
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from storage.postgres import schema
 from storage.postgres.database import PostgresDatabase
 from storage.sql.database import Migration, Transaction
@@ -301,7 +301,9 @@ class TestMigrations:
 
 def test_without_the_driver_it_is_said_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "psycopg.py").write_text("raise ImportError('not installed')")
-    script = "import asyncio; from storage import open_storage; asyncio.run(open_storage('postgresql://here/tea'))"
+    script = (
+        "import asyncio; from storage.opening import open_storage; asyncio.run(open_storage('postgresql://here/tea'))"
+    )
     ended = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{PROJECT}"},

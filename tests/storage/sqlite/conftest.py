@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from storage.sql.database import Migration
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.tables import NOTES

@@ -9,7 +9,7 @@ import uuid
 from dataclasses import replace
 
 from domain.conversation import TurnState
-from storage import open_storage
+from storage.opening import open_storage
 from tests.storage.values import MIDNIGHT, a_question, everything_said
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StorageError, StorageErrorCode
-from storage import open_storage
+from storage.opening import open_storage
 
 PROJECT = Path(__file__).parents[3]
 HOLDER = """
 import asyncio, sys
-from storage import open_storage
+from storage.opening import open_storage
 async def hold():
     async with await open_storage(sys.argv[1]) as storage:
         await storage.claim()

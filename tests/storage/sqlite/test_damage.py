@@ -12,7 +12,7 @@ import pytest
 
 from domain.chat import ChatMessage
 from domain.errors import StorageError, StorageErrorCode
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from storage.sqlite import connection
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.sqlite.conftest import OpenStorage

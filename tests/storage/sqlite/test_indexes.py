@@ -7,7 +7,7 @@ from domain.book import DerivedText, ReadingPosition
 from domain.conversation import TurnState
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from storage.sql.books import _NEWEST_FIRST, _SELECT
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.values import MIDNIGHT, a_question, furnish, hold_turn

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import TurnState
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.storage.values import furnish
 
 PROJECT = Path(__file__).parents[3]

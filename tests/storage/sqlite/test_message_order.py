@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.conversation import TurnState
-from storage import Storage, open_storage
+from storage.opening import Storage, open_storage
 from tests.storage.values import MIDNIGHT, a_question, an_answer, furnish, ids_of
 
 steps = st.lists(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StorageError, StorageErrorCode
-from storage import open_storage
+from storage.opening import open_storage
 from storage.sql.database import Migration
 from storage.sqlite.database import shipped_migrations
 from tests.storage.sqlite.conftest import OpenNotes

@@ -1,0 +1,90 @@
+"""The house in figures: how many modules a newcomer meets, and how they hang together."""
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("bot", "cogs", "domain", "storage")
+
+MOST_MODULES = 200
+MOST_WITH_ONE_IMPORTER = 59
+MOST_PARAMETERS = 8
+EMPTY_LINES = 3
+"""A file that is no longer holds a docstring at most, and nothing to read."""
+
+Trees = dict[Path, ast.Module]
+
+
+def modules() -> list[Path]:
+    """The files of ours that hold something to read."""
+    files = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    return [path for path in files if len(path.read_text(encoding="utf-8").splitlines()) > EMPTY_LINES]
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in modules()}
+
+
+@pytest.fixture(scope="module")
+def imports(trees: Trees) -> dict[str, set[str]]:
+    """What of ours each module imports, imports inside functions included."""
+    names = {name_of(path) for path in trees}
+    return {name_of(path): names & set(_imported(tree)) - {name_of(path)} for path, tree in trees.items()}
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_there_are_no_more_modules_than_one_can_get_to_know() -> None:
+    assert len(modules()) <= MOST_MODULES
+
+
+def test_few_modules_are_there_for_one_other_alone(imports: dict[str, set[str]]) -> None:
+    importers = Counter(name for imported in imports.values() for name in imported)
+    assert len([name for name, number in importers.items() if number == 1]) <= MOST_WITH_ONE_IMPORTER
+
+
+def test_no_module_imports_itself_by_a_detour(imports: dict[str, set[str]]) -> None:
+    TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
+
+
+def test_no_constructor_takes_more_than_one_can_keep_in_mind(trees: Trees) -> None:
+    wide = {
+        f"{name_of(path)}: {node.name}"
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for each in node.body
+        if isinstance(each, ast.FunctionDef) and each.name == "__init__" and _parameters(each) > MOST_PARAMETERS
+    }
+    assert not wide
+
+
+def _parameters(function: ast.FunctionDef) -> int:
+    arguments = function.args
+    return len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - len(["self"])
+
+
+def test_a_public_class_has_its_name_to_itself(trees: Trees) -> None:
+    homes: dict[str, set[Path]] = defaultdict(set)
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].add(path.parent)
+    assert not {name for name, packages in homes.items() if len(packages) > 1}
