@@ -1,6 +1,9 @@
 """What the README and docs/discord.md say is what the code does."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -43,6 +46,21 @@ def test_the_readme_is_read_in_five_minutes() -> None:
 
 def _marked(option: app_commands.Parameter) -> str:
     return f"{option.name}*" if option.required else option.name
+
+
+def test_the_transcript_is_what_make_run_prints(tmp_path: Path) -> None:
+    [shown] = re.findall(r"^```\n\$ make run\n(DISCORD_TOKEN.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    environment = {"PATH": os.environ["PATH"], "DATA_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    printed = subprocess.run(  # what `make run` calls
+        [sys.executable, "-m", "bot", "start"],
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert printed.stdout.split() == shown.split()
 
 
 def test_the_invitation_asks_for_what_the_bot_needs_and_no_more() -> None:

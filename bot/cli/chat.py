@@ -19,8 +19,8 @@ from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
 
 EXAMPLE_QUESTIONS = (
-    "Where does Kit Varley lift his hat?",
-    "How does Miss Crake say one can tell the year of a sheet of paper?",
+    "When would the gentleman from the Trust come?",
+    "Who says “You can cross at five to”?",
     "How often does “Return on the ebb” occur, and where first?",
 )
 TRIES = 3
