@@ -1,30 +1,33 @@
-"""The Python examples of a page of documentation, run as they stand."""
+"""The Python examples of a page of documentation, run as the script they are together."""
 
-import ast
-import inspect
+import asyncio
+import os
 import re
+import sys
 from pathlib import Path
-from types import CodeType
-from typing import Any
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def python_blocks(page: Path) -> list[CodeType]:
-    """Every ```python block, compiled so that a failure points at its line on the page."""
-    text = page.read_text(encoding="utf-8")
-    return [_compiled(match[1], page, text.count("\n", 0, match.start(1))) for match in _BLOCK.finditer(text)]
+async def run_examples(page: Path, folder: Path, **environment: str) -> str:
+    """Write the ```python blocks of a page into a script, run it in a folder, and return what it prints.
 
-
-async def run_block(block: CodeType, names: dict[str, Any]) -> None:
-    """Run a block in a namespace shared with the other blocks of its page; it may await."""
-    result = eval(block, names)
-    if inspect.isawaitable(result):
-        await result
-
-
-def _compiled(source: str, page: Path, lines_before: int) -> CodeType:
-    code = "\n" * lines_before + source
-    compiled: CodeType = compile(code, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    return compiled
+    A failure of the script fails the test, with the script's own traceback.
+    """
+    blocks = _BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert blocks
+    script = folder / f"{page.stem.replace('-', '_')}.py"
+    script.write_text("\n\n".join(blocks), encoding="utf-8")
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(script),
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **environment},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    printed, complaints = await process.communicate()
+    assert process.returncode == 0, complaints.decode()
+    return printed.decode()

@@ -25,7 +25,7 @@ from domain.event import UsageReported
 from domain.tool_use import ChatResponse, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.registry import ToolRegistry
-from tests.doc_examples import DOCS, python_blocks, run_block
+from tests.doc_examples import DOCS, run_examples
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.script import Call, Failure, Thinking, say
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
@@ -320,9 +320,7 @@ class TestOnTheWire:
         with pytest.raises(LLMError):
             await llm().prompt_conversation("Hi")
 
-    async def test_the_examples_of_the_guide_run(
-        self, api: AnthropicDouble, capsys: pytest.CaptureFixture[str]
-    ) -> None:
+    async def test_the_examples_of_the_guide_run(self, api: AnthropicDouble, tmp_path: Path) -> None:
         api.script(
             say(Call("get_weather", {"location": "Paris"})),
             say("It is sunny in Paris, at 22 °C."),
@@ -334,12 +332,8 @@ class TestOnTheWire:
             say("Equally warm."),
         )
         page = DOCS / "fluent.md"
-        names: dict[str, Any] = {"__name__": "fluent_guide"}
-        blocks = python_blocks(page)
-        for block in blocks:
-            await run_block(block, names)
-        assert len(blocks) == 5
-        assert f"```text\n{capsys.readouterr().out}```" in page.read_text(encoding="utf-8")
+        printed = await run_examples(page, tmp_path, ANTHROPIC_API_KEY=api.api_key, ANTHROPIC_BASE_URL=api.base_url)
+        assert f"```text\n{printed}```" in page.read_text(encoding="utf-8")
 
 
 def test_roles_are_those_of_the_house() -> None:

@@ -4,6 +4,7 @@ import importlib
 import json
 import pkgutil
 import re
+from pathlib import Path
 from typing import Any
 
 import bot.tools
@@ -11,7 +12,7 @@ from bot.tools.clock import DateTimeTool
 from bot.tools.weather import WeatherTool
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry
-from tests.doc_examples import DOCS, python_blocks, run_block
+from tests.doc_examples import DOCS, run_examples
 
 GUIDE = DOCS / "tool-development.md"
 
@@ -53,12 +54,8 @@ def test_definitions_are_there_without_an_instance() -> None:
     assert [definition.name for definition in definitions] == ["get_weather", "get_current_datetime"]
 
 
-async def test_the_examples_run() -> None:
-    names: dict[str, Any] = {"__name__": "tool_development"}
-    blocks = python_blocks(GUIDE)
-    for block in blocks:
-        await run_block(block, names)
-    assert len(blocks) == 3
+async def test_the_examples_are_a_script_that_runs(tmp_path: Path) -> None:
+    await run_examples(GUIDE, tmp_path)
 
 
 async def _never_called(args: dict[str, Any]) -> str:
