@@ -17,6 +17,7 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, Housekeeping
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
+from domain.servers import ManageServers, Models
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy, ChatOnly, as_provider
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
@@ -30,7 +31,7 @@ from domain.turn.conversations import ManageConversations, Transcripts
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
-from domain.turn.quota import Limits, Quota, UsageMeter
+from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
 from domain.turn.titles import TitleWriter
@@ -115,6 +116,15 @@ async def open_app(
             model=model.model_name,
             seconds=settings.tool_timeout_s * SHARE_FOR_WRITING,
         )
+        limits = Limits(
+            settings.max_books_per_shelf,
+            settings.max_shelf_mb,
+            settings.max_adds_per_hour,
+            settings.max_conversations_per_day,
+            settings.max_turns_per_minute,
+        )
+        allowances = Allowances(storage.allowances, limits, _now)
+        servers = ManageServers(storage.servers, Models(model.model_name, settings.llm_models))
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
         bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
@@ -130,7 +140,7 @@ async def open_app(
             system_prompts=SystemPrompts(prompts, storage.conversations),
             context=FullHistoryStrategy(settings.history_messages, window),
             turns=storage.turns,
-            quota=Quota(storage.usage, _now, settings.daily_tokens_per_user),
+            quota=Quota(storage.usage, _now, settings.daily_tokens_per_user, allowances=allowances, servers=servers),
             spoilers=spoilers,
         )
         runner = TurnRunner(
@@ -172,6 +182,8 @@ async def open_app(
                 conversations=storage.conversations, messages=storage.messages, turns=storage.turns
             ),
             positions=ManagePositions(readers=storage.readers, files=book_files),
+            servers=servers,
+            allowances=allowances,
             people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
             chat=ChatWithBook(
                 books=bound_books,
@@ -197,12 +209,7 @@ async def open_app(
                 max_upload_mb=settings.max_upload_mb,
                 daily_tokens=settings.daily_tokens_per_user,
                 verbose_default=settings.verbose_default,
-                limits=Limits(
-                    settings.max_books_per_shelf,
-                    settings.max_shelf_mb,
-                    settings.max_adds_per_hour,
-                    settings.max_conversations_per_day,
-                ),
+                limits=limits,
             ),
             missing_tools=missing_tools,
         )

@@ -54,6 +54,7 @@ class Settings(BaseSettings):
 
     llm_provider: Literal["auto", "anthropic", "openai", "extractive"] = "auto"
     llm_model: str = ""
+    llm_models: Annotated[tuple[str, ...], NoDecode] = ()
     anthropic_api_key: str = Field(default="", repr=False)
     anthropic_api_key_file: str = ""
     anthropic_base_url: str = ""
@@ -73,6 +74,7 @@ class Settings(BaseSettings):
     max_shelf_mb: int = Field(default=1_000, ge=0)
     max_adds_per_hour: int = Field(default=20, ge=0)
     max_conversations_per_day: int = Field(default=30, ge=0)
+    max_turns_per_minute: int = Field(default=15, ge=0)
 
     keep_conversations_days: int = Field(default=0, ge=0, le=36_500)
     keep_tool_calls_days: int = Field(default=0, ge=0, le=36_500)
@@ -97,7 +99,7 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
-    @field_validator("discord_guild_ids", "extra_tools", "mcp_trusted", mode="before")
+    @field_validator("discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value

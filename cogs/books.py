@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
 from typing import Any
 
 import discord
@@ -32,7 +31,7 @@ from cogs.services import ServingBot, is_guest, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
-from domain.turn.quota import SlidingWindow
+from domain.usage import Deed
 from domain.use_cases import UseCases
 
 EDIT_EVERY_S = 1.5
@@ -89,7 +88,6 @@ async def add_book(
     title: str,
     author: str,
     room: asyncio.Semaphore,
-    adds: SlidingWindow,
 ) -> None:
     """Read, index and shelve an attachment, once there is room for its bytes; the reply ends as a card.
 
@@ -107,7 +105,7 @@ async def add_book(
                 limit=use_cases.facts.max_upload_mb,
             )
         )
-    await defer_if_slow(interaction, _assert_room(interaction, use_cases, adds))
+    await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=is_guest(interaction), thinking=True)
     started = time.perf_counter()
@@ -132,8 +130,9 @@ async def add_book(
     await interaction.edit_original_response(content=None, embed=card)
 
 
-async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases, adds: SlidingWindow) -> None:
-    """
+async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """Let a person add a book, and count that they do.
+
     Raises:
         Refusal: the shelf is full, or the person has added enough for now.
     """
@@ -155,7 +154,7 @@ async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCase
                 limit=limits.shelf_mb,
             )
         )
-    if wait := adds.take(str(interaction.user.id)):
+    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
         raise Refusal(
             say(
                 "You have added {limit} books within an hour, as many as one person may. You can add the next "
@@ -186,7 +185,6 @@ class Books(
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
-        self._adds = SlidingWindow(use_cases.facts.limits.adds_per_hour, timedelta(hours=1))
         bot.handle(on_press("books-page", self._turn_page), on_press("book-remove", self._remove))
 
     @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
@@ -200,7 +198,7 @@ class Books(
         title: Range[str, 1, TITLE_LENGTH] | None = None,
         author: Range[str, 1, TITLE_LENGTH] | None = None,
     ) -> None:
-        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room, self._adds)
+        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room)
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:

@@ -45,7 +45,7 @@ from cogs.threads import (
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
-from domain.turn.quota import SlidingWindow
+from domain.usage import Deed
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -60,7 +60,6 @@ class Opening:
     def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
         self._use_cases = use_cases
         self._conversing = conversing
-        self._opened = SlidingWindow(use_cases.facts.limits.conversations_per_day, timedelta(days=1))
 
     async def start(
         self,
@@ -78,7 +77,7 @@ class Opening:
             ConversationError: INVALID_STATE, the title is blank.
         """
         channel = home_of(interaction, private=private)
-        if wait := self._opened.take(str(interaction.user.id)):
+        if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
             raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied) and interaction.channel == channel

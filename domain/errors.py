@@ -63,6 +63,8 @@ class LLMErrorCode(StrEnum):
     EMPTY_REPLY = "empty_reply"
     UNSUPPORTED_FEATURE = "unsupported_feature"
     DAILY_LIMIT = "daily_limit"
+    SERVER_LIMIT = "server_limit"
+    TURN_LIMIT = "turn_limit"
 
 
 class LLMError(MarginaliaError):

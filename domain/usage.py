@@ -1,7 +1,8 @@
-"""What is counted of people's use, and what becomes of what is kept about them."""
+"""What is counted of people's use, what limits it, and what becomes of what is kept about them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 
 from domain.tool_use import TokenUsage
 
@@ -62,3 +63,31 @@ class Sweep:
 
     def __bool__(self) -> bool:
         return bool(self.conversations or self.tool_results or self.book_files)
+
+
+class Deed(StrEnum):
+    """What one person may do only so often."""
+
+    ADD_BOOK = "add_book"
+    OPEN_CONVERSATION = "open_conversation"
+    ASK = "ask"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What those who manage a server have chosen for it; an empty value leaves it to people or the operator.
+
+    `channels` are the ids of the channels (or categories) where the bot may be used, none for everywhere. `adder_role`
+    is the id of the role whose members may add books, none for everybody. `verbose` holds where neither a conversation
+    nor its reader has chosen. Tokens are per day, 0 for no limit of the server's own. `language` is Discord's code of
+    one. `log_channel` is the id of the channel of the moderators' log.
+    """
+
+    channels: tuple[str, ...] = ()
+    adder_role: str = ""
+    verbose: bool | None = None
+    tokens_per_person: int = 0
+    tokens_per_server: int = 0
+    model: str = ""
+    language: str = ""
+    log_channel: str = ""

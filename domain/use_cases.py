@@ -8,9 +8,10 @@ from typing import Any
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.ports import Clock, PrivacyRepository, ReaderRepository, UsageRepository
+from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import ManageConversations, Transcripts
-from domain.turn.quota import Limits
+from domain.turn.quota import Allowances, Limits
 from domain.turn.titles import TitleWriter
 from domain.usage import Erasure, UsageTotal
 
@@ -76,6 +77,8 @@ class UseCases:
     shelf: Bookshelf
     positions: ManagePositions
     people: ManagePeople
+    servers: ManageServers
+    allowances: Allowances
     titles: TitleWriter | None
     clock: Clock
     facts: Facts

@@ -8,6 +8,7 @@ from typing import Protocol, Self
 
 from domain.errors import SettingsError
 from domain.ports import (
+    AllowanceRepository,
     BookRepository,
     ChatMessageRepository,
     ConversationRepository,
@@ -16,13 +17,14 @@ from domain.ports import (
     PrivacyRepository,
     ReaderRepository,
     RetentionRepository,
+    ServerRepository,
     TurnRepository,
     UsageRepository,
 )
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
 from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.database import CopyableDatabase
-from storage.sql.people import SQLReaders, SQLUsage
+from storage.sql.people import SQLAllowances, SQLReaders, SQLServers, SQLUsage
 from storage.sql.privacy import SQLPrivacy, SQLRetention
 from storage.sql.turns import SQLTurns
 
@@ -70,6 +72,8 @@ class Storage:
     turns: TurnRepository
     readers: ReaderRepository
     usage: UsageRepository
+    allowances: AllowanceRepository
+    servers: ServerRepository
     derived_texts: DerivedTextRepository
     privacy: PrivacyRepository
     retention: RetentionRepository
@@ -156,6 +160,8 @@ def _repositories_over(database: Engine, leases: LeaseRepository | None) -> Stor
         turns=SQLTurns(database),
         readers=SQLReaders(database),
         usage=SQLUsage(database),
+        allowances=SQLAllowances(database),
+        servers=SQLServers(database),
         derived_texts=SQLDerivedTexts(database),
         privacy=SQLPrivacy(database),
         retention=SQLRetention(database),

@@ -10,12 +10,14 @@ from domain.ports.books import (
     Progress,
 )
 from domain.ports.conversations import (
+    AllowanceRepository,
     ChatMessageRepository,
     ConversationRepository,
     LeaseRepository,
     PrivacyRepository,
     ReaderRepository,
     RetentionRepository,
+    ServerRepository,
     TurnRepository,
     UsageRepository,
 )
@@ -31,6 +33,7 @@ from domain.ports.models import (
 )
 
 __all__ = [
+    "AllowanceRepository",
     "BookFile",
     "BookFiles",
     "BookParser",
@@ -49,6 +52,7 @@ __all__ = [
     "ReaderRepository",
     "RetentionRepository",
     "RetrievalStrategy",
+    "ServerRepository",
     "ToolHandler",
     "ToolOutput",
     "Toolbox",

@@ -1,14 +1,14 @@
 """The ports to what the database keeps of people: conversations, positions, usage, and who may work on them."""
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 
 from domain.book import ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import HeldLease
-from domain.usage import Erasure, UsageRecord, UsageTotal
+from domain.usage import Deed, Erasure, ServerSettings, UsageRecord, UsageTotal
 
 
 class ConversationRepository(Protocol):
@@ -169,7 +169,46 @@ class UsageRepository(Protocol):
     async def record(self, record: UsageRecord) -> None: ...
     async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal: ...
     async def total_for_guild(self, guild_id: str, since: datetime) -> UsageTotal: ...
+    async def total_in_guild(self, reader_id: str, guild_id: str, since: datetime) -> UsageTotal:
+        """What one reader has used in one server."""
+        ...
+
     async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
+
+
+class AllowanceRepository(Protocol):
+    """How often each person has done lately what may be done only so often.
+
+    People are known here by a salted hash of their ids, for a day at most, so that nobody has more for erasing what is
+    kept about them.
+    """
+
+    async def take(self, person: str, deed: Deed, most: int, span: timedelta, now: datetime) -> datetime | None:
+        """Note that a person does it once more; None.
+
+        Where they have done it `most` times within `span` (a day at most), nothing is noted; then, when they may again.
+        """
+        ...
+
+
+class ServerRepository(Protocol):
+    """What those who manage a server have chosen for it."""
+
+    async def get(self, server_id: str) -> ServerSettings:
+        """The defaults, where nothing was chosen."""
+        ...
+
+    async def update(self, server_id: str, change: Callable[[ServerSettings], ServerSettings]) -> ServerSettings:
+        """Change the settings in one transaction, and return what they are now; `change` may be called again."""
+        ...
+
+    async def delete(self, server_id: str) -> None:
+        """Forget them. Unknown ids are fine."""
+        ...
+
+    async def languages(self) -> Mapping[str, str]:
+        """The language of each server that has chosen one, by the server's id."""
+        ...
 
 
 class PrivacyRepository(Protocol):

@@ -206,11 +206,11 @@ class TurnPreparer:
         """Make a turn ready to be asked; its readers' messages get the note that tells the model how far they are.
 
         Raises:
-            LLMError: DAILY_LIMIT, the reader has nothing left for today.
+            LLMError: DAILY_LIMIT, SERVER_LIMIT, TURN_LIMIT, the reader may not ask now.
             BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
             StorageError: something could not be read or kept.
         """
-        await self._quota.check(draft.asked[-1].author_id)
+        await self._quota.check(draft.asked[-1].author_id, conversation)
         opened = await self._books.open(conversation, people)
         book, view = opened.book, opened.view
         draft.depends_to = view.read_to

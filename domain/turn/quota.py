@@ -1,47 +1,138 @@
-"""How much a person may use in a day."""
+"""How much a person may use, and how often they may do what costs others something."""
 
-import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
-from domain.ports import Clock, UsageRepository
+from domain.ports import AllowanceRepository, Clock, UsageRepository
+from domain.servers import ManageServers
 from domain.tool_use import TokenUsage
 from domain.turn.state import TurnDraft
-from domain.usage import UsageRecord
+from domain.usage import Deed, ServerSettings, UsageRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an operator allows on Discord; 0 is no limit. `shelf_mb` is text; the last three are per person."""
+
+    books_per_shelf: int = 0
+    shelf_mb: int = 0
+    adds_per_hour: int = 0
+    conversations_per_day: int = 0
+    turns_per_minute: int = 0
+
+
+class Allowances:
+    """Counts what each person does that they may do only so often. A restart, or another node, goes on counting."""
+
+    def __init__(self, counts: AllowanceRepository, limits: Limits, clock: Clock) -> None:
+        self._counts = counts
+        self._clock = clock
+        self._most = {
+            Deed.ADD_BOOK: (limits.adds_per_hour, timedelta(hours=1)),
+            Deed.OPEN_CONVERSATION: (limits.conversations_per_day, timedelta(days=1)),
+            Deed.ASK: (limits.turns_per_minute, timedelta(minutes=1)),
+        }
+
+    async def take(self, person: str, deed: Deed) -> timedelta | None:
+        """Count one more. Where it would be too many, it is not counted; then, how long until it would not be."""
+        most, span = self._most[deed]
+        if not most:
+            return None
+        now = self._clock()
+        again = await self._counts.take(person, deed, most, span, now)
+        return None if again is None else again - now
+
+    def most(self, deed: Deed) -> int:
+        """How often one person may do it; 0 is no limit."""
+        return self._most[deed][0]
 
 
 class Quota:
-    """A limit of tokens per person and day (midnight to midnight UTC); 0 means none."""
+    """What people may ask: the operator's limits, and the tokens a day that a server's managers allow there.
 
-    def __init__(self, usage: UsageRepository, clock: Clock, daily_tokens: int = 0) -> None:
+    A day is from midnight to midnight UTC; `daily_tokens` is per person, 0 for no limit.
+    """
+
+    def __init__(
+        self,
+        usage: UsageRepository,
+        clock: Clock,
+        daily_tokens: int = 0,
+        *,
+        allowances: Allowances | None = None,
+        servers: ManageServers | None = None,
+    ) -> None:
         self._usage = usage
         self._clock = clock
         self._daily_tokens = daily_tokens
+        self._allowances = allowances
+        self._servers = servers
 
-    async def check(self, reader_id: str) -> None:
-        """Let the reader pass.
+    async def check(self, reader_id: str, conversation: Conversation) -> None:
+        """Let the reader pass, and count that they ask; what is asked in the terminal is not counted.
 
         Raises:
-            LLMError: DAILY_LIMIT, the day's tokens are used up.
+            LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
         """
+        await self._check_own(reader_id)
+        if conversation.guild_id is not None:
+            await self._check_server(reader_id, conversation.guild_id)
+        if self._allowances is not None and conversation.thread_id is not None:
+            await self._check_pace(self._allowances, reader_id)
+
+    async def _check_own(self, reader_id: str) -> None:
         if not self._daily_tokens:
             return
-        now = self._clock()
-        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-        used = (await self._usage.total_for_reader(reader_id, midnight)).tokens
+        used = (await self._usage.total_for_reader(reader_id, self._midnight)).tokens
         if used >= self._daily_tokens:
-            hours = 24 - now.hour
             raise LLMError(
                 LLMErrorCode.DAILY_LIMIT,
                 f"You have read a lot with me today: your {self._daily_tokens:,} tokens for the day are used up. "
-                f"There will be new ones in about {hours} {'hour' if hours == 1 else 'hours'}; "
-                "your question is kept until then.",
+                f"There will be new ones in {self._until_midnight}; your question is kept until then.",
             )
+
+    async def _check_server(self, reader_id: str, server_id: str) -> None:
+        """The limits that a server has set itself."""
+        settings = await self._servers.settings(server_id) if self._servers else ServerSettings()
+        if most := settings.tokens_per_person:
+            used = (await self._usage.total_in_guild(reader_id, server_id, self._midnight)).tokens
+            self._assert_left(used, most, f"your {most:,} tokens for the day on this server are used up")
+        if most := settings.tokens_per_server:
+            used = (await self._usage.total_for_guild(server_id, self._midnight)).tokens
+            self._assert_left(used, most, f"the {most:,} tokens that all of this server have for the day are used up")
+
+    def _assert_left(self, used: int, most: int, gone: str) -> None:
+        if used >= most:
+            raise LLMError(
+                LLMErrorCode.SERVER_LIMIT,
+                f"There's been a lot of reading today: {gone}. There will be new ones in {self._until_midnight}; the "
+                "question is kept until then. Somebody with the permission “Manage Server” can change the limit "
+                "with /settings tokens.",
+            )
+
+    async def _check_pace(self, allowances: Allowances, reader_id: str) -> None:
+        if wait := await allowances.take(reader_id, Deed.ASK):
+            seconds = max(1, round(wait.total_seconds()))
+            raise LLMError(
+                LLMErrorCode.TURN_LIMIT,
+                f"You have asked {allowances.most(Deed.ASK)} questions within a minute, as many as one person may. "
+                f"Please ask again in {seconds} {'second' if seconds == 1 else 'seconds'}; your question is kept "
+                "until then.",
+                retry_after=wait.total_seconds(),
+            )
+
+    @property
+    def _midnight(self) -> datetime:
+        return self._clock().replace(hour=0, minute=0, second=0, microsecond=0)
+
+    @property
+    def _until_midnight(self) -> str:
+        hours = 24 - self._clock().hour
+        return f"about {hours} {'hour' if hours == 1 else 'hours'}"
 
 
 Price = Callable[[str, str, TokenUsage], int | None]
@@ -73,37 +164,3 @@ class UsageMeter:
                 cost_microdollars=cost,
             )
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What an operator allows on a server; 0 is no limit. `shelf_mb` is text; the last two are per person."""
-
-    books_per_shelf: int = 0
-    shelf_mb: int = 0
-    adds_per_hour: int = 0
-    conversations_per_day: int = 0
-
-
-class SlidingWindow:
-    """Counts what each person does, and says when they may again. It forgets when the program ends."""
-
-    def __init__(self, most: int, span: timedelta, now: Callable[[], float] = time.monotonic) -> None:
-        """`most` times within `span`; 0 is no limit."""
-        self._most = most
-        self._span_s = span.total_seconds()
-        self._now = now
-        self._times: dict[str, deque[float]] = {}
-
-    def take(self, person: str) -> timedelta | None:
-        """Count one more. Where it would be too many, it is not counted; then, how long until it would not be."""
-        if self._most == 0:
-            return None
-        now = self._now()
-        times = self._times.setdefault(person, deque())
-        while times and times[0] <= now - self._span_s:
-            times.popleft()
-        if len(times) >= self._most:
-            return timedelta(seconds=times[0] + self._span_s - now)
-        times.append(now)
-        return None

@@ -1,13 +1,17 @@
-"""Readers' positions and preferences, in SQL."""
+"""Readers' positions, preferences and use, and what servers have chosen, in SQL."""
 
-from collections.abc import Sequence
-from datetime import datetime
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields
+from datetime import datetime, timedelta
 
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
-from domain.usage import UsageRecord, UsageTotal
-from storage.sql.database import Database, Row, Value
-from storage.sql.rows import entity, time_to_text
+from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
+from storage.sql.database import Database, Row, Transaction, Value
+from storage.sql.rows import entity, time_from_text, time_to_text
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -94,6 +98,11 @@ class SQLUsage:
     async def total_for_guild(self, guild_id: str, since: datetime) -> UsageTotal:
         return await self._total("guild_id = ? AND at >= ?", [guild_id, time_to_text(since)])
 
+    async def total_in_guild(self, reader_id: str, guild_id: str, since: datetime) -> UsageTotal:
+        return await self._total(
+            "reader_id = ? AND guild_id = ? AND at >= ?", [reader_id, guild_id, time_to_text(since)]
+        )
+
     async def total_for_conversation(self, conversation_id: str) -> UsageTotal:
         return await self._total("conversation_id = ?", [conversation_id])
 
@@ -106,3 +115,92 @@ class SQLUsage:
             int(row["cache_write_tokens"]),
         )
         return UsageTotal(row["requests"], usage, int(row["cost_microdollars"]), row["unpriced"])
+
+
+KEPT_FOR = timedelta(days=1)
+"""How long it is known what somebody did: the longest span that a limit has."""
+
+_SALT = "allowances"
+
+
+class SQLAllowances:
+    """AllowanceRepository in SQL. The salt is made once and kept in the database, so that all nodes have the same."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def take(self, person: str, deed: Deed, most: int, span: timedelta, now: datetime) -> datetime | None:
+        async def take(transaction: Transaction) -> datetime | None:
+            await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
+            who = _hashed(person, await _salt(transaction))
+            done = await transaction.run(
+                "SELECT at FROM allowances WHERE person = ? AND deed = ? AND at > ? ORDER BY at DESC LIMIT ?",
+                [who, deed, time_to_text(now - span), most],
+            )
+            if len(done) >= most:
+                return time_from_text(done[-1]["at"]) + span
+            await transaction.run(
+                "INSERT INTO allowances (person, deed, at) VALUES (?, ?, ?)", [who, deed, time_to_text(now)]
+            )
+            return None
+
+        return await self._database.atomically(take)
+
+
+async def _salt(transaction: Transaction) -> str:
+    rows = await transaction.run("SELECT value FROM salts WHERE name = ?", [_SALT])
+    if not rows:
+        await transaction.run(
+            "INSERT INTO salts (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+            [_SALT, secrets.token_hex(32)],
+        )
+        rows = await transaction.run("SELECT value FROM salts WHERE name = ?", [_SALT])
+    return str(rows[0]["value"])
+
+
+def _hashed(person: str, salt: str) -> str:
+    return hashlib.blake2b(person.encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+
+
+_SET_SERVER = """
+INSERT INTO servers (id, settings) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET settings = excluded.settings
+"""
+
+
+class SQLServers:
+    """ServerRepository in SQL: an object of JSON a server, with what was chosen and nothing else."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, server_id: str) -> ServerSettings:
+        row = await self._database.read_one("SELECT settings FROM servers WHERE id = ?", [server_id])
+        return entity(_server_settings, row) or ServerSettings()
+
+    async def update(self, server_id: str, change: Callable[[ServerSettings], ServerSettings]) -> ServerSettings:
+        async def update(transaction: Transaction) -> ServerSettings:
+            rows = await transaction.run("SELECT settings FROM servers WHERE id = ?", [server_id])
+            changed = change(entity(_server_settings, rows[0] if rows else None) or ServerSettings())
+            await transaction.run(_SET_SERVER, [server_id, _chosen(changed)])
+            return changed
+
+        return await self._database.atomically(update)
+
+    async def delete(self, server_id: str) -> None:
+        await self._database.write("DELETE FROM servers WHERE id = ?", [server_id])
+
+    async def languages(self) -> Mapping[str, str]:
+        rows = await self._database.read("SELECT id, settings FROM servers WHERE settings LIKE '%\"language\"%'")
+        chosen = {row["id"]: entity(_server_settings, row) for row in rows}
+        return {server_id: settings.language for server_id, settings in chosen.items() if settings}
+
+
+def _server_settings(row: Row) -> ServerSettings:
+    chosen = json.loads(row["settings"])
+    known = {field.name: chosen[field.name] for field in fields(ServerSettings) if field.name in chosen}
+    return ServerSettings(**known | {"channels": tuple(known.get("channels", ()))})
+
+
+def _chosen(settings: ServerSettings) -> str:
+    default = asdict(ServerSettings())
+    return json.dumps({name: value for name, value in asdict(settings).items() if value != default[name]})

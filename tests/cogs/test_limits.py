@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from simcord.actors import MemberActor
 
-from domain.turn.quota import SlidingWindow
+from domain.turn.quota import Allowances, Limits
+from domain.usage import Deed
 from tests.cogs.stage import Stage, text_of
 
 TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20
@@ -14,7 +15,7 @@ TALE = b"CHAPTER 1\n\n" + b"Marta came to the island on a Tuesday. " * 20
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    return {"max_books_per_shelf": 3, "max_adds_per_hour": 2, "max_conversations_per_day": 2}
+    return {"max_books_per_shelf": 3, "max_adds_per_hour": 2, "max_conversations_per_day": 2, "max_turns_per_minute": 2}
 
 
 async def _added(stage: Stage, name: str, reader: MemberActor | None = None) -> str:
@@ -52,14 +53,29 @@ async def test_another_person_adds_what_one_may_not_any_more(stage: Stage) -> No
     assert "Three" in await _added(stage, "three.txt", stage.ben)
 
 
-def test_a_window_slides_and_zero_is_no_limit() -> None:
-    now = 0.0
-    window = SlidingWindow(2, timedelta(seconds=60), lambda: now)
-    assert [window.take("ann"), window.take("ann")] == [None, None]
-    now = 45.0
-    assert window.take("ann") == timedelta(seconds=15)
-    assert window.take("ben") is None
-    now = 60.0
-    assert window.take("ann") is None
-    without = SlidingWindow(0, timedelta(seconds=60), lambda: now)
-    assert {without.take("ann") for _ in range(100)} == {None}
+async def test_a_restart_counts_on(stage: Stage) -> None:
+    for name in ("one.txt", "two.txt"):
+        await _added(stage, name)
+    await stage.restart()
+    assert "You have added 2 books within an hour" in await _added(stage, "three.txt")
+
+
+async def test_a_window_slides_and_zero_is_no_limit(stage: Stage) -> None:
+    now = stage.app.clock()
+    counts = stage.app.storage.allowances
+    window = Allowances(counts, Limits(turns_per_minute=2), lambda: now)
+    assert [await window.take("ann", Deed.ASK) for _ in range(2)] == [None, None]
+    now += timedelta(seconds=45)
+    assert await window.take("ann", Deed.ASK) == timedelta(seconds=15)
+    assert await window.take("ben", Deed.ASK) is None
+    now += timedelta(seconds=15)
+    assert await window.take("ann", Deed.ASK) is None
+    without = Allowances(counts, Limits(), lambda: now)
+    assert {await without.take("ann", Deed.ASK) for _ in range(100)} == {None}
+
+
+async def test_who_asks_too_fast_is_told_when_to_ask_again(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book())
+    for number in range(3):
+        await stage.ann.send(thread, f"Question {number}?")
+    assert [each.content for each in thread.history() if "questions within a minute" in each.content]
