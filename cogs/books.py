@@ -27,7 +27,7 @@ from cogs.interactions import (
     reply,
 )
 from cogs.permissions import everywhere, manages_shelf, may_remove_book
-from cogs.services import ServingBot, is_guest, server_of, shelf_of
+from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
 from domain.book import Book
 from domain.conversation import Conversation
@@ -242,6 +242,12 @@ class Books(
             self._use_cases.chat.withdraw(talk.id)
             await self._use_cases.chat.settle(talk.id)
         await self._use_cases.shelf.remove(found.id)
+        note_deed(
+            interaction,
+            later("{who} removed the book “{book}” (conversations that went with it: {count})."),
+            book=plain(found.title),
+            count=len(talks),
+        )
         done = say("Removed “{title}” from the shelf.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         await self._close_threads(interaction, found, list(talks))

@@ -14,11 +14,11 @@ from cogs.access import reach_of, resolve_conversation, visible_conversations
 from cogs.cards import INK, clipped, plain
 from cogs.chat import Opening
 from cogs.errors import Refusal
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, page_asked, page_of, page_turner
 from cogs.permissions import may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
-from cogs.services import ServingBot, shelf_of
+from cogs.services import ServingBot, note_deed, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -65,6 +65,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await interaction.response.defer(ephemeral=True)
         found, say = await self._changeable(interaction, conversation), speech_of(interaction)
         renamed = await self._use_cases.conversations.rename(found.id, title)
+        _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
         done = say("It's now called “{title}”.", title=plain(renamed.title))
         assert interaction.guild is not None
         if thread := await thread_of(interaction.guild, renamed):
@@ -123,6 +124,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
+        _note(interaction, later("{who} deleted a conversation that {owner} had opened ({id})."), found)
         done = say("Deleted “{title}”.", title=plain(found.title))
         await interaction.edit_original_response(content=done, view=None)
         if thread and (left := await delete_thread(thread, say)):
@@ -172,6 +174,12 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         """A conversation outlives its thread."""
         if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
             self._use_cases.chat.withdraw(conversation.id)
+
+
+def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:
+    """In the moderators' log, where a conversation's title is not told: it may be somebody's words."""
+    owner = f"<@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else "—"
+    note_deed(interaction, text, owner=owner, id=conversation.id[:8])
 
 
 def _line(conversation: Conversation, book: str, say: Speech) -> str:

@@ -11,7 +11,7 @@ from discord import ButtonStyle, app_commands
 from discord.ext import commands
 
 from cogs.errors import DISCORD_ERRORS
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
 from cogs.services import ServingBot
@@ -68,6 +68,14 @@ class Privacy(commands.Cog):
         say, reader = speech_of(interaction), str(interaction.user.id)
         await self._withdraw_answers(await self._use_cases.people.export(reader))
         erased = await self._use_cases.people.erase(reader)
+        self._bot.audit.note(
+            interaction.guild,
+            later(
+                "Somebody erased what I had stored about them (conversations: {conversations}, messages: {messages})."
+            ),
+            conversations=erased.conversations,
+            messages=erased.messages,
+        )
         await interaction.edit_original_response(content=_erased_line(erased, say), view=None)
         left = await self._remove_from_discord(erased)
         if left:

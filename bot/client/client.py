@@ -33,7 +33,7 @@ from cogs.interactions import KEEP, keep, on_press, on_stale_press
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
-from cogs.services import RecentIds, ServingBot
+from cogs.services import AuditLog, RecentIds, ServingBot
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 
@@ -131,6 +131,7 @@ class Marginalia(ServingBot):
         self.identify_buckets = 1
         """How many sessions Discord lets the shards ask for at once."""
         self.use_cases = app
+        self.audit = AuditLog(app)
         self.handled = []
         self.at_work = {}
         self.carried_out = RecentIds()
@@ -227,6 +228,9 @@ class Marginalia(ServingBot):
         for name in tuple(self.cogs):
             await self.remove_cog(name)
         await self._finish_listening()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FAREWELL_S):
+                await self.audit.close()
         await super().close()
         stop_heartbeats(self)
 

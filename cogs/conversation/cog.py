@@ -57,7 +57,9 @@ class ConversationCog(commands.Cog):
         self._use_cases = use_cases
         self._pumps = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        self._workers = ConversationWorkers(use_cases, ThreadContexts(bot.get_guild, self._pumps), self._titles)
+        self._workers = ConversationWorkers(
+            use_cases, ThreadContexts(bot.get_guild, self._pumps, bot.audit), self._titles
+        )
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._corrections = Corrections(use_cases, self._intake, self._workers)
         self._backfill = Backfill(use_cases, self._intake, self._workers, partial(_thread_in, bot))

@@ -21,13 +21,15 @@ from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.message_group import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
-from cogs.i18n import Speech, speech_in
+from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
+from cogs.rendering.inline import inert
 from cogs.rendering.tool_calls import Press, ShownCall
+from cogs.services import AuditLog
 from cogs.threads import thread_of
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
+from domain.errors import LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
     ApprovalAsked,
@@ -48,6 +50,9 @@ STATUS_BEFORE_CALLS_S = 4.0
 """The same where tool calls are shown: their card is to stand above the answer, so it is waited for a little longer."""
 PREAMBLE = 300
 """Characters that a model may say before it calls a tool, and takes back then."""
+
+ONES_OWN_LIMITS = frozenset({LLMErrorCode.DAILY_LIMIT, LLMErrorCode.TURN_LIMIT})
+"""Failures that are nobody's trouble but the asker's."""
 
 Record = Callable[[Sequence[str], str | None], Awaitable[None]]
 """Notes which messages show a turn: its answer's, and the card of its tool calls."""
@@ -236,8 +241,9 @@ class TurnPresenter:
 class ThreadContext:
     """A thread, and everything that is needed to say something in it."""
 
-    def __init__(self, thread: discord.Thread, pumps: ChannelWriters) -> None:
+    def __init__(self, thread: discord.Thread, pumps: ChannelWriters, audit: AuditLog) -> None:
         self.thread = thread
+        self.audit = audit
         self.channel = DiscordChannel(thread, view_of)
         self.pump: ChannelWriter = pumps.of(self.channel)
         self.say: Speech = speech_in(thread.guild)
@@ -255,9 +261,10 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters) -> None:
+    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters, audit: AuditLog) -> None:
         self._guild_of = guild_of
         self._pumps = pumps
+        self._audit = audit
 
     async def of(self, conversation: Conversation) -> ThreadContext | None:
         """The place of a conversation; None while it has no thread that the bot can reach.
@@ -272,7 +279,7 @@ class ThreadContexts:
         return self.at(thread) if thread else None
 
     def at(self, thread: discord.Thread) -> ThreadContext:
-        return ThreadContext(thread, self._pumps)
+        return ThreadContext(thread, self._pumps, self._audit)
 
 
 logger = logging.getLogger(__name__)
@@ -315,12 +322,18 @@ class Showing:
     async def conclude(self, screen: TurnPresenter, place: ThreadContext) -> bool:
         """See a turn that has ended to its readers. False: it is to be tried again later."""
         delivery = await screen.settled()
+        if isinstance(screen.ending, TurnFailed) and screen.ending.code not in ONES_OWN_LIMITS:
+            reason, *_ = place.say.failure(screen.ending.code, screen.ending.message).splitlines()
+            text = later("An answer failed in {thread}: {reason}")
+            place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason))
         if delivery.state is DeliveryState.REFUSED:
             text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
             delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
         if not delivery.delivered:
             reason = place.obstacle or delivery.reason
             logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
+            text = later("I couldn't show an answer in {thread}.")
+            place.audit.trouble(place.thread.guild, text, thread=place.thread.mention)
             return False
         try:
             await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
