@@ -1,8 +1,6 @@
-"""What cogs are handed, the bot as they know it, and the moderators' log they write to."""
+"""What cogs are handed, and the bot as they know it."""
 
 import asyncio
-import logging
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
@@ -10,12 +8,8 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
-from cogs.errors import DISCORD_ERRORS
-from cogs.i18n import Speech, speech_for, speech_in
-from cogs.permissions import missing
 from domain.book import personal_shelf
 from domain.conversation import Conversation
-from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
 
 
@@ -61,82 +55,32 @@ class RecentIds:
         return True
 
 
-logger = logging.getLogger("marginalia.audit")
-
-FOR_THE_LOG = ("view_channel", "send_messages")
-TROUBLE_AGAIN_AFTER_S = 600.0
-"""How long the same trouble is not told again: where the model is away, every question meets it."""
-
-
-class AuditLog:
-    """The moderators' log: who removed, deleted, erased or changed what, and what went wrong; never anybody's words.
-
-    It is the channel that `/settings log` names; where there is none, or it cannot be written in, the program's log.
-    """
-
-    def __init__(self, use_cases: UseCases) -> None:
-        self._use_cases = use_cases
-        self._posting: set[asyncio.Task[None]] = set()
-        self._told: dict[tuple[object, ...], float] = {}
+class Audit(Protocol):
+    """The moderators' log: who removed, deleted, erased or changed what, and what went wrong; never anybody's words."""
 
     def note(self, guild: discord.Guild | None, text: str, /, **values: object) -> None:
         """Note what was done, without waiting until it is posted.
 
         `text` is marked with `later`; `values` name people by mentions, books by their titles in plain characters, and
-        conversations by their ids or owners, as their titles may be somebody's words.
+        conversations by their ids or owners, as their titles may be somebody's words. Outside of servers nothing is
+        noted.
         """
-        if guild is None:  # nobody moderates a direct message
-            return
-        task = asyncio.create_task(self._note(guild, text, values))
-        self._posting.add(task)
-        task.add_done_callback(self._posting.discard)
+        ...
 
     def trouble(self, guild: discord.Guild | None, text: str, /, **values: object) -> None:
         """Note what went wrong; the same is not noted again for a while."""
-        known = (guild.id if guild else 0, text, *values.values())
-        now = time.monotonic()
-        self._told = {key: at for key, at in self._told.items() if now - at < TROUBLE_AGAIN_AFTER_S}
-        if known not in self._told:
-            self._told[known] = now
-            self.note(guild, text, **values)
-
-    async def obstacle(self, guild: discord.Guild) -> tuple[str, ...] | None:
-        """What keeps the log from its channel: the permissions that are lacking there, none where the channel is gone.
-
-        None: nothing does, or there is no such channel.
-        """
-        chosen = (await self._use_cases.servers.settings(str(guild.id))).log_channel
-        if not chosen:
-            return None
-        channel = guild.get_channel(int(chosen))
-        lacking = tuple(missing(channel.permissions_for(guild.me), FOR_THE_LOG)) if channel else ()
-        return lacking if lacking or channel is None else None
+        ...
 
     async def close(self) -> None:
         """Return once everything is noted."""
-        await asyncio.gather(*self._posting, return_exceptions=True)
-
-    async def _note(self, guild: discord.Guild, text: str, values: dict[str, object]) -> None:
-        try:
-            chosen = (await self._use_cases.servers.settings(str(guild.id))).log_channel
-            channel = guild.get_channel(int(chosen or 0))
-            if isinstance(channel, discord.TextChannel | discord.Thread):
-                now = discord.utils.format_dt(discord.utils.utcnow(), "T")
-                await channel.send(f"-# {now} {speech_in(guild)(text, **values)}", silent=True)
-                return
-        except (MarginaliaError, *DISCORD_ERRORS) as error:
-            logger.info("guild %s: its moderators' log cannot be written to: %s", guild.id, error)
-        logger.warning("guild %s: %s", guild.id, _IN_ENGLISH(text, **values))
-
-
-_IN_ENGLISH: Speech = speech_for(discord.Locale.american_english)
+        ...
 
 
 def note_deed(interaction: discord.Interaction[Any], text: str, /, **values: object) -> None:
     """Note in the moderators' log what a person has done; `{who}` in the text is that person."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
-    bot.audit.note(interaction.guild, text, who=interaction.user.mention, **values)
+    bot.audit.note(server_of(interaction), text, who=interaction.user.mention, **values)
 
 
 class ServingBot(commands.Bot):
@@ -147,7 +91,7 @@ class ServingBot(commands.Bot):
     """
 
     use_cases: UseCases
-    audit: AuditLog
+    audit: Audit
     handled: list[type[DynamicItem[Any]]]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds

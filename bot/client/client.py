@@ -33,7 +33,8 @@ from cogs.interactions import KEEP, keep, on_press, on_stale_press
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
-from cogs.services import AuditLog, RecentIds, ServingBot
+from cogs.services import RecentIds, ServingBot
+from cogs.settings import AuditLog
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 

@@ -26,7 +26,7 @@ from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.inline import inert
 from cogs.rendering.tool_calls import Press, ShownCall
-from cogs.services import AuditLog
+from cogs.services import Audit
 from cogs.threads import thread_of
 from domain.conversation import Conversation
 from domain.errors import LLMErrorCode, MarginaliaError
@@ -241,7 +241,7 @@ class TurnPresenter:
 class ThreadContext:
     """A thread, and everything that is needed to say something in it."""
 
-    def __init__(self, thread: discord.Thread, pumps: ChannelWriters, audit: AuditLog) -> None:
+    def __init__(self, thread: discord.Thread, pumps: ChannelWriters, audit: Audit) -> None:
         self.thread = thread
         self.audit = audit
         self.channel = DiscordChannel(thread, view_of)
@@ -261,7 +261,7 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters, audit: AuditLog) -> None:
+    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters, audit: Audit) -> None:
         self._guild_of = guild_of
         self._pumps = pumps
         self._audit = audit

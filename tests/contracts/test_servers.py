@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
-from storage import Storage
+from storage.opening import Storage
 from tests.storage.values import MIDNIGHT
 
 CHOSEN = ServerSettings(
