@@ -53,7 +53,7 @@ _EVERYBODYS_NAMES = """
     monday tuesday wednesday thursday friday saturday sunday
     january february march april may june july august september october november december
 """
-_TITLES_OF_PEOPLE = """
+_TITLES_WORDS = """
     mr mrs miss ms dr sir madam lady lord king queen prince princess captain colonel general father mother brother
     sister uncle aunt herr frau fräulein monsieur madame mademoiselle señor señora don doña
 """
@@ -63,7 +63,7 @@ _GERMAN_ARTICLES = """
     diesem jeder jede jedes jeden jedem im am zum zur vom beim ins ans aufs alle viele
 """
 _EVERYBODYS = frozenset(_EVERYBODYS_NAMES.split())
-_TITLES = frozenset(_TITLES_OF_PEOPLE.split())
+TITLES_OF_PEOPLE = frozenset(_TITLES_WORDS.split())
 _ARTICLES = frozenset(_GERMAN_ARTICLES.split())
 
 
@@ -108,9 +108,9 @@ class NameRecognizer:
         among_nouns = self._are_nouns_capitalised()
         fewest = FEWEST_AMONG_NOUNS if among_nouns else 1
         names = {word for word, count in self._inside.items() if count >= fewest and len(word) > 1}
-        names -= self._small.keys() | _EVERYBODYS | _TITLES | (self._nouns if among_nouns else set())
+        names -= self._small.keys() | _EVERYBODYS | TITLES_OF_PEOPLE | (self._nouns if among_nouns else set())
         words = {word for word, count in self._inside.items() if count >= max(FEWEST_OF_A_WORD, self._small[word])}
-        partners = names | _TITLES | (set() if among_nouns else words - _EVERYBODYS)
+        partners = names | TITLES_OF_PEOPLE | (set() if among_nouns else words - _EVERYBODYS)
         pairs = {" ".join(pair) for pair in self._pairs if partners.issuperset(pair)}
         return frozenset(names | pairs | self._addressed)
 
@@ -139,7 +139,7 @@ def _capitals(text: str) -> Iterator[_Capital]:
         before = _BEFORE.search(text, max(start - _LEAD, 0), start)
         word, stop = (before[1] or "", before[2]) if before else ("", "")
         follows = _folded(word)
-        inside = before is not None and (not stop or follows in _TITLES)
+        inside = before is not None and (not stop or follows in TITLES_OF_PEOPLE)
         with_partner = inside and bool(word) and start - last_end <= len(stop) + 1
         written = _ENDING.sub("", match[0])
         shouted = len(written) > 1 and written.isupper()
@@ -251,7 +251,7 @@ def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[
 def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
     """The names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), and how often each."""
     words = {_bare(word) for word in name.split()}
-    phrases = (phrase for sentence in sentences for phrase in _name_phrases(sentence.text))
+    phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
     return Counter(" ".join(phrase) for phrase in phrases if words & {_bare(word) for word in phrase})
 
 
@@ -259,11 +259,11 @@ def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
     """Names that a sentence with the name gives in so many words: "called", "known as"."""
     words = {_bare(word) for word in name.split()}
     found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
-    phrases = (phrase for given in found for phrase in _name_phrases(given))
+    phrases = (phrase for given in found for phrase in name_phrases(given))
     return list(dict.fromkeys(" ".join(phrase) for phrase in phrases if not words & {_bare(word) for word in phrase}))
 
 
-def _name_phrases(text: str) -> Iterator[list[str]]:
+def name_phrases(text: str) -> Iterator[list[str]]:
     """Runs of words with a capital, without the little word that opens a sentence and without possessive endings."""
     run: list[str] = []
     end = 0

@@ -1,0 +1,196 @@
+"""Who is who: the names met so far, and what has been told of one of them, in the book's own sentences."""
+
+import asyncio
+import re
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from domain.book import Citation, Sentence
+from domain.library.names import forms_of, introductions, name_phrases, other_names
+from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
+from domain.library.summaries import weights_of
+from domain.library.search.words import fold
+from domain.ports import BookFile, BookView
+from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score
+
+INTRODUCTIONS = 2
+TOLD = 5
+"""Sentences that tell of somebody, besides those that introduce them."""
+
+FORMS = 6
+MOST_NAMES = 2_000
+SLICE = 50_000
+"""Characters in which names are looked for at once, in a thread; others run in between."""
+
+KEPT = 24
+"""Lists of names that are remembered: somebody who types asks for the same one at every letter."""
+
+_SUBJECT = 1.4
+_STARTS_WITH_WORD = re.compile(r"\s*(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, slots=True)
+class Portrait:
+    """What has been read of a name. `forms` are names that share a word with it, each with how often it stands;
+    `others` names that a sentence gives along with it ("called", "known as"). `introduced` are the sentences that say
+    who it is, `told` others that tell most, all in order. `total` counts the mentions."""
+
+    name: str
+    total: int
+    first: Citation
+    last: Citation
+    forms: tuple[tuple[str, int], ...] = ()
+    others: tuple[str, ...] = ()
+    introduced: tuple[Citation, ...] = ()
+    told: tuple[Citation, ...] = ()
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """All sentences, each once, in order."""
+        found = dict.fromkeys((self.first, *self.introduced, *self.told, self.last))
+        return tuple(sorted(found, key=lambda each: each.start))
+
+
+async def portray(view: BookView, name: str) -> Portrait | None:
+    """What has been read of a name; None where it has not been met."""
+    name = await as_written(view, name)
+    mentions = await view.count_mentions(name)
+    if mentions.first is None or mentions.last is None:
+        return None
+    about = await sentences_about(view, name)
+    sentences = about.get(name, [])
+    introduced = await asyncio.to_thread(introductions, name, sentences, INTRODUCTIONS)
+    left_out = {each.start for each in introduced}
+    told = await asyncio.to_thread(_most_told, name, [each for each in sentences if each.start not in left_out])
+    return Portrait(
+        mentions.term,
+        mentions.total,
+        await _whole(view, mentions.first, sentences[:1]),
+        await _whole(view, mentions.last, sentences[-1:]),
+        tuple(forms_among(name, about).most_common(FORMS)),
+        tuple(other_names(name, sentences)[:FORMS]),
+        tuple([await view.cite(each.start, each.end) for each in introduced]),
+        tuple([await view.cite(each.start, each.end) for each in told]),
+    )
+
+
+def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
+    """A portrait in Markdown."""
+    first, last = portrait.first, portrait.last
+    if portrait.total == 1:
+        parts = [say("**{name}** is named once, here:", name=portrait.name), quoted(first, portrait.name)]
+        return "\n".join(parts)
+    counted = say(
+        "**{name}** is named {count} times, first on {first} and last on {last}.",
+        name=portrait.name,
+        count=portrait.total,
+        first=first.reference,
+        last=last.reference,
+    )
+    also = [form for form, _ in portrait.forms if fold(form) != fold(portrait.name)] + list(portrait.others)
+    named = say("Also written: {names}", names=", ".join(dict.fromkeys(also))) if also else ""
+    seen = {first}
+    blocks = [say("First met:") + f"\n{quoted(first, portrait.name)}"]
+    for heading, citations in (
+        (say("How {name} is introduced:", name=portrait.name), portrait.introduced),
+        (say("Told so far:"), portrait.told),
+        (say("Last met:"), (last,)),
+    ):
+        new = [each for each in citations if each not in seen]
+        seen.update(new)
+        blocks += ["\n".join([heading, *(quoted(each, portrait.name) for each in new)])] if new else []
+    return "\n\n".join(["\n".join(filter(None, (counted, named))), *blocks])
+
+
+async def as_written(view: BookView, name: str) -> str:
+    """The name as the book has it: as it is given, with a capital, with its spelling mended, or its last part alone."""
+    plain = " ".join(name.split())
+    capital = " ".join(word[:1].upper() + word[1:] for word in plain.split())
+    missing = await view.missing_words(capital)
+    mended = [missing[word][0] if missing.get(word) else word for word in capital.split()]
+    for each in dict.fromkeys([plain, capital, " ".join(mended), *mended[-1:]]):
+        is_name = each and not each[0].islower() and not each.endswith(".")
+        if is_name and (await view.count_mentions(each)).total:
+            return each
+    return plain
+
+
+async def sentences_about(view: BookView, name: str) -> dict[str, list[Sentence]]:
+    """The sentences with the name, and those with each word of it that has a capital."""
+    parts = [word for word in name.split() if word[0].isupper() and len(word) > 2]
+    terms = dict.fromkeys([name, *parts])
+    found = {term: await view.mentions(term) for term in terms}
+    return {term: sentences for term, sentences in found.items() if sentences}
+
+
+def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[str]:
+    """The forms of a name in the sentences about it, and how often each stands. A title is not what makes a form."""
+    forms: Counter[str] = Counter()
+    for sentences in about.values():
+        forms |= forms_of(name, sentences)
+    own = {fold(word) for word in name.split()} - TITLES_OF_PEOPLE
+    known = names_of([each for sentences in about.values() for each in sentences]) | TITLES_OF_PEOPLE | own
+    return Counter({form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words})
+
+
+async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:
+    """The citation of the sentence that a mention stands in."""
+    return await view.cite(sentence[0].start, sentence[0].end) if sentence else citation
+
+
+def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences that tell most of somebody, one from each of some stretches of equal length, in order."""
+    weights, names = weights_of(sentences), names_of(sentences)
+    begins = re.compile(rf"{_STARTS_WITH_WORD.pattern}(?:\w+\.?\s+)?{re.escape(name)}\b", re.IGNORECASE)
+
+    def weight(each: Sentence) -> float:
+        return score(each, weights, names) * (_SUBJECT if begins.match(each.text) else 1)
+
+    fit = [each for each in sentences if is_fit(each) and not is_spoken(each.text)] or list(filter(is_fit, sentences))
+    stretches = [fit[len(fit) * n // TOLD : len(fit) * (n + 1) // TOLD] for n in range(TOLD)]
+    return [max(stretch, key=weight) for stretch in stretches if stretch]
+
+
+def names_met(text: str) -> list[str]:
+    """The names that a text has, as it writes them, the most frequent first."""
+    recognizer, phrases = NameRecognizer(), Counter[str]()
+    for start in range(0, len(text), SLICE):
+        recognizer.add(text[start : start + SLICE])
+    known = recognizer.names() | TITLES_OF_PEOPLE
+    for start in range(0, len(text), SLICE):
+        phrases.update(" ".join(phrase) for phrase in name_phrases(text[start : start + SLICE]))
+    names = {
+        phrase: count
+        for phrase, count in phrases.items()
+        if (words := [fold(word) for word in phrase.split()])
+        and known.issuperset(words)
+        and not TITLES_OF_PEOPLE.issuperset(words)
+        and not (phrase.isupper() and len(phrase) > 1)
+    }
+    foreign = [name for name in recognizer.names() if name not in names and not name[0].isascii()]
+    return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
+
+
+class MetNames:
+    """The names that readers have met, remembered for those who type one letter after another."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], asyncio.Task[list[str]]] = OrderedDict()
+
+    async def of(self, file: BookFile, view: BookView) -> list[str]:
+        """The names of the story as far as it may be seen, the most frequent first."""
+        key = (view.book.sha256, view.read_to)
+        task = self._kept.get(key)
+        if task is None or (task.done() and (task.cancelled() or task.exception())):
+            task = self._kept[key] = asyncio.create_task(_names_of_story(file, view.read_to))
+        self._kept.move_to_end(key)
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return await asyncio.shield(task)
+
+
+async def _names_of_story(file: BookFile, read_to: int) -> list[str]:
+    text = (await file.text())[:read_to]
+    story = [text[chapter.start : chapter.end] for chapter in await file.chapters()]
+    return await asyncio.to_thread(names_met, "\n\n".join(story) if any(story) else text)

@@ -1,0 +1,240 @@
+"""Questions to talk about, made of what is quoted: each rests on a place in the book and asks about just that."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from domain.book import Citation, Sentence
+from domain.library.names import name_phrases
+from domain.library.names import TITLES_OF_PEOPLE
+from domain.library.summaries import weights_of
+from domain.library.search.words import fold, words_of
+from domain.library.summaries import chapter_parts
+from domain.ports import BookView
+from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score
+
+MOST_QUESTIONS = 5
+FEWEST_WORDS = 9
+"""Words of a sentence that gives something to talk about."""
+
+
+class QuestionKind(StrEnum):
+    """What a question asks about the sentence it rests on."""
+
+    WRITTEN = "written"
+    """A model wrote it."""
+    SAID = "said"
+    ASKED = "asked"
+    CHOICE = "choice"
+    FEELING = "feeling"
+    PUZZLE = "puzzle"
+    CHANGE = "change"
+    PICTURE = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something to talk about, and the places it rests on, in order. `name` is whom it is about, where that is known.
+
+    `text` is empty where `question_text` words it by its kind.
+    """
+
+    kind: QuestionKind
+    citations: tuple[Citation, ...]
+    name: str = ""
+    text: str = ""
+
+    @property
+    def quote(self) -> str:
+        """The first of the sentences it rests on, on one line."""
+        return " ".join(self.citations[0].quote.split())
+
+    @property
+    def page(self) -> str:
+        """Where that stands: "p. 12"."""
+        return self.citations[0].reference
+
+
+def question_text(question: Question, say: Say = in_english) -> str:
+    """The question in words, without what it rests on."""
+    name = question.name
+    match question.kind:
+        case QuestionKind.WRITTEN:
+            return question.text
+        case QuestionKind.SAID if name:
+            return say("Why does {name} say this, and how far do you believe it?", name=name)
+        case QuestionKind.SAID:
+            return say("Why is this said here, and how far do you believe it?")
+        case QuestionKind.ASKED if name:
+            return say("How would you answer {name}, from what you know so far?", name=name)
+        case QuestionKind.ASKED:
+            return say("How would you answer this, from what you know so far?")
+        case QuestionKind.CHOICE if name:
+            return say("Was this right of {name}? What else could have been done?", name=name)
+        case QuestionKind.CHOICE:
+            return say("Was this the right thing to do? What else could have been done?")
+        case QuestionKind.FEELING if name:
+            return say("What do you think {name} really feels here, and why?", name=name)
+        case QuestionKind.FEELING:
+            return say("What lies behind this feeling, do you think?")
+        case QuestionKind.PUZZLE:
+            return say("What do you make of this? What might be behind it?")
+        case QuestionKind.CHANGE:
+            return say("What has changed about {name} between these two places, or in how you see {name}?", name=name)
+        case QuestionKind.PICTURE:
+            return say("Why do you think we are told this, and told it in this way?")
+
+
+def questions_text(questions: Sequence[Question], say: Say = in_english) -> str:
+    """Questions in Markdown: numbered, each with the sentences it rests on and their pages."""
+    return "\n\n".join(
+        "\n".join([f"**{number}. {question_text(each, say)}**", *(quoted(c, each.name) for c in each.citations)])
+        for number, each in enumerate(questions, start=1)
+    )
+
+
+async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Question]:
+    """Questions about what has been read from an offset on, as different from each other as there are, in order."""
+    parts = [part for part in await chapter_parts(view) if part.end > since]
+    titles = {" ".join(part.title.split()).casefold() for part in parts}
+    sentences = [
+        each
+        for part in parts
+        for each in part.after(since)
+        if is_fit(each) and not any(" ".join(each.text.split()).casefold() in title for title in titles)
+    ]
+    drafts = await asyncio.to_thread(_chosen, sentences, min(max(count, 1), MOST_QUESTIONS))
+    return [
+        Question(draft.kind, tuple([await view.cite(each.start, each.end) for each in draft.sentences]), draft.name)
+        for draft in drafts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A question that could be asked, before its places are looked up."""
+
+    kind: QuestionKind
+    sentences: tuple[Sentence, ...]
+    name: str
+    weight: float
+
+
+def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:
+    """The best questions: one from each stretch of equal length, of different kinds as far as there are."""
+    drafts = [*_drafts(sentences)]
+    chosen: list[_Draft] = []
+    for number in range(count):
+        stretch = sentences[len(sentences) * number // count : len(sentences) * (number + 1) // count]
+        starts = {each.start for each in stretch}
+        taken = {each for draft in chosen for each in draft.sentences}
+        kinds = Counter(draft.kind for draft in chosen)
+        names = Counter(draft.name for draft in chosen)
+        fitting = [d for d in drafts if d.sentences[-1].start in starts and taken.isdisjoint(d.sentences)]
+        if fitting:
+            chosen.append(max(fitting, key=lambda d: d.weight / (1 + 2 * kinds[d.kind]) / (1 + names[d.name] / 2)))
+    return sorted(chosen, key=lambda draft: draft.sentences[-1].start)
+
+
+def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
+    weights, names = weights_of(sentences), names_of(sentences)
+    known = names | TITLES_OF_PEOPLE
+    first: dict[str, Sentence] = {}
+    for each in sentences:
+        words = {*map(fold, words_of(each.text))}
+        if len(words) < FEWEST_WORDS:
+            continue
+        spoken = is_spoken(each.text)
+        weight = score(each, weights, names) / (_UNSPOKEN if spoken else 1)  # speech is what people talk about
+        kind = _kind_of(each.text, words, spoken=spoken)
+        name = _speaker(each.text, known) if spoken else _subject(each.text, known)
+        yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
+        if name and not spoken:
+            if name in first and each.start - first[name].start > _APART:
+                yield _Draft(QuestionKind.CHANGE, (first[name], each), name, weight * _WEIGHTS[QuestionKind.CHANGE])
+            first.setdefault(name, each)
+
+
+_UNSPOKEN = 0.4
+_NAMED = 1.3
+_APART = 4_000
+"""Characters between two places in which somebody may have changed."""
+
+_WEIGHTS = {
+    QuestionKind.SAID: 1.2,
+    QuestionKind.ASKED: 1.0,
+    QuestionKind.CHOICE: 1.8,
+    QuestionKind.FEELING: 1.5,
+    QuestionKind.PUZZLE: 1.6,
+    QuestionKind.CHANGE: 1.1,
+    QuestionKind.PICTURE: 0.9,
+}
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CHOICES = _words(
+    "decided resolved determined refused agreed promised chose choose swore vowed dared consented declined obeyed"
+    " beschloss entschied weigerte versprach wählte schwor entschloss"
+    " décida refusa promit choisit jura résolut decidió rehusó prometió eligió juró resolvió"
+)
+_FEELINGS = _words(
+    "afraid ashamed angry anger love loved hate hated grief joy fear feared happy unhappy miserable lonely jealous"
+    " proud pride despair delight delighted hope hoped regret sorrow terror anguish remorse envy contempt"
+    " angst scham zorn wut liebe liebte hass trauer freude furcht glücklich unglücklich einsam stolz hoffnung reue"
+    " peur honte colère amour haine joie espoir triste miedo vergüenza amor odio alegría tristeza esperanza"
+)
+_PUZZLES = _words(
+    "secret mystery mysterious strange strangely wondered vanished disappeared hidden suspected suspicion unknown"
+    " nobody geheimnis seltsam rätsel verschwunden verdacht geheimnisvoll étrange secret mystère disparu soupçon"
+    " extraño secreto misterio desapareció sospecha"
+)
+_SAYS = (
+    "said|says|cried|replied|answered|asked|whispered|muttered|shouted|exclaimed|added|remarked|murmured|observed"
+    "|sagte|rief|fragte|antwortete|flüsterte|erwiderte|dit|répondit|demanda|cria|dijo|respondió|preguntó|exclamó"
+)
+_SPEAKER = r"((?:[^\W\d_]+\.?\s+){0,3}[^\W\d_]+)"
+_SAID_BY = re.compile(rf"\b(?:{_SAYS})\s+{_SPEAKER}")
+_BY_SAID = re.compile(rf"\b{_SPEAKER}\s+(?:{_SAYS})\b")
+
+
+def _kind_of(text: str, words: set[str], *, spoken: bool) -> QuestionKind:
+    if spoken:
+        return QuestionKind.ASKED if "?" in text else QuestionKind.SAID
+    if words & _CHOICES:
+        return QuestionKind.CHOICE
+    if words & _PUZZLES:
+        return QuestionKind.PUZZLE
+    return QuestionKind.FEELING if words & _FEELINGS else QuestionKind.PICTURE
+
+
+def _subject(text: str, known: frozenset[str]) -> str:
+    """The name that a sentence begins with, as it is written there; empty where it begins with something else."""
+    phrase = next(name_phrases(text), None)
+    if phrase is None or not text.lstrip(_OPENING_MARKS).startswith(phrase[0]):
+        return ""
+    return _as_name(phrase, known)
+
+
+def _as_name(phrase: Sequence[str], known: frozenset[str]) -> str:
+    words = [*map(fold, phrase)]
+    is_name = known.issuperset(words) and not TITLES_OF_PEOPLE.issuperset(words)
+    return " ".join(phrase) if is_name else ""
+
+
+_OPENING_MARKS = " \n\t“‘\"'«„("
+
+
+def _speaker(text: str, known: frozenset[str]) -> str:
+    """Who says it, where the sentence has it in so many words: as it is written there."""
+    for pattern in (_SAID_BY, _BY_SAID):
+        for match in pattern.finditer(text):
+            for phrase in name_phrases(match[1]):
+                if name := _as_name(phrase, known):
+                    return name
+    return ""

@@ -1,0 +1,188 @@
+"""What happened so far, in the book's own sentences: the telling ones, chapter by chapter."""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from domain.book import Citation, Sentence, numbered
+from domain.errors import BookError, BookErrorCode
+from domain.library.addressing import find_chapter
+from domain.library.names import NameRecognizer
+from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, weights_of
+from domain.library.search.words import STOP_WORDS, stem_of, words_of
+from domain.library.summaries import ChapterPart, chapter_parts
+from domain.ports import BookView
+
+Say = Callable[..., str]
+"""Says an English text in the language of whoever reads it; keywords fill its {placeholders}."""
+
+
+def in_english(text: str, **values: object) -> str:
+    """The text itself, with its placeholders filled."""
+    return text.format(**values)
+
+
+RECENT_CHAPTERS = 3
+"""The last chapters, of which more is told: they are what somebody goes on from."""
+
+RECENT_SENTENCES = 3
+MOST_SENTENCES = 24
+"""Sentences of a whole recap; of a long book the earlier chapters are told by their best alone."""
+
+_SPEECH = re.compile("[\"“”«»„「」‘]|(?<!\\w)'|(?<=[,.!?…-])['’]")
+_OPENERS = frozenset(
+    "he she it they this that these those his her its their him them and but so or nor yet for then there here"
+    " er sie es dies dieser diese dieses und aber denn doch da so sein ihr"
+    " il elle ils elles ce cela cette et mais ou donc son sa leur el ella ellos y pero".split()
+)
+"""First words that lean on the sentence before, which is not told along."""
+
+_NAMED, _LEANING, _SPOKEN, _BROKEN = 1.3, 0.5, 0.35, 0.2
+_UNFINISHED = ("—", "-", ":", ";", ",")
+_PAGE = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.)?\s*(\S{1,20})\s*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RecapPart:
+    """What is told of a chapter, or of the beginning of a book without chapters, whose title is empty."""
+
+    title: str
+    citations: tuple[Citation, ...]
+
+
+async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
+    """The telling sentences of what has been read from an offset on, chapter by chapter, in order."""
+    parts = [part for part in await chapter_parts(view) if part.end > since and part.sentences]
+    chapters = len({part.chapter for part in parts})
+    recent = {part.chapter for part in parts[-RECENT_CHAPTERS:]}
+    told: dict[int, tuple[str, list[Sentence]]] = {}
+    for part in parts:
+        wanted = RECENT_SENTENCES if part.chapter in recent or chapters <= 2 * RECENT_CHAPTERS else 1
+        chosen = await asyncio.to_thread(telling_sentences, part.after(since), wanted, part.title)
+        told.setdefault(part.chapter, (_title(part), []))[1].extend(chosen)
+    kept = await asyncio.to_thread(_within_limit, [sentences for _, sentences in told.values()])
+    return [
+        RecapPart(title, tuple([await view.cite(each.start, each.end) for each in sentences if each in kept]))
+        for title, sentences in told.values()
+        if not kept.isdisjoint(sentences)
+    ]
+
+
+def recap_text(parts: Sequence[RecapPart]) -> str:
+    """The parts in Markdown: each title, and below it the sentences with their pages."""
+    return "\n\n".join(
+        "\n".join([*([f"**{part.title}**"] if part.title else []), *(quoted(each) for each in part.citations)])
+        for part in parts
+    )
+
+
+LONGEST_QUOTE = 400
+"""Characters of a sentence that are shown; some sentences of old books fill a page."""
+
+
+def quoted(citation: Citation, around: str = "") -> str:
+    """A cited sentence as a line of a block quotation, with its page behind it; of a long one what is around a word."""
+    quote = " ".join(citation.quote.split())
+    if len(quote) > LONGEST_QUOTE:
+        at = max(quote.find(around), 0) if around else 0
+        start = quote.rfind(" ", 0, max(at - LONGEST_QUOTE // 2, 0) + 1) + 1
+        end = quote.rfind(" ", start, start + LONGEST_QUOTE)
+        end = end if end > start else start + LONGEST_QUOTE
+        quote = f"{'… ' if start else ''}{quote[start:end]}{' …' if end < len(quote) else ''}"
+    return f"> {quote} ({citation.reference})"
+
+
+async def offset_of(view: BookView, place: str) -> int:
+    """Where a chapter or a page begins, as somebody names it: "chapter 3", "page 40", "40", a title.
+
+    Raises:
+        BookError: NOT_FOUND, there is no such place in what has been read.
+    """
+    entries = await view.contents()
+    chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
+    if chapter is not None:
+        return (await view.read_chapter(chapter.number)).start
+    label = _PAGE.fullmatch(place)
+    if label is None:
+        message = f"There is no chapter or page {place.strip()[:60]!r} in the part that has been read."
+        raise BookError(BookErrorCode.NOT_FOUND, message)
+    return (await view.read_pages(label[1], label[1]))[0].start
+
+
+def telling_sentences(sentences: Sequence[Sentence], count: int, title: str = "") -> list[Sentence]:
+    """The sentences that say most of what happens, one from each of `count` stretches of equal length, in order.
+
+    Narration goes before speech, and what stands on its own before what leans on the sentence before it.
+    """
+    heading = " ".join(title.split()).casefold()
+    told = [each for each in sentences if not heading or " ".join(each.text.split()).casefold() not in heading]
+    if len(told) <= count:
+        return [each for each in told if is_fit(each)] or told[:count]
+    weights, names = weights_of(told), names_of(told)
+    scores = {each: score(each, weights, names) for each in told if is_fit(each)}
+    chosen = []
+    for number in range(count):
+        stretch = told[len(told) * number // count : len(told) * (number + 1) // count]
+        fit = [each for each in stretch if each in scores]
+        if fit:
+            chosen.append(max(fit, key=lambda each: scores[each]))
+    return chosen or told[:1]
+
+
+def is_fit(sentence: Sentence) -> bool:
+    """Whether a sentence is neither a heading or exclamation nor too long for an excerpt."""
+    return FEWEST_WORDS <= len(words_of(sentence.text)) <= MOST_WORDS
+
+
+def score(sentence: Sentence, weights: Counter[str], names: frozenset[str]) -> float:
+    """How much a sentence tells of the text that the weights are of."""
+    words = words_of(sentence.text)
+    named = {word for word in words if word[0].isupper() and word.casefold() in names}
+    stems = {stem_of(word) for word in words if word not in named and word.casefold() not in STOP_WORDS}
+    told = sum(weights[stem] for stem in stems) / len(words) ** LENGTH_POWER
+    has_name = bool(named)
+    if has_name:
+        told *= _NAMED
+    if words[0].casefold() in _OPENERS:
+        told *= 1 if has_name and words[0].casefold() not in ("and", "but", "und", "aber") else _LEANING
+    if is_spoken(sentence.text):
+        told *= _SPOKEN
+    return told * (_BROKEN if _is_broken(sentence.text) else 1)
+
+
+def is_spoken(text: str) -> bool:
+    """Whether anybody speaks in a sentence."""
+    return _SPEECH.search(text) is not None
+
+
+def _is_broken(text: str) -> bool:
+    """Whether a sentence goes on in the next, or has come out of the middle of something."""
+    plain = text.strip()
+    return plain.endswith(_UNFINISHED) or plain[:1].islower() or plain.count("(") != plain.count(")")
+
+
+def names_of(sentences: Sequence[Sentence]) -> frozenset[str]:
+    recognizer = NameRecognizer()
+    for sentence in sentences:
+        recognizer.add(sentence.text)
+    return recognizer.names()
+
+
+def _title(part: ChapterPart) -> str:
+    return numbered(part.chapter, part.title, is_counted=part.is_counted) if part.chapter else ""
+
+
+def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:
+    """Of too many sentences the latest, and of the chapters before those whose words come up most in all."""
+    if sum(map(len, chapters)) <= MOST_SENTENCES:
+        return {each for sentences in chapters for each in sentences}
+    recent = [each for sentences in chapters[-RECENT_CHAPTERS:] for each in sentences][-MOST_SENTENCES // 2 :]
+    before = [each for sentences in chapters[:-RECENT_CHAPTERS] for each in sentences]
+    room, weights, names = MOST_SENTENCES - len(recent), weights_of(before), names_of(before)
+    chosen = []
+    for number in range(room):  # from stretches of equal length, so that no part of the book is passed over
+        stretch = before[len(before) * number // room : len(before) * (number + 1) // room]
+        chosen += [max(stretch, key=lambda each: score(each, weights, names))] if stretch else []
+    return {*recent, *chosen}
