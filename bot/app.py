@@ -17,6 +17,7 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, Housekeeping
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
+from domain.reading.companion import ReadingCompanion, ReadingWriter
 from domain.servers import ManageServers, Models
 from domain.spoilers.detector import SpoilerChecks
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy, ChatOnly, as_provider
@@ -128,6 +129,7 @@ async def open_app(
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
         bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
+        quota = Quota(storage.usage, _now, settings.daily_tokens_per_user, allowances=allowances, servers=servers)
         preparer = TurnPreparer(
             books=bound_books,
             tools=TurnTools(
@@ -140,7 +142,7 @@ async def open_app(
             system_prompts=SystemPrompts(prompts, storage.conversations),
             context=FullHistoryStrategy(settings.history_messages, window),
             turns=storage.turns,
-            quota=Quota(storage.usage, _now, settings.daily_tokens_per_user, allowances=allowances, servers=servers),
+            quota=quota,
             spoilers=spoilers,
         )
         runner = TurnRunner(
@@ -166,6 +168,15 @@ async def open_app(
             price=cost_in_microdollars,
             clock=_now,
         )
+        writer = ReadingWriter(
+            provider=model,
+            prompts=prompts,
+            summaries=summaries,
+            spoilers=spoilers,
+            meter=meter,
+            quota=quota,
+            seconds=settings.turn_timeout_s,
+        )
         shelf = Bookshelf(
             reader=SandboxedParser(max_file_mb=settings.max_upload_mb),
             files=book_files,
@@ -184,6 +195,7 @@ async def open_app(
             positions=ManagePositions(readers=storage.readers, files=book_files),
             servers=servers,
             allowances=allowances,
+            reading=ReadingCompanion(files=book_files, writer=None if model.name == QUOTES_ONLY else writer),
             people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
             chat=ChatWithBook(
                 books=bound_books,

@@ -8,6 +8,7 @@ from typing import Any
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.ports import Clock, PrivacyRepository, ReaderRepository, UsageRepository
+from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import ManageConversations, Transcripts
@@ -76,6 +77,7 @@ class UseCases:
     transcripts: Transcripts
     shelf: Bookshelf
     positions: ManagePositions
+    reading: ReadingCompanion
     people: ManagePeople
     servers: ManageServers
     allowances: Allowances

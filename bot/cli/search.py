@@ -1,4 +1,4 @@
-"""marginalia search."""
+"""marginalia search, recap, who, discuss and eval: what a book says, outside a conversation."""
 
 import json
 import sys
@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markdown import Markdown
 from rich.progress import Progress
 from rich.table import Table
 
+from bot.app import App
+from bot.cli.console import TERMINAL_READER
 from bot.cli.running import console, errors, fail, opened, run_async
-from domain.book import Passage, page_reference
+from domain.book import Book, Citation, Passage, page_reference
+from domain.errors import LLMError
 from domain.library.evaluation import Report
 from domain.library.progress import end_of_chapter, end_of_page
 from domain.library.search.query import MAX_RESULTS
-from domain.ports import BookView
+from domain.ports import BookFile, BookView
+from domain.reading.companion import Asker, Discussion, Told
+from domain.reading.questions import MOST_QUESTIONS, question_text
 
 
 def search(
@@ -40,12 +46,8 @@ def search(
         async with opened() as app:
             found = await app.shelf.find(book, shelf=None)
             file = await app.shelf.open(found)
-            read_to = found.length
-            if page is not None:
-                read_to = end_of_page(await file.pages(), page)
-            elif chapter is not None:
-                read_to = end_of_chapter(await file.chapters(), chapter)
-            view = file.view(read_to)
+            read_to = await _end_of(file, page, chapter)
+            view = file.view(found.length if read_to is None else read_to)
             for line in [query] if query is not None else _queries(str(queries)):
                 passages = await view.search([line or ""], top_k)
                 if as_json:
@@ -55,6 +57,122 @@ def search(
                     _show(passages, estimated=view.book.pages_estimated)
 
     run_async(work)
+
+
+async def _end_of(file: BookFile, page: str | None, chapter: str | None) -> int | None:
+    """Where a page or a chapter that was named ends; None where none was."""
+    if page is not None:
+        return end_of_page(await file.pages(), page)
+    return None if chapter is None else end_of_chapter(await file.chapters(), chapter)
+
+
+BOOK = Annotated[str, typer.Argument(help="Title, id, path or file name")]
+PAGE = Annotated[str | None, typer.Option(help="The page you're on; without it, where you are in the terminal's chat")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="One JSON object")]
+
+
+def recap(
+    book: BOOK,
+    since: Annotated[str, typer.Option(help="Begin there: “chapter 3”, “page 40” or a title")] = "",
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Tell what has happened so far."""
+
+    async def work() -> None:
+        async with opened() as app:
+            found, read_to = await _read_so_far(app, book, page)
+            told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
+        _tell(told, "Nothing has been read from there on.", as_json=as_json)
+
+    run_async(work)
+
+
+def who(
+    book: BOOK,
+    name: Annotated[str, typer.Argument(help="A name as the book writes it")],
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Tell who somebody is, from what has been read."""
+
+    async def work() -> None:
+        async with opened() as app:
+            found, read_to = await _read_so_far(app, book, page)
+            told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
+        _tell(told, f"“{name}” doesn't come up in what has been read.", as_json=as_json)
+
+    run_async(work)
+
+
+def discuss(
+    book: BOOK,
+    section: Annotated[str, typer.Option(help="Only this chapter or part, as printed")] = "",
+    count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, help="How many questions")] = 3,
+    page: PAGE = None,
+    as_json: AS_JSON = False,
+) -> None:
+    """Find questions to talk about, each with the quotation it rests on."""
+
+    async def work() -> None:
+        async with opened() as app:
+            found, read_to = await _read_so_far(app, book, page)
+            since, end = await app.reading.stretch(found, read_to, section) if section else (0, read_to)
+            discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
+        if as_json:
+            print(json.dumps(_discussion_fields(discussion), ensure_ascii=False))  # noqa: T201
+        else:
+            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to talk about so far.")
+
+    run_async(work)
+
+
+TERMINAL_ASKER = Asker(TERMINAL_READER.id)
+
+
+async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int]:
+    """The book, and how far into it the reader may look: to a page that was named, else to where they are."""
+    found = await app.shelf.find(book, shelf=None)
+    read_to = await _end_of(await app.shelf.open(found), page, None)
+    if read_to is None:
+        read_to = (await app.positions.get(TERMINAL_READER.id, found)).bound(found.length)
+    return found, read_to
+
+
+def _tell(told: Told, nothing: str, *, as_json: bool) -> None:
+    if as_json:
+        citations = [_citation_fields(each) for each in told.citations]
+        note = told.trouble.message if told.trouble else ""
+        print(json.dumps({"text": told.text, "citations": citations, "note": note}, ensure_ascii=False))  # noqa: T201
+    else:
+        _tell_in_words(told.text, told.trouble, nothing)
+
+
+def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
+    if trouble:
+        errors.print(
+            f"{trouble.message} Here is what the book itself says.", style="yellow", markup=False, soft_wrap=True
+        )
+    console.print(Markdown(text) if text else nothing)
+
+
+def _discussion_fields(discussion: Discussion) -> dict[str, object]:
+    questions = [
+        {"question": question_text(each), "citations": [_citation_fields(c) for c in each.citations]}
+        for each in discussion.questions
+    ]
+    return {"questions": questions, "note": discussion.trouble.message if discussion.trouble else ""}
+
+
+def _citation_fields(citation: Citation) -> dict[str, object]:
+    return {
+        "page": _page(citation.page),
+        "last_page": _page(citation.last_page),
+        "chapter": citation.chapter,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+    }
 
 
 def _show(passages: Sequence[Passage], *, estimated: bool) -> None:

@@ -284,6 +284,10 @@ class Composition:
     def citations(self) -> Sequence[Citation]:
         return self._composer.citations
 
+    def learn(self, passages: Iterable[Passage]) -> None:
+        """Passages that the model has been given besides those of the events."""
+        self._composer.learn(passages)
+
     async def presentable(self, event: StrategyEvent) -> StrategyEvent:
         """The event as it may be shown: what a model writes on the way to its answer can tell too much, too."""
         match event:

@@ -291,13 +291,13 @@ class Chronicle:
         self._seconds = seconds
         self._may_write = MOST_PER_TURN
 
-    async def digests(self, chapter: int | None = None) -> list[Digest]:
-        """All of what has been read, or one chapter.
+    async def digests(self, chapter: int | None = None, *, since: int = 0) -> list[Digest]:
+        """All of what has been read from an offset on, or one chapter.
 
         Raises:
             BookError: NOT_FOUND, the chapter has not been reached.
         """
-        pieces = await chapter_parts(self._view, chapter)
+        pieces = [piece for piece in await chapter_parts(self._view, chapter) if piece.end > since]
         found: dict[str, Digest | None] = {}
         for piece in pieces:
             found[piece.key] = await self._summaries.kept(self._view, piece)

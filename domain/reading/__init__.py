@@ -1,1 +1,1 @@
-"""Reading together: what happened so far, who is who, what to talk about; each within a bound, with a model or without."""
+"""Reading together, each within a bound: what happened so far, who is who, what to talk about."""

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from domain.book import Citation, Sentence
-from domain.library.names import forms_of, introductions, name_phrases, other_names
-from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer
-from domain.library.summaries import weights_of
+from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, forms_of, introductions, name_phrases, other_names
 from domain.library.search.words import fold
+from domain.library.summaries import weights_of
 from domain.ports import BookFile, BookView
 from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score
 
@@ -131,7 +130,9 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
         forms |= forms_of(name, sentences)
     own = {fold(word) for word in name.split()} - TITLES_OF_PEOPLE
     known = names_of([each for sentences in about.values() for each in sentences]) | TITLES_OF_PEOPLE | own
-    return Counter({form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words})
+    return Counter(
+        {form: n for form, n in forms.items() if own & (words := {*map(fold, form.split())}) and known >= words}
+    )
 
 
 async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:

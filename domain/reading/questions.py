@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from domain.book import Citation, Sentence
-from domain.library.names import name_phrases
-from domain.library.names import TITLES_OF_PEOPLE
-from domain.library.summaries import weights_of
+from domain.library.names import TITLES_OF_PEOPLE, name_phrases
 from domain.library.search.words import fold, words_of
-from domain.library.summaries import chapter_parts
+from domain.library.summaries import chapter_parts, weights_of
 from domain.ports import BookView
-from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score
+from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score, spoken_among
 
 MOST_QUESTIONS = 5
 FEWEST_WORDS = 9
 """Words of a sentence that gives something to talk about."""
 
 
-class QuestionKind(StrEnum):
+class DiscussionKind(StrEnum):
     """What a question asks about the sentence it rests on."""
 
     WRITTEN = "written"
@@ -36,13 +34,13 @@ class QuestionKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DiscussionQuestion:
     """Something to talk about, and the places it rests on, in order. `name` is whom it is about, where that is known.
 
     `text` is empty where `question_text` words it by its kind.
     """
 
-    kind: QuestionKind
+    kind: DiscussionKind
     citations: tuple[Citation, ...]
     name: str = ""
     text: str = ""
@@ -58,37 +56,46 @@ class Question:
         return self.citations[0].reference
 
 
-def question_text(question: Question, say: Say = in_english) -> str:
+def question_text(question: DiscussionQuestion, say: Say = in_english) -> str:
     """The question in words, without what it rests on."""
-    name = question.name
-    match question.kind:
-        case QuestionKind.WRITTEN:
-            return question.text
-        case QuestionKind.SAID if name:
+    if question.kind is DiscussionKind.WRITTEN:
+        return question.text
+    return _of_somebody(question.kind, question.name, say) if question.name else _of_nobody(question.kind, say)
+
+
+def _of_somebody(kind: DiscussionKind, name: str, say: Say) -> str:
+    match kind:
+        case DiscussionKind.SAID:
             return say("Why does {name} say this, and how far do you believe it?", name=name)
-        case QuestionKind.SAID:
-            return say("Why is this said here, and how far do you believe it?")
-        case QuestionKind.ASKED if name:
+        case DiscussionKind.ASKED:
             return say("How would you answer {name}, from what you know so far?", name=name)
-        case QuestionKind.ASKED:
-            return say("How would you answer this, from what you know so far?")
-        case QuestionKind.CHOICE if name:
+        case DiscussionKind.CHOICE:
             return say("Was this right of {name}? What else could have been done?", name=name)
-        case QuestionKind.CHOICE:
-            return say("Was this the right thing to do? What else could have been done?")
-        case QuestionKind.FEELING if name:
+        case DiscussionKind.FEELING:
             return say("What do you think {name} really feels here, and why?", name=name)
-        case QuestionKind.FEELING:
-            return say("What lies behind this feeling, do you think?")
-        case QuestionKind.PUZZLE:
-            return say("What do you make of this? What might be behind it?")
-        case QuestionKind.CHANGE:
+        case DiscussionKind.CHANGE:
             return say("What has changed about {name} between these two places, or in how you see {name}?", name=name)
-        case QuestionKind.PICTURE:
-            return say("Why do you think we are told this, and told it in this way?")
+        case DiscussionKind.PUZZLE:
+            return say("What do you make of this, and of what {name} has to do with it?", name=name)
+    return say("What does this tell you about {name}?", name=name)
 
 
-def questions_text(questions: Sequence[Question], say: Say = in_english) -> str:
+def _of_nobody(kind: DiscussionKind, say: Say) -> str:
+    match kind:
+        case DiscussionKind.SAID:
+            return say("Why is this said here, and how far do you believe it?")
+        case DiscussionKind.ASKED:
+            return say("How would you answer this, from what you know so far?")
+        case DiscussionKind.CHOICE:
+            return say("Was this the right thing to do? What else could have been done?")
+        case DiscussionKind.FEELING:
+            return say("What lies behind this feeling, do you think?")
+        case DiscussionKind.PUZZLE:
+            return say("What do you make of this? What might be behind it?")
+    return say("Why do you think we are told this, and told it in this way?")
+
+
+def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_english) -> str:
     """Questions in Markdown: numbered, each with the sentences it rests on and their pages."""
     return "\n\n".join(
         "\n".join([f"**{number}. {question_text(each, say)}**", *(quoted(c, each.name) for c in each.citations)])
@@ -96,7 +103,7 @@ def questions_text(questions: Sequence[Question], say: Say = in_english) -> str:
     )
 
 
-async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Question]:
+async def questions(view: BookView, since: int = 0, count: int = 3) -> list[DiscussionQuestion]:
     """Questions about what has been read from an offset on, as different from each other as there are, in order."""
     parts = [part for part in await chapter_parts(view) if part.end > since]
     titles = {" ".join(part.title.split()).casefold() for part in parts}
@@ -108,7 +115,9 @@ async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Ques
     ]
     drafts = await asyncio.to_thread(_chosen, sentences, min(max(count, 1), MOST_QUESTIONS))
     return [
-        Question(draft.kind, tuple([await view.cite(each.start, each.end) for each in draft.sentences]), draft.name)
+        DiscussionQuestion(
+            draft.kind, tuple([await view.cite(each.start, each.end) for each in draft.sentences]), draft.name
+        )
         for draft in drafts
     ]
 
@@ -117,7 +126,7 @@ async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Ques
 class _Draft:
     """A question that could be asked, before its places are looked up."""
 
-    kind: QuestionKind
+    kind: DiscussionKind
     sentences: tuple[Sentence, ...]
     name: str
     weight: float
@@ -141,20 +150,22 @@ def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:
 
 def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
     weights, names = weights_of(sentences), names_of(sentences)
-    known = names | TITLES_OF_PEOPLE
+    known, speeches = names | TITLES_OF_PEOPLE, spoken_among(sentences)
     first: dict[str, Sentence] = {}
     for each in sentences:
         words = {*map(fold, words_of(each.text))}
         if len(words) < FEWEST_WORDS:
             continue
-        spoken = is_spoken(each.text)
-        weight = score(each, weights, names) / (_UNSPOKEN if spoken else 1)  # speech is what people talk about
+        spoken = each.start in speeches
+        weight = score(each, weights, names) / (
+            _UNSPOKEN if is_spoken(each.text) else 1
+        )  # speech is what people talk about
         kind = _kind_of(each.text, words, spoken=spoken)
         name = _speaker(each.text, known) if spoken else _subject(each.text, known)
         yield _Draft(kind, (each,), name, weight * _WEIGHTS[kind] * (_NAMED if name else 1))
         if name and not spoken:
             if name in first and each.start - first[name].start > _APART:
-                yield _Draft(QuestionKind.CHANGE, (first[name], each), name, weight * _WEIGHTS[QuestionKind.CHANGE])
+                yield _Draft(DiscussionKind.CHANGE, (first[name], each), name, weight * _WEIGHTS[DiscussionKind.CHANGE])
             first.setdefault(name, each)
 
 
@@ -164,13 +175,13 @@ _APART = 4_000
 """Characters between two places in which somebody may have changed."""
 
 _WEIGHTS = {
-    QuestionKind.SAID: 1.2,
-    QuestionKind.ASKED: 1.0,
-    QuestionKind.CHOICE: 1.8,
-    QuestionKind.FEELING: 1.5,
-    QuestionKind.PUZZLE: 1.6,
-    QuestionKind.CHANGE: 1.1,
-    QuestionKind.PICTURE: 0.9,
+    DiscussionKind.SAID: 1.2,
+    DiscussionKind.ASKED: 1.0,
+    DiscussionKind.CHOICE: 1.8,
+    DiscussionKind.FEELING: 1.5,
+    DiscussionKind.PUZZLE: 1.6,
+    DiscussionKind.CHANGE: 1.1,
+    DiscussionKind.PICTURE: 0.9,
 }
 
 
@@ -203,14 +214,14 @@ _SAID_BY = re.compile(rf"\b(?:{_SAYS})\s+{_SPEAKER}")
 _BY_SAID = re.compile(rf"\b{_SPEAKER}\s+(?:{_SAYS})\b")
 
 
-def _kind_of(text: str, words: set[str], *, spoken: bool) -> QuestionKind:
+def _kind_of(text: str, words: set[str], *, spoken: bool) -> DiscussionKind:
     if spoken:
-        return QuestionKind.ASKED if "?" in text else QuestionKind.SAID
+        return DiscussionKind.ASKED if "?" in text else DiscussionKind.SAID
     if words & _CHOICES:
-        return QuestionKind.CHOICE
+        return DiscussionKind.CHOICE
     if words & _PUZZLES:
-        return QuestionKind.PUZZLE
-    return QuestionKind.FEELING if words & _FEELINGS else QuestionKind.PICTURE
+        return DiscussionKind.PUZZLE
+    return DiscussionKind.FEELING if words & _FEELINGS else DiscussionKind.PICTURE
 
 
 def _subject(text: str, known: frozenset[str]) -> str:

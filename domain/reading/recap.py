@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from domain.book import Citation, Sentence, numbered
 from domain.errors import BookError, BookErrorCode
-from domain.library.addressing import find_chapter
+from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import NameRecognizer
-from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, weights_of
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
-from domain.library.summaries import ChapterPart, chapter_parts
+from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, ChapterPart, chapter_parts, weights_of
 from domain.ports import BookView
 
 Say = Callable[..., str]
@@ -32,16 +31,26 @@ MOST_SENTENCES = 24
 """Sentences of a whole recap; of a long book the earlier chapters are told by their best alone."""
 
 _SPEECH = re.compile("[\"“”«»„「」‘]|(?<!\\w)'|(?<=[,.!?…-])['’]")
-_OPENERS = frozenset(
-    "he she it they this that these those his her its their him them and but so or nor yet for then there here"
-    " er sie es dies dieser diese dieses und aber denn doch da so sein ihr"
-    " il elle ils elles ce cela cette et mais ou donc son sa leur el ella ellos y pero".split()
-)
+_OPENER_WORDS = """
+    he she it they this that these those his her its their him them and but so or nor yet for then there here
+    er sie es dies dieser diese dieses und aber denn doch da so sein ihr
+    il elle ils elles ce cela cette et mais ou donc son sa leur el ella ellos y pero
+"""
+_OPENERS = frozenset(_OPENER_WORDS.split())
 """First words that lean on the sentence before, which is not told along."""
 
 _NAMED, _LEANING, _SPOKEN, _BROKEN = 1.3, 0.5, 0.35, 0.2
+_WITHIN = _SPOKEN
+"""For a sentence that shows no marks because it stands in the middle of a speech."""
+
+_MARKS = re.compile("[“«„‘”»]|(?<=[,.!?…-])’")
+_PARAGRAPH_GAP = 2
+"""Characters between sentences from which on they are in different paragraphs: an empty line, or an indent."""
+
 _UNFINISHED = ("—", "-", ":", ";", ",")
-_PAGE = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.)?\s*(\S{1,20})\s*", re.IGNORECASE)
+_PAGE = re.compile(
+    r"\s*(?:pages?|pp?\.|seiten?|s\.)?\s*((?:[a-z]{1,2}[-.]?)?\d{1,6}[a-z]?|[ivxlcdm]{1,12})\s*", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +120,21 @@ async def offset_of(view: BookView, place: str) -> int:
     return (await view.read_pages(label[1], label[1]))[0].start
 
 
+async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
+    """Where a chapter or part begins, and where what has been read of it ends.
+
+    Raises:
+        BookError: NOT_FOUND, there is no such chapter in what has been read.
+    """
+    entries = await view.contents()
+    chapter = find_chapter(entries, name)
+    if chapter is None:
+        message = f"There is no chapter {name.strip()[:60]!r} in the part that has been read."
+        raise BookError(BookErrorCode.NOT_FOUND, message)
+    passages = [await view.read_chapter(each.number) for each in with_descendants(entries, chapter)]
+    return passages[0].start, passages[-1].end
+
+
 def telling_sentences(sentences: Sequence[Sentence], count: int, title: str = "") -> list[Sentence]:
     """The sentences that say most of what happens, one from each of `count` stretches of equal length, in order.
 
@@ -120,8 +144,12 @@ def telling_sentences(sentences: Sequence[Sentence], count: int, title: str = ""
     told = [each for each in sentences if not heading or " ".join(each.text.split()).casefold() not in heading]
     if len(told) <= count:
         return [each for each in told if is_fit(each)] or told[:count]
-    weights, names = weights_of(told), names_of(told)
-    scores = {each: score(each, weights, names) for each in told if is_fit(each)}
+    weights, names, spoken = weights_of(told), names_of(told), spoken_among(told)
+    scores = {
+        each: score(each, weights, names) * (_WITHIN if each.start in spoken and not is_spoken(each.text) else 1)
+        for each in told
+        if is_fit(each)
+    }
     chosen = []
     for number in range(count):
         stretch = told[len(told) * number // count : len(told) * (number + 1) // count]
@@ -149,12 +177,25 @@ def score(sentence: Sentence, weights: Counter[str], names: frozenset[str]) -> f
         told *= 1 if has_name and words[0].casefold() not in ("and", "but", "und", "aber") else _LEANING
     if is_spoken(sentence.text):
         told *= _SPOKEN
-    return told * (_BROKEN if _is_broken(sentence.text) else 1)
+    return float(told * (_BROKEN if _is_broken(sentence.text) else 1))
 
 
 def is_spoken(text: str) -> bool:
     """Whether anybody speaks in a sentence."""
     return _SPEECH.search(text) is not None
+
+
+def spoken_among(sentences: Sequence[Sentence]) -> set[int]:
+    """Where sentences begin in which somebody speaks, those included that stand in the middle of a long speech."""
+    spoken, is_open, end = set(), False, 0
+    for each in sentences:
+        is_open = is_open and each.start - end < _PARAGRAPH_GAP
+        if is_open or is_spoken(each.text):
+            spoken.add(each.start)
+        for mark in _MARKS.findall(each.text):
+            is_open = mark in "“«„‘"
+        end = each.end
+    return spoken
 
 
 def _is_broken(text: str) -> bool:

@@ -10,6 +10,9 @@ _PLACEHOLDERS = {
     "retrieved_passages_prompt": {"query", "passages", "message"},
     "title_prompt": {"question", "answer"},
     "summary_prompt": {"words", "sentences"},
+    "recap_prompt": {"words", "language", "story"},
+    "portrait_prompt": {"name", "language", "sentences"},
+    "discussion_prompt": {"count", "language", "sentences"},
 }
 
 
@@ -22,6 +25,9 @@ class Prompts:
     retrieved_passages: Template
     title: Template
     summary: Template
+    recap: Template
+    portrait: Template
+    discussion: Template
 
     @classmethod
     def load(cls, folder: Traversable) -> "Prompts":

@@ -78,11 +78,19 @@ class Quota:
         Raises:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
         """
-        await self._check_own(reader_id)
-        if conversation.guild_id is not None:
-            await self._check_server(reader_id, conversation.guild_id)
+        await self.check_tokens(reader_id, conversation.guild_id)
         if self._allowances is not None and conversation.thread_id is not None:
             await self._check_pace(self._allowances, reader_id)
+
+    async def check_tokens(self, reader_id: str, guild_id: str | None) -> None:
+        """Let the reader pass; nothing is counted.
+
+        Raises:
+            LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up.
+        """
+        await self._check_own(reader_id)
+        if guild_id is not None:
+            await self._check_server(reader_id, guild_id)
 
     async def _check_own(self, reader_id: str) -> None:
         if not self._daily_tokens:
@@ -151,16 +159,23 @@ class UsageMeter:
     async def record(self, event: UsageReported, conversation: Conversation, draft: TurnDraft) -> None:
         """Book the tokens of a request on the reader who wrote last."""
         draft.usage += event.usage
+        asker = draft.asked[-1].author_id
+        draft.log.add_cost(await self.book(event, asker, conversation.server_id, conversation.id))
+
+    async def book(
+        self, event: UsageReported, reader_id: str, guild_id: str | None, conversation_id: str | None = None
+    ) -> int | None:
+        """Book the tokens of a request on a reader; what it cost in millionths of a US dollar, where that is known."""
         cost = self._price(self._provider, event.model, event.usage)
-        draft.log.add_cost(cost)
         await self._usage.record(
             UsageRecord(
                 at=self._clock(),
                 model=event.model,
                 usage=event.usage,
-                reader_id=draft.asked[-1].author_id,
-                guild_id=conversation.server_id,
-                conversation_id=conversation.id,
+                reader_id=reader_id,
+                guild_id=guild_id,
+                conversation_id=conversation_id,
                 cost_microdollars=cost,
             )
         )
+        return cost

@@ -57,6 +57,24 @@ def tale() -> BookText:
     return BookText(text, tuple(pages), tuple(chapters), "txt", title="The Dark Lamp", author="A. Nonymous")
 
 
+def the_book(text: BookText) -> Book:
+    """The text as a book on a shelf."""
+    return Book(
+        "tale",
+        "local",
+        "a" * 64,
+        text.title,
+        text.author,
+        "txt",
+        len(text.pages),
+        len(text.chapters),
+        len(text.text.split()),
+        len(text.text),
+        datetime.now(UTC),
+        pages_estimated=text.pages_estimated,
+    )
+
+
 @dataclass(frozen=True)
 class ReadingRoom:
     storage: Storage
@@ -95,19 +113,7 @@ async def reading_room(
     async with await open_storage(f"sqlite:///{folder / 'room.db'}") as storage:
         book_files = SQLiteBookFiles(folder / "books")
         text = text or tale()
-        book = Book(
-            "tale",
-            "local",
-            "a" * 64,
-            text.title,
-            text.author,
-            "txt",
-            len(text.pages),
-            len(text.chapters),
-            len(text.text.split()),
-            len(text.text),
-            now(),
-        )
+        book = the_book(text)
         await book_files.write(book.sha256, text)
         await storage.books.save(book)
         spoilers = SpoilerChecks(book_files)

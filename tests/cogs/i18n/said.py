@@ -1,10 +1,12 @@
-"""All that the bot says: the texts in the source of the cogs, and those of the commands."""
+"""All that the bot says: the texts in the source, and those of the commands."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-COGS = Path(__file__).parents[3] / "cogs"
+ROOT = Path(__file__).parents[3]
+FOLDERS = (ROOT / "cogs", ROOT / "domain" / "reading")
+"""Where texts are said: by the cogs, and by what is told of a book without a model."""
 
 SPEAKERS = {"say": (0,), "later": (0,), "counted": (1, 2)}
 """Names of calls that say something, and which of their arguments are texts."""
@@ -12,12 +14,16 @@ SPEAKERS = {"say": (0,), "later": (0,), "counted": (1, 2)}
 
 def texts_in_source() -> dict[str, str]:
     """Every text that is said, and where."""
-    return {text: where for path in sorted(COGS.rglob("*.py")) for text, where in _texts_in(path)}
+    return {text: where for path in _sources() for text, where in _texts_in(path)}
+
+
+def _sources() -> list[Path]:
+    return sorted(path for folder in FOLDERS for path in folder.rglob("*.py"))
 
 
 def unreadable_texts() -> list[str]:
     """Calls whose text is put together at run time, so that no catalogue can hold it."""
-    return [where for path in sorted(COGS.rglob("*.py")) for text, where in _calls_in(path) if text is None]
+    return [where for path in _sources() for text, where in _calls_in(path) if text is None]
 
 
 def _texts_in(path: Path) -> Iterator[tuple[str, str]]:
@@ -28,7 +34,7 @@ def _calls_in(path: Path) -> Iterator[tuple[object, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and (name := _speaker(node.func)):
             for place in SPEAKERS[name]:
-                yield _constant(node.args[place]), f"{path.relative_to(COGS.parent)}:{node.lineno}"
+                yield _constant(node.args[place]), f"{path.relative_to(ROOT)}:{node.lineno}"
 
 
 def _speaker(function: ast.expr) -> str | None:

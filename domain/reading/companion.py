@@ -1,0 +1,355 @@
+"""The use cases of reading together: recaps, portraits and questions, by the model that answers or without one.
+
+A model is handed sentences of the book behind their keys, and of what it writes only lines stay that rest on one of
+them and give nothing away. Where it cannot be had or writes nothing that stays, the book's own sentences are told.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from domain.book import Book, Citation, Passage, Sentence
+from domain.chat import PromptKind
+from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
+from domain.citations.resolver import compose
+from domain.errors import LLMError, LLMErrorCode
+from domain.event import UsageReported
+from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
+from domain.ports import BookFiles, BookView, ChatProvider
+from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
+from domain.reading.questions import (
+    MOST_QUESTIONS,
+    DiscussionKind,
+    DiscussionQuestion,
+    questions,
+    questions_text,
+)
+from domain.reading.recap import (
+    Say,
+    in_english,
+    is_fit,
+    offset_of,
+    recap,
+    recap_text,
+    stretch_of,
+    telling_sentences,
+)
+from domain.spoilers.detector import SpoilerChecks
+from domain.spoilers.filter import has_hidden
+from domain.strategies.window import complete_once
+from domain.tool_use import TextChunk
+from domain.turn.prompts import Prompts
+from domain.turn.quota import Quota, UsageMeter
+
+RECAP_WORDS = 250
+SENTENCES_SHOWN = 120
+"""Sentences that a model is handed to write from: some 4,000 words."""
+
+FEWEST_LINES = 2
+"""Lines of a recap below which it is none: a chapter or two of the book's own sentences say more."""
+
+OF_THE_BOOK = "the language of the text"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who wants to know: on whose account the model writes, and in which language ("German"; of the text, if empty)."""
+
+    reader_id: str = ""
+    guild_id: str | None = None
+    language: str = ""
+    say: Say = in_english
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told, in Markdown with page references; `citations` are what it rests on, in order.
+
+    `text` is empty where nothing has been read, or nothing of that name. `trouble` says why no model wrote it, where
+    one should have.
+    """
+
+    text: str
+    citations: tuple[Citation, ...] = ()
+    trouble: LLMError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Discussion:
+    """Questions to talk about, in the order of the book. `trouble` is that of Told."""
+
+    questions: tuple[DiscussionQuestion, ...]
+    trouble: LLMError | None = None
+
+    def text(self, say: Say = in_english) -> str:
+        """The questions in Markdown, each with its quotation and page."""
+        return questions_text(self.questions, say)
+
+
+class ReadingWriter:
+    """Has the model write. `seconds` is the time there is for one piece of writing, summaries included."""
+
+    def __init__(
+        self,
+        *,
+        provider: ChatProvider,
+        prompts: Prompts,
+        summaries: ChapterSummaries,
+        spoilers: SpoilerChecks,
+        meter: UsageMeter,
+        quota: Quota,
+        seconds: float,
+    ) -> None:
+        self._provider = provider
+        self._prompts = prompts
+        self._summaries = summaries
+        self._spoilers = spoilers
+        self._meter = meter
+        self._quota = quota
+        self._seconds = seconds
+
+    async def recap(self, view: BookView, since: int, asker: Asker) -> Told:
+        """What happened so far.
+
+        Raises:
+            LLMError: the model cannot be had, or has written nothing that stays.
+        """
+        async with self._in_time(asker):
+            digests = await self._summaries.of(view, self._ask(asker)).digests(since=since)
+            given = [each for digest in digests for each in _shown(digest, since)]
+            story = "\n\n".join(_chapter(digest, since) for digest in digests)
+            prompt = self._prompts.recap.substitute(words=RECAP_WORDS, language=_language(asker), story=story)
+            return await self._lines(view, given, await self._ask(asker)(prompt), FEWEST_LINES)
+
+    async def portrait(self, view: BookView, portrait: Portrait, asker: Asker) -> Told:
+        """Who somebody is.
+
+        Raises:
+            LLMError: as `recap`.
+        """
+        async with self._in_time(asker):
+            about = (await sentences_about(view, portrait.name)).get(portrait.name, [])
+            chosen = await asyncio.to_thread(_some_of, about, {each.start for each in portrait.citations})
+            prompt = self._prompts.portrait.substitute(
+                name=portrait.name, language=_language(asker), sentences=_keyed(chosen)
+            )
+            return await self._lines(view, chosen, await self._ask(asker)(prompt), 1)
+
+    async def questions(self, view: BookView, since: int, count: int, asker: Asker) -> list[DiscussionQuestion]:
+        """Questions to talk about.
+
+        Raises:
+            LLMError: as `recap`.
+        """
+        async with self._in_time(asker):
+            parts = [part for part in await chapter_parts(view) if part.end > since]
+            fit = [each for part in parts for each in part.after(since) if is_fit(each)]
+            chosen = await asyncio.to_thread(telling_sentences, fit, SENTENCES_SHOWN)
+            prompt = self._prompts.discussion.substitute(
+                count=count, language=_language(asker), sentences=_keyed(chosen)
+            )
+            reply = await self._ask(asker)(prompt)
+            by_key = {key_of(each): each for each in chosen}
+            written = [each for line in reply.split("\n") if (each := await self._question(view, by_key, line))]
+            different = {each.citations[0].start: each for each in reversed(written)}
+            kept = sorted(different.values(), key=lambda each: each.citations[0].start)[:count]
+            if len(kept) < min(count, FEWEST_LINES):
+                raise _unusable()
+            return kept
+
+    async def _question(self, view: BookView, by_key: dict[str, Sentence], line: str) -> DiscussionQuestion | None:
+        """The question of a line, if it names a sentence that was given and gives nothing away."""
+        sentence = next((by_key[key] for key in KEY_IN_GROUP.findall(line) if key in by_key), None)
+        if sentence is None:
+            return None
+        text, _ = await self._composed(view, [sentence], KEY_GROUP.sub("", line))
+        citation = await view.cite(sentence.start, sentence.end)
+        plain = text.removesuffix(f" ({citation.reference})").strip().lstrip("-*0123456789.) ").strip("* ")
+        return DiscussionQuestion(DiscussionKind.WRITTEN, (citation,), text=plain) if plain else None
+
+    async def _lines(self, view: BookView, given: Sequence[Sentence], reply: str, fewest: int) -> Told:
+        """The lines of a reply that rest on sentences that were given, with their pages.
+
+        Raises:
+            LLMError: EMPTY_REPLY, too few do.
+        """
+        texts: list[str] = []
+        cited: dict[Citation, None] = {}
+        for line in reply.split("\n"):
+            text, citations = await self._composed(view, given, line.strip().lstrip("-*• "))
+            if text and citations:
+                texts.append(text)
+                cited.update(dict.fromkeys(citations))
+        if len(texts) < min(fewest, len(given)) or not texts:
+            raise _unusable()
+        return Told("\n\n".join(texts), tuple(sorted(cited, key=lambda each: each.start)))
+
+    async def _composed(self, view: BookView, given: Sequence[Sentence], line: str) -> tuple[str, Sequence[Citation]]:
+        """A line with its keys resolved; empty where it tells what lies beyond the bound."""
+        answer = compose(view.book, view, (), self._spoilers.check(view.book, view.read_to, view.book.title))
+        answer.learn([_passage(each) for each in given])
+        await answer.follow(TextChunk(line))
+        await answer.finish()
+        return ("", ()) if has_hidden(answer.text) else (answer.text.strip(), answer.citations)
+
+    def _ask(self, asker: Asker) -> Callable[[str], Awaitable[str]]:
+        return partial(complete_once, self._provider, partial(self._spent, asker), kind=PromptKind.SUMMARY)
+
+    async def _spent(self, asker: Asker, event: UsageReported) -> None:
+        await self._meter.book(event, asker.reader_id, asker.guild_id)
+
+    def _in_time(self, asker: Asker) -> "_Limits":
+        return _Limits(self._quota, asker, self._seconds)
+
+
+class _Limits:
+    """A block of work for the model, within somebody's tokens of the day and the time there is.
+
+    Raises:
+        LLMError: DAILY_LIMIT, SERVER_LIMIT, TIMEOUT.
+    """
+
+    def __init__(self, quota: Quota, asker: Asker, seconds: float) -> None:
+        self._quota = quota
+        self._asker = asker
+        self._timeout = asyncio.timeout(seconds)
+
+    async def __aenter__(self) -> None:
+        try:
+            await self._quota.check_tokens(self._asker.reader_id, self._asker.guild_id)
+        except LLMError as error:  # whose sentence speaks of a question that is kept
+            raise LLMError(error.code, "The day's tokens are used up.") from error
+        await self._timeout.__aenter__()
+
+    async def __aexit__(self, *error: object) -> None:
+        try:
+            await self._timeout.__aexit__(*error)  # type: ignore[arg-type]
+        except TimeoutError as late:
+            raise LLMError(LLMErrorCode.TIMEOUT, "The model took too long.") from late
+
+
+class ReadingCompanion:
+    """Tells people about what they have read: always up to an offset, `read_to`, and nothing beyond.
+
+    `writer` is None where no model writes.
+    """
+
+    def __init__(self, *, files: BookFiles, writer: ReadingWriter | None) -> None:
+        self._files = files
+        self._writer = writer
+        self._names = MetNames()
+
+    async def recap(self, book: Book, read_to: int, since: str | int = 0, asker: Asker = Asker()) -> Told:
+        """What happened from a place on: an offset, or a chapter or page as somebody names it.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such place in what has been read; INVALID_STATE, the file is gone.
+        """
+        view = await self._view(book, read_to)
+        start = await offset_of(view, since) if isinstance(since, str) else since
+        trouble = None
+        if self._writer and await chapter_parts(view):
+            try:
+                return await self._writer.recap(view, start, asker)
+            except LLMError as error:
+                trouble = _noted(error)
+        parts = await recap(view, start)
+        return Told(recap_text(parts), tuple(each for part in parts for each in part.citations), trouble)
+
+    async def who(self, book: Book, read_to: int, name: str, asker: Asker = Asker()) -> Told:
+        """Who somebody is; without a text where that name has not been met.
+
+        Raises:
+            BookError: INVALID_STATE, the file is gone.
+        """
+        view = await self._view(book, read_to)
+        portrait = await portray(view, name)
+        if portrait is None:
+            return Told("")
+        trouble = None
+        if self._writer:
+            try:
+                return await self._writer.portrait(view, portrait, asker)
+            except LLMError as error:
+                trouble = _noted(error)
+        return Told(portrait_text(portrait, asker.say), portrait.citations, trouble)
+
+    async def discuss(
+        self, book: Book, read_to: int, since: str | int = 0, count: int = 3, asker: Asker = Asker()
+    ) -> Discussion:
+        """Questions about what stands between a place (an offset, or as somebody names it) and `read_to`.
+
+        There are fewer than `count` (1 to 5) where little has been read.
+
+        Raises:
+            BookError: as `recap`.
+        """
+        view, count = await self._view(book, read_to), min(max(count, 1), MOST_QUESTIONS)
+        start = await offset_of(view, since) if isinstance(since, str) else since
+        trouble = None
+        if self._writer and await chapter_parts(view):
+            try:
+                return Discussion(tuple(await self._writer.questions(view, start, count, asker)))
+            except LLMError as error:
+                trouble = _noted(error)
+        return Discussion(tuple(await questions(view, start, count)), trouble)
+
+    async def stretch(self, book: Book, read_to: int, chapter: str) -> tuple[int, int]:
+        """Where a chapter or part begins, and where what has been read of it ends, as offsets.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such chapter in what has been read; INVALID_STATE, the file is gone.
+        """
+        return await stretch_of(await self._view(book, read_to), chapter)
+
+    async def names(self, book: Book, read_to: int) -> list[str]:
+        """The names met up to there, the most frequent first.
+
+        Raises:
+            BookError: INVALID_STATE, the file is gone.
+        """
+        file = await self._files.open(book)
+        return await self._names.of(file, file.view(read_to))
+
+    async def _view(self, book: Book, read_to: int) -> BookView:
+        return (await self._files.open(book)).view(read_to)
+
+
+def _noted(error: LLMError) -> LLMError:
+    logger.warning("the book's own sentences are told, as no model writes: %s", error.message)
+    return error
+
+
+def _unusable() -> LLMError:
+    return LLMError(LLMErrorCode.EMPTY_REPLY, "The model wrote nothing that rests on the book.")
+
+
+def _language(asker: Asker) -> str:
+    return asker.language or OF_THE_BOOK
+
+
+def _shown(digest: Digest, since: int) -> list[Sentence]:
+    return [each for each in (*digest.telling, *digest.uncovered) if each.start >= since]
+
+
+def _chapter(digest: Digest, since: int) -> str:
+    title = digest.piece.title or "Beginning"
+    return "\n".join(filter(None, (f"## {title}", digest.summary, _keyed(_shown(digest, since)))))
+
+
+def _keyed(sentences: Sequence[Sentence]) -> str:
+    return "\n".join(f"[{key_of(each)}] {' '.join(each.text.split())}" for each in sentences)
+
+
+def _passage(sentence: Sentence) -> Passage:
+    return Passage(0, sentence.start, sentence.end, "", "", "", (sentence,))
+
+
+def _some_of(sentences: Sequence[Sentence], always: set[int]) -> list[Sentence]:
+    """At most SENTENCES_SHOWN, evenly from the whole, and those that begin at these places."""
+    step = max(-(-len(sentences) // SENTENCES_SHOWN), 1)
+    return [each for at, each in enumerate(sentences) if at % step == 0 or each.start in always]

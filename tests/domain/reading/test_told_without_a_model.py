@@ -1,0 +1,169 @@
+"""Recaps, portraits and questions in the book's own sentences."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.app import SAMPLE
+from bot.parsers.formats import read_book
+from domain.book import Book, BookText
+from domain.errors import BookError
+from domain.library.search.words import fold
+from domain.reading.companion import Asker, ReadingCompanion
+from domain.reading.portrait import names_met
+from domain.reading.questions import DiscussionKind
+from storage.book_files.files import SQLiteBookFiles
+from tests.journeys.reading_room import tale, the_book
+
+NOVEL_BOOK = read_book(SAMPLE.read_bytes(), SAMPLE.name)
+NOVEL = NOVEL_BOOK.text
+HALF = len(NOVEL) // 2
+
+
+@pytest.fixture
+def text() -> BookText:
+    return NOVEL_BOOK
+
+
+@pytest.fixture
+async def files(tmp_path: Path, text: BookText) -> AsyncIterator[SQLiteBookFiles]:
+    files = SQLiteBookFiles(tmp_path)
+    await files.write(the_book(text).sha256, text)
+    yield files
+    await files.close()
+
+
+@pytest.fixture
+def book(text: BookText) -> Book:
+    return the_book(text)
+
+
+@pytest.fixture
+def companion(files: SQLiteBookFiles) -> ReadingCompanion:
+    return ReadingCompanion(files=files, writer=None)
+
+
+def quotes(text: str) -> list[str]:
+    """The quotations of a text, each with its page behind it."""
+    return [line.removeprefix("> ") for line in text.split("\n") if line.startswith(">")]
+
+
+def stands_in(quote: str, read: str) -> bool:
+    words = re.sub(r" \((?:about )?pp?\. [\d-]+\)$", "", quote).strip("… ")
+    return fold(words) in fold(" ".join(read.split()))
+
+
+async def test_a_recap_tells_what_was_read_with_pages_and_nothing_beyond(
+    companion: ReadingCompanion, book: Book
+) -> None:
+    told = await companion.recap(book, HALF)
+    lines = quotes(told.text)
+    assert 6 <= len(lines) <= 24
+    assert all(re.search(r"\(about pp?\. [\d-]+\)$", line) for line in lines)
+    assert all(stands_in(line, NOVEL[:HALF]) for line in lines)
+    assert [each.start for each in told.citations] == sorted(each.start for each in told.citations)
+    assert max(each.end for each in told.citations) <= HALF
+    assert told.citations[-1].start > HALF * 0.7, "it ends near where the reader is"
+
+
+async def test_a_recap_begins_where_it_is_asked_to(companion: ReadingCompanion, book: Book, text: BookText) -> None:
+    fifth = text.chapters[4]
+    for place in ("chapter 5", "#5", fifth.title):
+        told = await companion.recap(book, HALF, place)
+        assert told.citations[0].start >= fifth.start
+    page = next(page for page in text.pages if page.start > fifth.start)
+    assert (await companion.recap(book, HALF, f"page {page.label}")).citations[0].start >= page.start
+    assert await companion.recap(book, HALF, page.label) == await companion.recap(book, HALF, page.start)
+
+
+@pytest.mark.parametrize("place", ["chapter 99", "page 9999", "the wedding", "  ", "p."])
+async def test_a_place_that_was_not_reached_is_one_that_does_not_exist(
+    companion: ReadingCompanion, book: Book, place: str
+) -> None:
+    with pytest.raises(BookError, match="read"):
+        await companion.recap(book, HALF, place)
+    with pytest.raises(BookError):
+        await companion.discuss(book, HALF, place)
+
+
+async def test_nothing_is_told_to_whoever_has_not_begun(companion: ReadingCompanion, book: Book) -> None:
+    assert (await companion.recap(book, 0)).text == ""
+    assert (await companion.discuss(book, 0)).questions == ()
+    assert (await companion.who(book, 0, "Bole")).text == ""
+    assert await companion.names(book, 0) == []
+
+
+async def test_a_portrait_says_where_somebody_comes_in_and_what_is_told(
+    companion: ReadingCompanion, book: Book
+) -> None:
+    told = await companion.who(book, HALF, "mrs ferrier")
+    assert re.match(
+        r"\*\*Mrs Ferrier\*\* is named \d+ times, first on about p\. \d+ and last on about p\. \d+\.", told.text
+    )
+    assert "First met:\n> " in told.text
+    assert all(stands_in(line, NOVEL[:HALF]) for line in quotes(told.text))
+    first = NOVEL.index("Mrs. Ferrier")
+    assert told.citations[0].start <= first < told.citations[0].end
+
+
+async def test_a_name_is_found_in_spite_of_a_slip(companion: ReadingCompanion, book: Book) -> None:
+    assert "**Bole** is named" in (await companion.who(book, HALF, "boel")).text
+    assert (await companion.who(book, HALF, "Anna Karenina")).text == ""
+
+
+async def test_names_are_those_met_so_far(companion: ReadingCompanion, book: Book) -> None:
+    few, more = await companion.names(book, len(NOVEL) // 12), await companion.names(book, HALF)
+    assert {"Mrs Nunn", "Bole"} <= {*more}
+    assert len(few) < len(more)
+    assert not [name for name in few if fold(name.split()[-1]) not in fold(NOVEL[: len(NOVEL) // 12])]
+
+
+def test_words_of_every_day_and_headings_are_no_names() -> None:
+    text = "CHAPTER ONE\n\nThen he saw Anna. They said that Anna Berg and Lord Carr had come. Lord, what a Monday!"
+    assert names_met(text) == ["Anna", "Anna Berg", "Lord Carr"]
+
+
+@pytest.mark.parametrize("count", [1, 3, 5])
+async def test_questions_rest_on_different_places_in_order(companion: ReadingCompanion, book: Book, count: int) -> None:
+    found = (await companion.discuss(book, HALF, HALF // 4, count)).questions
+    assert len(found) == count
+    places = [each.citations[-1].start for each in found]
+    assert places == sorted(set(places))
+    assert all(place >= HALF // 4 for place in places)
+    assert all(each.citations[-1].end <= HALF for each in found)
+    assert all(each.page.startswith("about p") and each.quote in " ".join(NOVEL.split()) for each in found)
+
+
+async def test_questions_are_worded_and_quote_what_they_are_about(companion: ReadingCompanion, book: Book) -> None:
+    discussion = await companion.discuss(book, HALF, count=5)
+    text = discussion.text()
+    assert len(re.findall(r"^\*\*\d\. [A-Z].*\?\*\*$", text, re.MULTILINE)) == 5
+    assert all(each.kind is not DiscussionKind.WRITTEN for each in discussion.questions)
+    assert len(quotes(text)) >= 5
+
+
+async def test_they_are_said_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
+    told = await companion.who(book, HALF, "Bole", Asker(say=lambda text, **_: text.upper()))
+    assert "FIRST MET:" in told.text
+
+
+class TestTale:
+    """Three chapters of two sentences."""
+
+    @pytest.fixture
+    def text(self) -> BookText:
+        return tale()
+
+    async def test_of_a_short_text_all_is_told(self, companion: ReadingCompanion, book: Book) -> None:
+        told = await companion.recap(book, book.length)
+        assert "Marta Quill came to the island on a Tuesday in March. (p. 1)" in told.text
+        assert "drowned in 1887" in told.text
+
+    async def test_what_is_read_by_half_is_told_by_half(self, companion: ReadingCompanion, book: Book) -> None:
+        end = tale().text.index("The lamp had been")
+        told = await companion.recap(book, end)
+        assert "Marta" in told.text
+        assert "lamp had" not in told.text
+        assert "Keeper" not in told.text
