@@ -21,8 +21,8 @@ from domain.reading.companion import Asker, Discussion, ReadingCompanion, Readin
 from domain.spoilers.detector import SpoilerChecks
 from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
-from storage import open_storage
 from storage.book_files.files import SQLiteBookFiles
+from storage.opening import open_storage
 from tests.doubles.scripted_chat import Reply, ScriptedChat
 from tests.journeys.book_pairs import READ_WORDS, UNREAD_WORDS, Pair, pairs
 from tests.journeys.reading_room import tale, the_book
