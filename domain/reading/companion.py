@@ -222,7 +222,7 @@ class _Limits:
         try:
             await self._quota.check_tokens(self._asker.reader_id, self._asker.guild_id)
         except LLMError as error:  # whose sentence speaks of a question that is kept
-            raise LLMError(error.code, "The day's tokens are used up.") from error
+            raise LLMError(LLMErrorCode(error.code), "The day's tokens are used up.") from error
         await self._timeout.__aenter__()
 
     async def __aexit__(self, *error: object) -> None:

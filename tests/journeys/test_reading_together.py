@@ -65,7 +65,7 @@ class Room:
                 ),
                 spoilers=spoilers,
                 meter=UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=clock, provider="scripted"),
-                quota=Quota(storage.usage, clock, 0),
+                quota=Quota(storage.usage, clock),
                 seconds=self.seconds,
             )
             companion = ReadingCompanion(files=files, writer=writer or None)
