@@ -8,6 +8,8 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
+from bot.downloads import BookHosts, GuardedDownloads
+from bot.gutendex import GutendexCatalogue
 from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.settings import Provider, Settings
@@ -183,11 +185,14 @@ async def open_app(
             books=storage.books,
             clock=_now,
         )
+        downloads = GuardedDownloads(BookHosts.parse(settings.book_hosts), max_file_mb=settings.max_upload_mb)
         yield App(
             settings=settings,
             storage=storage,
             provider=model,
             shelf=shelf,
+            catalogue=GutendexCatalogue(settings.gutendex_url, downloads) if settings.gutendex_url else None,
+            downloads=downloads,
             conversations=manage,
             transcripts=Transcripts(
                 conversations=storage.conversations, messages=storage.messages, turns=storage.turns

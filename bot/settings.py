@@ -2,12 +2,19 @@
 
 import os
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 from pydantic import Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from bot.private import read_secret
 from domain.errors import SettingsError
@@ -70,6 +77,13 @@ class Settings(BaseSettings):
     books_url: str = ""
     books_cache_mb: int = Field(default=2_000, ge=1)
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
+    gutendex_url: str = "https://gutendex.com"
+    book_hosts: Annotated[tuple[str, ...], NoDecode] = (
+        "gutenberg.org",
+        "standardebooks.org",
+        "archive.org",
+        "wikisource.org",
+    )
     max_books_per_shelf: int = Field(default=300, ge=0)
     max_shelf_mb: int = Field(default=1_000, ge=0)
     max_adds_per_hour: int = Field(default=20, ge=0)
@@ -99,12 +113,14 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
-    @field_validator("discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", mode="before")
+    @field_validator("discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", "book_hosts", mode="before")
     @classmethod
     def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value
 
-    @field_validator("anthropic_base_url", "openai_base_url", "open_meteo_url", "open_meteo_geocoding_url")
+    @field_validator(
+        "anthropic_base_url", "openai_base_url", "open_meteo_url", "open_meteo_geocoding_url", "gutendex_url"
+    )
     @classmethod
     def _web_address(cls, value: str) -> str:
         address = value.strip().rstrip("/")
@@ -116,6 +132,18 @@ class Settings(BaseSettings):
     @classmethod
     def _upper(cls, value: object) -> object:
         return value.upper() if isinstance(value, str) else value
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """A blank value means the default; where it means "off", a source that keeps blank values says so."""
+        return init_settings, env_settings, _BlankInEnvironment(cls), dotenv_settings, _BlankInFile(cls)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -139,6 +167,29 @@ class Settings(BaseSettings):
     def storage_url(self) -> str:
         """Where the database is: DATABASE_URL, else marginalia.db in DATA_DIR."""
         return self.database_url or f"sqlite:///{self.data_dir / DATABASE}"
+
+
+_OFF_WHEN_BLANK = ("gutendex_url",)
+
+
+class _BlankInEnvironment(EnvSettingsSource):
+    """The settings that a blank variable turns off."""
+
+    def __init__(self, settings: type[BaseSettings]) -> None:
+        super().__init__(settings, env_ignore_empty=False)
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: "" for name in _OFF_WHEN_BLANK if self.env_vars.get(name) == ""}
+
+
+class _BlankInFile(DotEnvSettingsSource):
+    """The same for `.env`."""
+
+    def __init__(self, settings: type[BaseSettings]) -> None:
+        super().__init__(settings, env_ignore_empty=False)
+
+    def __call__(self) -> dict[str, Any]:
+        return {name: "" for name in _OFF_WHEN_BLANK if self.env_vars.get(name) == ""}
 
 
 def load_settings(**overrides: object) -> Settings:

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import discord
@@ -14,23 +16,27 @@ from discord.ext import commands
 from cogs import access
 from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
 from cogs.errors import DISCORD_ERRORS, Refusal
-from cogs.i18n import Speech, later, speech_in, speech_of
+from cogs.i18n import Speech, language_name, later, speech_for, speech_in, speech_of
 from cogs.interactions import (
+    action_menu,
     assert_fresh,
     change,
     confirmation,
     defer_if_slow,
+    on_choice,
     on_press,
     page_asked,
     page_of,
     page_turner,
     reply,
+    row,
 )
 from cogs.permissions import everywhere, manages_shelf, may_remove_book
 from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
-from domain.book import Book
+from domain.book import Book, DownloadedFile, OfferedBook
 from domain.conversation import Conversation
+from domain.ports import Progress
 from domain.usage import Deed
 from domain.use_cases import UseCases
 
@@ -41,7 +47,16 @@ _MEGA = 1_000_000
 BAR = 12
 """Characters of the progress bar."""
 
-STAGES = {"reading": later("Reading"), "indexing": later("Indexing")}
+STAGES = {"downloading": later("Downloading"), "reading": later("Reading"), "indexing": later("Indexing")}
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingFile:
+    """A file that is to become a book. `room` keeps how many of its kind are held in memory at once."""
+
+    name: str
+    fetch: Callable[[Progress], Awaitable[DownloadedFile]]
+    room: asyncio.Semaphore
 
 
 class ProgressReport:
@@ -84,38 +99,29 @@ def progress_line(name: str, stage: str, share: float, say: Speech) -> str:
 async def add_book(
     interaction: discord.Interaction[Any],
     use_cases: UseCases,
-    file: discord.Attachment,
+    incoming: IncomingFile,
     title: str,
     author: str,
-    room: asyncio.Semaphore,
 ) -> None:
-    """Read, index and shelve an attachment, once there is room for its bytes; the reply ends as a card.
+    """Fetch, read, index and shelve a file, once there is room for its bytes; the reply ends as a card.
 
     Raises:
-        Refusal: the file is too large, the shelf is full, the person has added enough for now, or Discord does not hand
-            the file out.
-        BookError, StorageError: with a sentence.
+        Refusal: the shelf is full, the person has added enough for now, or Discord does not hand the file out.
+        DownloadError, BookError, StorageError: with a sentence.
     """
     say = speech_of(interaction)
-    if file.size > use_cases.facts.max_upload_mb * MEBIBYTE:
-        raise Refusal(
-            say(
-                "This file is {size:.0f} MB and the limit is {limit} MB. Is there a smaller edition?",
-                size=file.size / MEBIBYTE,
-                limit=use_cases.facts.max_upload_mb,
-            )
-        )
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
     if not interaction.response.is_done():
         await interaction.response.defer(ephemeral=is_guest(interaction), thinking=True)
     started = time.perf_counter()
-    report = ProgressReport(interaction, file.filename)
+    report = ProgressReport(interaction, incoming.name)
     try:
-        async with report.shown(), room:
-            await use_cases.shelf.expect(file.filename)
+        async with report.shown(), incoming.room:
+            await use_cases.shelf.expect(incoming.name)
+            file = await incoming.fetch(report.update)
             added = await use_cases.shelf.add(
-                await _download(file, say),
-                file.filename,
+                file.data,
+                file.name,
                 shelf=shelf_of(interaction),
                 title=title,
                 author=author,
@@ -165,16 +171,42 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
         )
 
 
-async def _download(file: discord.Attachment, say: Speech) -> bytes:
+async def _download(file: discord.Attachment, say: Speech, progress: Progress) -> DownloadedFile:
     try:
-        return await file.read()
+        return DownloadedFile(await file.read(), file.filename)
     except (discord.HTTPException, OSError) as error:
         raise Refusal(say("I couldn't download the file from Discord. Please attach it again.")) from error
+
+
+def _offers(offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:
+    """A menu of books to download; the address of each is the value that is chosen."""
+    say = speech_for(locale)
+    options = [
+        discord.SelectOption(label=clipped(book.title, 100), description=_about(book, locale), value=book.url)
+        for book in {each.url: each for each in offered}.values()
+    ]
+    return row(action_menu(OFFER, "", options=options, placeholder=say("Choose the book to add")))
+
+
+def _about(book: OfferedBook, locale: discord.Locale) -> str:
+    """Author, language and length, as far as they are known."""
+    say = speech_for(locale)
+    length = say("about {number:,} words", number=book.words) if book.words is not None else ""
+    if book.size is not None:
+        length = say("{size:.1f} MB", size=book.size / _MEGA)
+    languages = ", ".join(language_name(code, locale) for code in book.languages)
+    return clipped(" · ".join(filter(None, (clipped(book.author, 50), languages, length))), 100)
 
 
 TITLE_LENGTH = 200
 UPLOADS_AT_ONCE = 2
 """Files held in memory, with the text that comes of them: as many as are read at once. Who comes later waits."""
+DOWNLOADS_AT_ONCE = 2
+"""The same for files from elsewhere, apart from the others because a host may be as slow as it likes."""
+LONGEST_ADDRESS = 2_000
+LONGEST_VALUE = 100
+"""Characters of what a menu tells when something of it is chosen."""
+OFFER = "book-offer"
 
 
 @everywhere
@@ -185,7 +217,12 @@ class Books(
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._room = asyncio.Semaphore(UPLOADS_AT_ONCE)
-        bot.handle(on_press("books-page", self._turn_page), on_press("book-remove", self._remove))
+        self._downloads = asyncio.Semaphore(DOWNLOADS_AT_ONCE)
+        bot.handle(
+            on_press("books-page", self._turn_page),
+            on_press("book-remove", self._remove),
+            on_choice(OFFER, self._fetch),
+        )
 
     @app_commands.command(description="Add a book: EPUB, PDF, Kindle, FB2, DOCX, ODT, RTF, HTML, Markdown or text")
     @app_commands.describe(
@@ -198,7 +235,58 @@ class Books(
         title: Range[str, 1, TITLE_LENGTH] | None = None,
         author: Range[str, 1, TITLE_LENGTH] | None = None,
     ) -> None:
-        await add_book(interaction, self._use_cases, file, title or "", author or "", self._room)
+        say = speech_of(interaction)
+        if file.size > self._use_cases.facts.max_upload_mb * MEBIBYTE:
+            raise Refusal(
+                say(
+                    "This file is {size:.0f} MB and the limit is {limit} MB. Is there a smaller edition?",
+                    size=file.size / MEBIBYTE,
+                    limit=self._use_cases.facts.max_upload_mb,
+                )
+            )
+        incoming = IncomingFile(file.filename, partial(_download, file, say), self._room)
+        await add_book(interaction, self._use_cases, incoming, title or "", author or "")
+
+    @app_commands.command(description="Search Project Gutenberg for a free book and add it")
+    @app_commands.describe(query="Words of its title, or its author's name")
+    async def find(self, interaction: discord.Interaction[Any], query: Range[str, 1, 200]) -> None:
+        say = speech_of(interaction)
+        if self._use_cases.catalogue is None:
+            raise Refusal(
+                say("The search for books is turned off here. Add one by its address with /books fetch, or as a file.")
+            )
+        await interaction.response.defer(ephemeral=True)
+        offered = [each for each in await self._use_cases.catalogue.find(query) if len(each.url) <= LONGEST_VALUE]
+        if not offered:
+            raise Refusal(
+                say(
+                    "Project Gutenberg has nothing for “{query}”. Try fewer words, or only the author's name.",
+                    query=plain(query),
+                )
+            )
+        found = say("Found in Project Gutenberg's catalogue. The book you choose goes on the shelf.")
+        await interaction.edit_original_response(content=found, view=_offers(offered, interaction.locale))
+
+    @app_commands.command(description="Add a book from its address on the web")
+    @app_commands.describe(
+        url="The address of an EPUB or another book file",
+        title="Its title, if the file's own is wrong",
+        author="Its author, if the file's own is wrong",
+    )
+    async def fetch(
+        self,
+        interaction: discord.Interaction[Any],
+        url: Range[str, 1, LONGEST_ADDRESS],
+        title: Range[str, 1, TITLE_LENGTH] | None = None,
+        author: Range[str, 1, TITLE_LENGTH] | None = None,
+    ) -> None:
+        await self._fetch(interaction, url, title or "", author or "")
+
+    async def _fetch(self, interaction: discord.Interaction[Any], url: str, title: str = "", author: str = "") -> None:
+        """Add the book at an address that somebody has typed or chosen."""
+        name = url.rstrip("/").rpartition("/")[2]
+        incoming = IncomingFile(name, partial(self._use_cases.downloads.download, url), self._downloads)
+        await add_book(interaction, self._use_cases, incoming, title, author)
 
     @app_commands.command(name="list", description="The books on the shelf")
     async def list_books(self, interaction: discord.Interaction[Any]) -> None:

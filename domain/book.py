@@ -276,3 +276,28 @@ class DerivedText:
     text: str
     model: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedBook:
+    """A book of a catalogue, and where its file is.
+
+    `languages` are codes of ISO 639; `words` is how long the book is, about, and `size` that of the file in bytes, None
+    where nobody says.
+    """
+
+    title: str
+    author: str
+    languages: tuple[str, ...]
+    url: str
+    format: str
+    words: int | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadedFile:
+    """A file as its host handed it out; `name` is the last part of its address."""
+
+    data: bytes
+    name: str

@@ -5,6 +5,7 @@ front ends print it as it stands. SDK, file and database exceptions are translat
 
     MarginaliaError
     ├── BookError           a file or a book on the shelf
+    ├── DownloadError       a book in a catalogue or on another host
     ├── ConversationError   a conversation
     ├── LLMError            the model or the way to it
     ├── StorageError        the database or the disk
@@ -38,6 +39,20 @@ class BookErrorCode(StrEnum):
 
 class BookError(MarginaliaError):
     """A file cannot become a book, or a book is not what the caller needs it to be."""
+
+
+class DownloadErrorCode(StrEnum):
+    NOT_ALLOWED = "not_allowed"
+    NOT_FOUND = "not_found"
+    NOT_A_BOOK = "not_a_book"
+    UNREACHABLE = "unreachable"
+    TOO_LARGE = "too_large"
+    TIMED_OUT = "timed_out"
+    CATALOGUE_DOWN = "catalogue_down"
+
+
+class DownloadError(MarginaliaError):
+    """A catalogue cannot be searched, or a file cannot be downloaded or may not be."""
 
 
 class ConversationErrorCode(StrEnum):

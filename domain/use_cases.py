@@ -7,7 +7,7 @@ from typing import Any
 
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
-from domain.ports import Clock, PrivacyRepository, ReaderRepository, UsageRepository
+from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook
@@ -67,7 +67,8 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCases:
-    """The brain, as front ends know it. `titles` is None where no model writes.
+    """The brain, as front ends know it. `titles` is None where no model writes, `catalogue` where the operator has
+    turned it off.
 
     `missing_tools` names the tool servers that cannot be reached now, and why.
     """
@@ -76,6 +77,8 @@ class UseCases:
     conversations: ManageConversations
     transcripts: Transcripts
     shelf: Bookshelf
+    catalogue: BookCatalogue | None
+    downloads: BookDownloads
     positions: ManagePositions
     reading: ReadingCompanion
     people: ManagePeople

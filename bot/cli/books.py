@@ -1,4 +1,4 @@
-"""marginalia books: add, list, info, remove, text."""
+"""marginalia books: add, find, fetch, list, info, remove, text."""
 
 import asyncio
 import json
@@ -6,7 +6,9 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -18,9 +20,10 @@ from rich.text import Text
 from bot.app import App
 from bot.cli.running import console, errors, fail, obeyed_by_none, opened, run_async
 from bot.tools.results import counted
-from domain.book import Book, BookStatus, Chapter, Page
+from domain.book import Book, BookStatus, Chapter, DownloadedFile, OfferedBook, Page
 from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.library.shelf import AddedBook
+from domain.ports import Progress as Follow
 from domain.spoilers.detector import label_at
 
 BOOK_HELP = "Title, id, path or file name"
@@ -50,6 +53,48 @@ def add(
                     )
                     failures += 1
         return 1 if failures else 0
+
+    run_async(work)
+
+
+@commands.command()
+def find(
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words of the title or the author's name")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON list")] = False,
+) -> None:
+    """Search Project Gutenberg's catalogue, and add the book you choose."""
+
+    async def work() -> int | None:
+        async with opened() as app:
+            if app.catalogue is None:
+                fail("The search is turned off: GUTENDEX_URL is empty. Set it, or use: marginalia books fetch URL")
+            offered = await app.catalogue.find(" ".join(query))
+            if as_json:
+                print(json.dumps([asdict(book) for book in offered], ensure_ascii=False))  # noqa: T201
+                return None
+            if not offered:
+                console.print("Nothing in the catalogue fits. Try fewer words, or only the author's name.")
+                return None
+            console.print(_offers(offered))
+            chosen = await _chosen(offered)
+            if chosen is not None:
+                await _fetch(app, chosen.url)
+            return None
+
+    run_async(work)
+
+
+@commands.command()
+def fetch(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of an EPUB or another book file")],
+    title: Annotated[str, typer.Option(help="Title, where the file's own is not good")] = "",
+    author: Annotated[str, typer.Option(help="Author, likewise")] = "",
+) -> None:
+    """Download a book from a host of BOOK_HOSTS, and put it on the shelf."""
+
+    async def work() -> None:
+        async with opened() as app:
+            await _fetch(app, url, title=title, author=author)
 
     run_async(work)
 
@@ -143,20 +188,63 @@ async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -
         BookError, StorageError: with a sentence.
     """
     data = await asyncio.to_thread(_bytes_of, path, app.settings.max_upload_mb)
+    with _bar(path.name) as follow:
+        return await _add(app, DownloadedFile(data, path.name), follow, title, author)
+
+
+async def _fetch(app: App, url: str, *, title: str = "", author: str = "") -> Book:
+    """Download a book and add it, likewise.
+
+    Raises:
+        DownloadError, BookError, StorageError: with a sentence.
+    """
+    with _bar(url) as follow:
+        return await _add(app, await app.downloads.download(url, follow), follow, title, author)
+
+
+async def _add(app: App, file: DownloadedFile, follow: Follow, title: str, author: str) -> Book:
     started = time.perf_counter()
-    description = TextColumn("{task.description}", markup=False)
-    bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
-    with bar:
-        task = bar.add_task(path.name, total=1.0)
-        added = await app.shelf.add(
-            data,
-            path.name,
-            title=title,
-            author=author,
-            progress=lambda stage, share: bar.update(task, description=f"{path.name}: {stage}", completed=share),
-        )
+    added = await app.shelf.add(file.data, file.name, title=title, author=author, progress=follow)
     _report(added, time.perf_counter() - started)
     return added.book
+
+
+@contextmanager
+def _bar(name: str) -> Iterator[Follow]:
+    """A bar that shows how far work on a file is, while the block lasts."""
+    description = TextColumn("{task.description}", markup=False)
+    bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
+    shown = _short(obeyed_by_none(name))
+    with bar:
+        task = bar.add_task(shown, total=1.0)
+        yield lambda stage, share: bar.update(task, description=f"{shown}: {stage}", completed=share)
+
+
+def _offers(offered: Sequence[OfferedBook]) -> Table:
+    table = Table("", "Title", "Author", "Language", "Length", box=None, pad_edge=False)
+    for number, book in enumerate(offered, 1):
+        cells = (str(number), book.title, book.author, ", ".join(book.languages), _length(book))
+        table.add_row(*(Text(obeyed_by_none(cell)) for cell in cells))
+    return table
+
+
+def _length(book: OfferedBook) -> str:
+    if book.words is not None:
+        return f"about {book.words:,} words"
+    return f"{book.size / 1e6:.1f} MB" if book.size is not None else ""
+
+
+async def _chosen(offered: Sequence[OfferedBook]) -> OfferedBook | None:
+    """The book whose number the reader types; None for none, and where nobody is there to be asked."""
+    if not sys.stdin.isatty():
+        console.print("To add one of them: marginalia books fetch URL, with its address from --json")
+        return None
+    while True:
+        answer = await asyncio.to_thread(console.input, f"Add which? [1-{len(offered)}, Enter for none] ", markup=False)
+        if not answer.strip():
+            return None
+        if answer.strip().isdecimal() and 1 <= int(answer) <= len(offered):
+            return offered[int(answer) - 1]
 
 
 def _bytes_of(path: Path, most_mb: int) -> bytes:

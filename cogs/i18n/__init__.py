@@ -1,5 +1,5 @@
 """What the bot says, in the languages it knows: English in the code, others in a catalogue each."""
 
-from cogs.i18n.speech import CatalogueTranslator, Speech, later, speech_for, speech_in, speech_of
+from cogs.i18n.speech import CatalogueTranslator, Speech, language_name, later, speech_for, speech_in, speech_of
 
-__all__ = ["CatalogueTranslator", "Speech", "later", "speech_for", "speech_in", "speech_of"]
+__all__ = ["CatalogueTranslator", "Speech", "language_name", "later", "speech_for", "speech_in", "speech_of"]

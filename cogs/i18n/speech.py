@@ -12,6 +12,7 @@ from io import BytesIO
 from string import Formatter
 from typing import Any
 
+import babel
 import discord
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
@@ -103,6 +104,14 @@ def speech_of(interaction: discord.Interaction[Any]) -> Speech:
 def speech_in(guild: discord.Guild) -> Speech:
     """The language of a guild, for what is read by all: messages do not tell their author's."""
     return speech_for(guild.preferred_locale)
+
+
+def language_name(code: str, locale: discord.Locale) -> str:
+    """A language, given by its code, as it is called in the language of the locale; the code where nobody knows it."""
+    try:
+        return babel.Locale.parse(code).get_language_name(LANGUAGES.get(locale, "en")) or code
+    except (babel.UnknownLocaleError, ValueError, TypeError):
+        return code
 
 
 def later(text: str) -> str:

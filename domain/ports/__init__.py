@@ -1,6 +1,8 @@
 """The ports: what the brain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
 
 from domain.ports.books import (
+    BookCatalogue,
+    BookDownloads,
     BookFile,
     BookFiles,
     BookParser,
@@ -34,6 +36,8 @@ from domain.ports.models import (
 
 __all__ = [
     "AllowanceRepository",
+    "BookCatalogue",
+    "BookDownloads",
     "BookFile",
     "BookFiles",
     "BookParser",

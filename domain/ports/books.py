@@ -12,7 +12,9 @@ from domain.book import (
     Citation,
     ContentsEntry,
     DerivedText,
+    DownloadedFile,
     Mentions,
+    OfferedBook,
     Page,
     Passage,
     PhraseHit,
@@ -171,6 +173,30 @@ class BookParser(Protocol):
 
         Raises:
             BookError: the file cannot become a book; the sentence says why and what to do.
+        """
+        ...
+
+
+class BookCatalogue(Protocol):
+    """A catalogue of books that are free to download."""
+
+    async def find(self, query: str) -> Sequence[OfferedBook]:
+        """The books that fit best, best first, ten at most.
+
+        Raises:
+            DownloadError: CATALOGUE_DOWN, with a sentence.
+        """
+        ...
+
+
+class BookDownloads(Protocol):
+    """Fetches files from the hosts that the operator has named, and from nowhere else."""
+
+    async def download(self, url: str, progress: Progress | None = None) -> DownloadedFile:
+        """The file at an address.
+
+        Raises:
+            DownloadError: it may not be fetched, or cannot be; the sentence says why and what to do.
         """
         ...
 
