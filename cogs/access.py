@@ -12,6 +12,7 @@ from discord import app_commands
 from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
+from cogs.permissions import FOR_ANSWERS, granted_in, lacking_to_post, missing, permission_names
 from cogs.services import server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
@@ -171,6 +172,35 @@ async def within_reach(interaction: discord.Interaction[Any], conversation: Conv
     if conversation.guild_id != shelf_of(interaction):
         return False
     return conversation.thread_id == str(interaction.channel_id) or await visibility_of(interaction).sees(conversation)
+
+
+def assert_may_post(interaction: discord.Interaction[Any]) -> None:
+    """
+    Raises:
+        Refusal: the person may not write here, so the bot does not do it for them.
+    """
+    _assert_none(lacking_to_post(interaction), interaction)
+
+
+def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
+    """
+    Raises:
+        Refusal: the person may not write in the threads of the conversation's own channel, wherever they are now.
+    """
+    server = server_of(interaction)
+    if server is not None:
+        _assert_none(missing(granted_in(server, conversation, interaction.user), FOR_ANSWERS), interaction)
+
+
+def _assert_none(lacking: Sequence[str], interaction: discord.Interaction[Any]) -> None:
+    if lacking:
+        say = speech_of(interaction)
+        raise Refusal(
+            say(
+                "I write only where you may do so yourself. For this you need: {permissions}.",
+                permissions=permission_names(lacking, say),
+            )
+        )
 
 
 async def reach_of(interaction: discord.Interaction[Any], conversation: Conversation) -> int:

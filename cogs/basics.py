@@ -8,7 +8,7 @@ import discord
 from discord import app_commands
 from discord.ext import commands
 
-from cogs.access import bound_conversation
+from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, usage_line
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import defer_if_slow, reply
@@ -134,6 +134,7 @@ class Verbose(commands.Cog):
                 else say("I won't show you how I look things up.")
             )
         else:
+            assert_may_post(interaction)
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
             await self._use_cases.conversations.show_calls(conversation.id, chosen)

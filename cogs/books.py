@@ -31,7 +31,7 @@ from cogs.interactions import (
     reply,
     row,
 )
-from cogs.permissions import everywhere, manages_shelf, may_remove_book
+from cogs.permissions import everywhere, lacking_to_post, manages_shelf, may_remove_book
 from cogs.services import ServingBot, is_guest, note_deed, server_of, shelf_of
 from cogs.threads import close_thread, thread_of
 from domain.book import Book, DownloadedFile, OfferedBook
@@ -112,7 +112,8 @@ async def add_book(
     say = speech_of(interaction)
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
     if not interaction.response.is_done():
-        await interaction.response.defer(ephemeral=is_guest(interaction), thinking=True)
+        hidden = is_guest(interaction) or bool(lacking_to_post(interaction))
+        await interaction.response.defer(ephemeral=hidden, thinking=True)
     started = time.perf_counter()
     report = ProgressReport(interaction, incoming.name)
     try:

@@ -13,7 +13,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.access import resolve_conversation, visibility_of
+from cogs.access import assert_may_write_in, resolve_conversation, visibility_of
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_of
@@ -29,7 +29,7 @@ from cogs.interactions import (
     reply,
     row,
 )
-from cogs.permissions import sees_fewer
+from cogs.permissions import lacking_to_post, sees_fewer
 from cogs.rendering.inline import inert
 from cogs.services import Conversing, ServingBot, shelf_of
 from cogs.threads import (
@@ -80,7 +80,7 @@ class Opening:
         if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
             raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
         replied = interaction.response.is_done() or interaction.message is not None
-        in_reply = not (private or replied) and interaction.channel == channel
+        in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
         defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
         position = await self._position(interaction, book)
         async with self._new(interaction, book, title, message) as conversation:
@@ -117,12 +117,15 @@ class Opening:
         A new one where more people can see it is opened only once they have `confirmed` it.
 
         Raises:
-            Refusal: the thread is locked; or a new one is needed, and none can be opened here.
+            Refusal: the person may not write in the thread, or it is locked; or a new one is needed, and none can be
+                opened here.
         """
         assert interaction.guild is not None, "commands are for guilds only"
         defer_if_slow = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(interaction.guild, conversation)
         if thread is not None:
+            if message or thread.archived or thread.is_private():
+                assert_may_write_in(interaction, conversation)
             await wake(thread, interaction.user, speech_of(interaction))
         elif not confirmed and _is_seen_by_more(interaction, conversation):
             await _ask_to_move(interaction, conversation)
@@ -260,7 +263,8 @@ def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conver
     assert interaction.guild is not None, "commands are for guilds only"
     here = home_of(interaction, private=conversation.private)
     before = interaction.guild.get_channel(int(conversation.channel_id or 0))
-    return not conversation.private and before != here and sees_fewer(before, here)
+    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
+    return before != here and sees_fewer(before, here, needed=needed)
 
 
 async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:

@@ -82,17 +82,28 @@ def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.a
     return user.guild_permissions & discord.Permissions(manage_guild=True, administrator=True)
 
 
-def sees_fewer(old: discord.abc.GuildChannel | None, new: discord.abc.GuildChannel) -> bool:
-    """Whether somebody may see the new channel who may not see the old one; of one that is gone nobody knows."""
+def sees_fewer(
+    old: discord.abc.GuildChannel | None, new: discord.abc.GuildChannel, *, needed: Iterable[str] = ("view_channel",)
+) -> bool:
+    """Whether somebody has these permissions in the new channel who lacks one in the old; of one that is gone nobody
+    knows who could see it.
+    """
     if old is None:
         return True
-    people = [who for who in new.overwrites if isinstance(who, discord.Member)]
+    people = [who for channel in (old, new) for who in channel.overwrites if isinstance(who, discord.Member)]
     everybody: list[discord.Role | discord.Member] = [*new.guild.roles, *people]
-    return any(_sees(new, who) and not _sees(old, who) for who in everybody)
+    return any(
+        not missing(new.permissions_for(who), needed) and bool(missing(old.permissions_for(who), needed))
+        for who in everybody
+    )
 
 
-def _sees(channel: discord.abc.GuildChannel, who: discord.Role | discord.Member) -> bool:
-    return channel.permissions_for(who).view_channel
+def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
+    """What the person lacks to write where they are in a server; the bot posts nothing there for them, then."""
+    if server_of(interaction) is None:
+        return []
+    writing = "send_messages_in_threads" if isinstance(interaction.channel, discord.Thread) else "send_messages"
+    return missing(interaction.permissions, ("view_channel", writing))
 
 
 def manages_shelf(interaction: discord.Interaction[Any]) -> bool:

@@ -52,8 +52,9 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     if lacking := missing(channel.permissions_for(channel.guild.me), needed):
         raise Refusal(bot_lacks(lacking, say))
     own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if private else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
-    granted = channel.permissions_for(interaction.user) if isinstance(interaction.user, discord.Member) else None
-    if granted is not None and (lacking := missing(granted, own)):
+    is_member = isinstance(interaction.user, discord.Member)
+    granted = channel.permissions_for(interaction.user) if is_member else discord.Permissions.none()
+    if lacking := missing(granted, own):
         raise Refusal(
             say(
                 "I open threads only where you may do so yourself. For this you need: {permissions}.",

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 from discord.ui import DynamicItem
 
-from cogs.access import common_reach, reach_of, within_reach
+from cogs.access import assert_may_post, common_reach, reach_of, within_reach
 from cogs.cards import position_line
 from cogs.conversation.buttons import AGAIN, ALLOW, MOVE, REFUSE, RETRY, SOURCES, STOP, buttons_left, view_of
 from cogs.conversation.presenter import LiveTurns, PostedMessages
@@ -94,6 +94,7 @@ class AnswerButtons:
         turn, conversation, messages = shown.turn, shown.conversation, shown.messages
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
+        assert_may_post(interaction)
         await self._use_cases.transcripts.reopen(turn.id)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id)
         self._workers.start(conversation.id, leftover, notify=partial(tell_kept, interaction))
@@ -104,6 +105,7 @@ class AnswerButtons:
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
             raise Refusal(speech_of(interaction)("This question is already being answered, or has been."))
+        assert_may_post(interaction)
         await take_away(interaction, answerable=answerable)
         self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
 

@@ -9,6 +9,7 @@ from typing import Any
 import discord
 from discord.ext import commands
 
+from cogs.access import assert_may_post
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, hear_button
@@ -258,6 +259,7 @@ class ConversationCog(commands.Cog):
         """Take in a message that could not be kept, and take the sentence away that said so."""
         answerable = await acknowledge(interaction, ephemeral=True)
         assert isinstance(interaction.channel, discord.Thread)
+        assert_may_post(interaction)
         message = await interaction.channel.fetch_message(int(message_id))
         await take_away(interaction, answerable=answerable)
         await self._hear(message, partial(tell_kept, interaction))
