@@ -12,7 +12,7 @@ from discord import app_commands
 from cogs.cards import clipped
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
-from cogs.permissions import FOR_ANSWERS, granted_in, lacking_to_post, missing, permission_names
+from cogs.permissions import FOR_ANSWERS, granted_in, lacking_to_post, may_restore_book, missing, permission_names
 from cogs.services import server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
@@ -144,6 +144,12 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
     raise Refusal(say("Which book? Choose one with the `book` option, or use this in a conversation's thread."))
 
 
+async def restorable_books(interaction: discord.Interaction[Any]) -> Sequence[Book]:
+    """The books that were taken off the shelf and that the person may bring back; for others there are none."""
+    removed = await use_cases_of(interaction).shelf.removed(shelf_of(interaction))
+    return [book for book in removed if may_restore_book(interaction, book)]
+
+
 async def resolve_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
     """The conversation that is named by its id or title; else that of the thread.
 
@@ -237,6 +243,11 @@ async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
     return matching(
         typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
     )
+
+
+async def removed_books(interaction: discord.Interaction[Any], typed: str) -> Choices:
+    """Books that the person can bring back to the shelf."""
+    return matching(typed, ((each.title, each.id) for each in await restorable_books(interaction)))
 
 
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:

@@ -143,6 +143,23 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
     Raises:
         Refusal: the shelf is full, or the person has added enough for now.
     """
+    await _assert_room(interaction, use_cases)
+    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
+        raise Refusal(
+            speech_of(interaction)(
+                "You have added {limit} books within an hour, as many as one person may. You can add the next "
+                "one {when}.",
+                limit=use_cases.facts.limits.adds_per_hour,
+                when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
+            )
+        )
+
+
+async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """
+    Raises:
+        Refusal: the shelf is full.
+    """
     limits, say = use_cases.facts.limits, speech_of(interaction)
     books = await use_cases.shelf.list(shelf_of(interaction))
     if 0 < limits.books_per_shelf <= len(books):
@@ -159,15 +176,6 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
                 "The shelf is full: it takes {limit} MB of text. There is room again once a book is removed with "
                 "/books remove.",
                 limit=limits.shelf_mb,
-            )
-        )
-    if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
-        raise Refusal(
-            say(
-                "You have added {limit} books within an hour, as many as one person may. You can add the next "
-                "one {when}.",
-                limit=limits.adds_per_hour,
-                when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
             )
         )
 
@@ -314,13 +322,42 @@ class Books(
         found, say = await self._removable(interaction, book), speech_of(interaction)
         talks = await self._conversations_to_go(interaction, found)
         goes = say.counted(
-            len(talks),
-            ("This permanently deletes {number} conversation, its messages, and how far each reader has read."),
-            ("This permanently deletes {number} conversations, their messages, and how far each reader has read."),
+            len(await access.visibility_of(interaction).of(talks)),
+            "It leaves the list at once, with {number} conversation you can see. For 7 days, /books restore brings "
+            "all of it back; then it's erased.",
+            "It leaves the list at once, with {number} conversations you can see. For 7 days, /books restore brings "
+            "all of it back; then it's erased.",
         )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
         view = confirmation("book-remove", found.id, say("Remove it"), say)
         await interaction.edit_original_response(content=f"{question}\n{goes}", view=view)
+
+    @app_commands.command(description="Bring a removed book back, with its conversations")
+    @app_commands.describe(book="A book that was removed in the last 7 days")
+    @app_commands.autocomplete(book=access.removed_books)
+    async def restore(self, interaction: discord.Interaction[Any], book: str) -> None:
+        await interaction.response.defer(ephemeral=True)
+        say, wanted = speech_of(interaction), " ".join(book.split()).casefold()
+        there = await access.restorable_books(interaction)
+        found = [each for each in there if book == each.id] or [
+            each for each in there if each.title.casefold() == wanted
+        ]
+        if not found:
+            raise Refusal(
+                say(
+                    "There's no such book to bring back. It takes the permission “Manage Server”, or to be who removed "
+                    "it, within 7 days."
+                )
+            )
+        await _assert_room(interaction, self._use_cases)
+        await self._use_cases.shelf.restore(found[0])
+        note_deed(
+            interaction,
+            later("{who} brought the book “{book}” back, with its conversations."),
+            book=plain(found[0].title),
+        )
+        done = say("“{title}” is back on the shelf, with its conversations.", title=plain(found[0].title))
+        await interaction.edit_original_response(content=done)
 
     async def _remove(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         assert_fresh(interaction)
@@ -330,14 +367,15 @@ class Books(
         for talk in talks:
             self._use_cases.chat.withdraw(talk.id)
             await self._use_cases.chat.settle(talk.id)
-        await self._use_cases.shelf.remove(found.id)
+        await self._use_cases.shelf.take_off(found.id, by=str(interaction.user.id))
         note_deed(
             interaction,
-            later("{who} removed the book “{book}” (conversations that went with it: {count})."),
+            later("{who} removed the book “{book}” with its conversations; for 7 days it can be brought back."),
             book=plain(found.title),
-            count=len(talks),
         )
-        done = say("Removed “{title}” from the shelf.", title=plain(found.title))
+        done = say(
+            "Removed “{title}” from the shelf. /books restore brings it back within 7 days.", title=plain(found.title)
+        )
         await interaction.edit_original_response(content=done, view=None)
         await self._close_threads(interaction, found, list(talks))
 
@@ -348,7 +386,11 @@ class Books(
         if server is None:
             return
         say = speech_in(server)
-        farewell = say("“{title}” was removed from the shelf, so this conversation has ended.", title=plain(book.title))
+        farewell = say(
+            "“{title}” was removed from the shelf, so this conversation has ended. For 7 days, somebody with the "
+            "permission “Manage Server” can bring both back with /books restore.",
+            title=plain(book.title),
+        )
         for talk in talks:
             if thread := await thread_of(server, talk):
                 await close_thread(thread, farewell)
@@ -369,11 +411,10 @@ class Books(
         """The conversations that go with a book.
 
         Raises:
-            Refusal: others have some, and the person does not manage the server; how many is not told.
+            Refusal: others have some, or wrote in one, and the person does not manage the server; how many is not told.
         """
         talks = await self._use_cases.conversations.list_by_book(book.id)
-        others = any(talk.owner_id != str(interaction.user.id) for talk in talks)
-        if others and not manages_shelf(interaction):
+        if not manages_shelf(interaction) and await self._concern_others(talks, str(interaction.user.id)):
             raise Refusal(
                 speech_of(interaction)(
                     "Others have conversations about this book, so only somebody with the permission “Manage Server” "
@@ -381,6 +422,12 @@ class Books(
                 )
             )
         return talks
+
+    async def _concern_others(self, talks: Sequence[Conversation], person: str) -> bool:
+        if any(talk.owner_id != person for talk in talks):
+            return True
+        written = [await self._use_cases.transcripts.authors(talk.id) for talk in talks]
+        return any({*authors} - {person} for authors in written)
 
     async def _turn_page(self, interaction: discord.Interaction[Any], argument: str) -> None:
         _, number = page_asked(argument)

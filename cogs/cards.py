@@ -56,6 +56,8 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     book = added.book
     card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     heading = say("Added to the shelf") if added.is_new else say("This book is already on the shelf")
+    if added.is_back:
+        heading = say("This book is back on the shelf, with its conversations")
     card.set_author(name=heading)
     card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
     card.add_field(name=say("Format"), value=book.format.upper())

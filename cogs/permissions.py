@@ -107,15 +107,23 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
 
 
 def manages_shelf(interaction: discord.Interaction[Any]) -> bool:
-    """Whether the shelf before them is the person's own, or they manage the server whose it is."""
+    """Whether the shelf before them is the person's own, or they manage the server whose it is, by their roles."""
     if server_of(interaction) is None:
         return True
-    return interaction.permissions.manage_guild or interaction.permissions.administrator
+    if not isinstance(interaction.user, discord.Member):
+        return False
+    granted = interaction.user.guild_permissions
+    return granted.manage_guild or granted.administrator
 
 
 def may_remove_book(interaction: discord.Interaction[Any], book: Book) -> bool:
     """Who added it, or who manages the shelf."""
     return book.added_by == str(interaction.user.id) or manages_shelf(interaction)
+
+
+def may_restore_book(interaction: discord.Interaction[Any], book: Book) -> bool:
+    """Who took it off the shelf, or who manages that."""
+    return book.removed_by == str(interaction.user.id) or manages_shelf(interaction)
 
 
 def may_change(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:

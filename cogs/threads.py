@@ -52,8 +52,8 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     if lacking := missing(channel.permissions_for(channel.guild.me), needed):
         raise Refusal(bot_lacks(lacking, say))
     own = FOR_A_PRIVATE_THREAD_OF_ONES_OWN if private else FOR_A_PUBLIC_THREAD_OF_ONES_OWN
-    is_member = isinstance(interaction.user, discord.Member)
-    granted = channel.permissions_for(interaction.user) if is_member else discord.Permissions.none()
+    person = interaction.user
+    granted = channel.permissions_for(person) if isinstance(person, discord.Member) else discord.Permissions.none()
     if lacking := missing(granted, own):
         raise Refusal(
             say(

@@ -125,6 +125,9 @@ class Book:
     status: BookStatus = BookStatus.READY
     filename: str = ""
     """The name of the file it was added from, without folders; empty for books of before this was kept."""
+    removed_at: datetime | None = None
+    """Since when it is off its shelf; until it is erased, it can be brought back. None: it is on the shelf."""
+    removed_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,10 @@ class Sweep:
     conversations: int = 0
     tool_results: int = 0
     book_files: int = 0
+    books: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.conversations or self.tool_results or self.book_files)
+        return bool(self.conversations or self.tool_results or self.book_files or self.books)
 
 
 class Deed(StrEnum):

@@ -1,4 +1,4 @@
-"""marginalia books: add, find, fetch, list, info, remove, text."""
+"""marginalia books: add, find, fetch, list, info, remove, restore, text."""
 
 import asyncio
 import json
@@ -147,7 +147,7 @@ def remove(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
 ) -> None:
-    """Remove a book with its conversations."""
+    """Erase a book with its conversations, for good."""
 
     async def work() -> int | None:
         async with opened() as app:
@@ -160,6 +160,18 @@ def remove(
             await app.shelf.remove(found.id)
         console.print(f"Removed {goes}.", markup=False)
         return None
+
+    run_async(work)
+
+
+@commands.command()
+def restore(book: Annotated[str, typer.Argument(help="Title or id of a book that was removed on Discord")]) -> None:
+    """Bring back a book that was removed on Discord in the last 7 days."""
+
+    async def work() -> None:
+        async with opened() as app:
+            restored = await app.shelf.restore(await app.shelf.find(book, shelf=None, removed=True))
+        console.print(f"“{restored.title}” is back on its shelf, with its conversations.", markup=False, soft_wrap=True)
 
     run_async(work)
 
@@ -277,6 +289,8 @@ def _report(added: AddedBook, seconds: float) -> None:
         facts = f"{book.format}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
         by = f" by {book.author}" if book.author else ""
         errors.print(f"Added “{book.title}”{by} ({facts}).", markup=False, soft_wrap=True)
+    elif added.is_back:
+        errors.print(f"“{book.title}” is back on the shelf, with its conversations.", markup=False, soft_wrap=True)
     else:
         errors.print(f"“{book.title}” is on the shelf already; nothing was added.", markup=False, soft_wrap=True)
     for warning in added.warnings:

@@ -20,11 +20,14 @@ LOCAL_SHELF = "local"
 
 @dataclass(frozen=True, slots=True)
 class AddedBook:
-    """What came of adding a file. `is_new` False: the shelf had it already, and nothing changed."""
+    """What came of adding a file. `is_new` False: the shelf had it already, and nothing changed, or it `is_back` there,
+    with all it had, after it was taken off.
+    """
 
     book: Book
     is_new: bool
     warnings: tuple[str, ...] = ()
+    is_back: bool = False
 
 
 class Bookshelf:
@@ -59,34 +62,34 @@ class Bookshelf:
             StorageError: the disk or the database refused.
         """
         sha256 = await asyncio.to_thread(_digest, data)
-        async with self._lock(sha256):
-            return await self._add(sha256, data, filename, shelf, title, author, added_by, progress)
-
-    async def _add(
-        self,
-        sha256: str,
-        data: bytes,
-        filename: str,
-        shelf: str,
-        title: str,
-        author: str,
-        added_by: str,
-        progress: Progress | None,
-    ) -> AddedBook:
-        known = await self._books.get_by_hash(shelf, sha256)
-        if known and known.status is BookStatus.READY and await self._is_readable(known):
-            return AddedBook(known, is_new=False)
+        if known := await self._known(shelf, sha256):
+            return known
         async with self._files.expecting(len(data)):
             text = await self._reader.read(data, filename, progress)
-            words = await self._files.write(sha256, text, progress)
-        if known:
-            return AddedBook(
-                known, is_new=False, warnings=("Its index was missing or out of date and has been made anew.",)
-            )
-        book = replace(
-            _book(text, words, sha256, shelf, title, author, added_by, self._clock), filename=_last_component(filename)
+            if await self._books.count_by_hash(sha256, unlike=text.format):
+                # A file's name may decide what it is read as: what others have made of the same bytes is not touched.
+                sha256 = await asyncio.to_thread(_digest, data + text.format.encode())
+            book = _book(text, sha256, shelf, title, author, added_by, self._clock)
+            async with self._lock(sha256):
+                return await self._shelve(replace(book, filename=_last_component(filename)), text, progress)
+
+    async def _known(self, shelf: str, sha256: str) -> AddedBook | None:
+        """What adding a file comes to that the shelf has, or had until it was taken off; None: it is to be read."""
+        known = await self._books.get_by_hash(shelf, sha256)
+        if known is None or known.status is not BookStatus.READY or not await self._is_readable(known):
+            return None
+        return AddedBook(await self.restore(known), is_new=False, is_back=known.removed_at is not None)
+
+    async def _shelve(self, book: Book, text: BookText, progress: Progress | None) -> AddedBook:
+        """Index a book that was read, and put it on its shelf: the same way, and as long, whoever else has its file."""
+        words = await self._files.write(book.sha256, text, progress, anew=True)
+        known = await self._books.get_by_hash(book.shelf, book.sha256)
+        if known is None:
+            return await self._put(replace(book, word_count=words), text.warnings)
+        renewed = "Its index was missing or out of date and has been made anew."
+        return AddedBook(
+            await self.restore(known), is_new=False, is_back=known.removed_at is not None, warnings=(renewed,)
         )
-        return await self._put(book, text.warnings)
 
     async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
         try:
@@ -113,15 +116,15 @@ class Bookshelf:
             raise BookError(BookErrorCode.NOT_FOUND, "That book is not on the shelf (any more).")
         return book
 
-    async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF) -> Book:
+    async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF, removed: bool = False) -> Book:
         """A book by its id, its title, the name or path of the file it was added from, or a beginning of its id.
 
-        Case may differ, and a part of the title will do if it is clear.
+        Case may differ, and a part of the title will do if it is clear. `removed`: of those that can be brought back.
 
         Raises:
             BookError: NOT_FOUND; the sentence names the books there are, or those that were meant.
         """
-        books = await self._books.list(shelf)
+        books = await (self._books.list_removed(shelf) if removed else self._books.list(shelf))
         wanted = " ".join(reference.split()).casefold()
         for matches in (
             [b for b in books if b.id == reference],
@@ -137,6 +140,8 @@ class Bookshelf:
                 raise BookError(
                     BookErrorCode.NOT_FOUND, f"Several books fit “{reference}”: {named}. Name one by its id."
                 )
+        if removed:
+            raise BookError(BookErrorCode.NOT_FOUND, f"No book called “{reference}” was removed in the last 7 days.")
         raise BookError(BookErrorCode.NOT_FOUND, _nothing_fits(reference, books))
 
     async def open(self, book: Book) -> BookFile:
@@ -148,17 +153,49 @@ class Bookshelf:
         return await self._files.open(book)
 
     async def remove(self, book_id: str) -> Book:
-        """Take a book off its shelf, with its conversations and positions; its file goes with the last shelf.
+        """Erase a book with its conversations and positions; its file goes with the last shelf.
 
         Raises:
             BookError: NOT_FOUND.
         """
         book = await self.get(book_id)
+        await self._erase(book)
+        return book
+
+    async def take_off(self, book_id: str, by: str) -> Book:
+        """Take a book off its shelf: it and its conversations are gone for everybody, and kept until `erase_removed`.
+
+        Raises:
+            BookError: NOT_FOUND.
+        """
+        removed = replace(await self.get(book_id), removed_at=self._clock(), removed_by=by)
+        await self._books.save(removed)
+        return removed
+
+    async def removed(self, shelf: str | None) -> Sequence[Book]:
+        """The books that can be brought back to a shelf, or to any for None; the last one taken off first."""
+        return await self._books.list_removed(shelf)
+
+    async def restore(self, book: Book) -> Book:
+        """Bring a book back to its shelf with all it had; one that is there is left alone."""
+        if book.removed_at is None:
+            return book
+        restored = replace(book, removed_at=None, removed_by="")
+        await self._books.save(restored)
+        return restored
+
+    async def erase_removed(self, before: datetime) -> int:
+        """Erase the books that were taken off before then; how many."""
+        over = [book for book in await self._books.list_removed() if book.removed_at and book.removed_at < before]
+        for book in over:
+            await self._erase(book)
+        return len(over)
+
+    async def _erase(self, book: Book) -> None:
         async with self._lock(book.sha256):
             await self._books.delete(book.id)
             if not await self._books.count_by_hash(book.sha256):
                 await self._files.remove(book.sha256)
-        return book
 
     async def sweep(self, before: datetime) -> int:
         """Unlink files older than that which no shelf holds: a crash came between a book and its file. How many."""
@@ -192,9 +229,8 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _book(
-    text: BookText, words: int, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock
-) -> Book:
+def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock) -> Book:
+    """The book of a text; how many words it has is known once it is indexed."""
     book = Book(
         id=uuid.uuid4().hex,
         shelf=shelf,
@@ -204,7 +240,7 @@ def _book(
         format=text.format,
         page_count=len(text.pages),
         chapter_count=len(text.chapters),
-        word_count=words,
+        word_count=0,
         length=len(text.text),
         created_at=clock(),
         pages_estimated=text.pages_estimated,
@@ -223,6 +259,8 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
 logger = logging.getLogger(__name__)
 
 A_DAY = timedelta(days=1)
+KEEP_REMOVED = timedelta(days=7)
+"""How long a book that was taken off its shelf can be brought back."""
 AN_HOUR = timedelta(hours=1)
 """Longer than anything takes that is begun before it has its place: opening a thread, adding a book."""
 
@@ -257,7 +295,8 @@ class Housekeeping:
         if self._keep_tool_calls is not None:
             tool_results = await self._retention.erase_tool_calls(now - self._keep_tool_calls)
         await self._retention.erase_unopened(now - AN_HOUR)
-        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY))
+        books = await self._shelf.erase_removed(now - KEEP_REMOVED)
+        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books)
 
     async def keep_house(self) -> None:
         """Sweep now and every day, until cancelled."""
@@ -265,7 +304,9 @@ class Housekeeping:
             try:
                 if swept := await self.sweep():
                     logger.info(
-                        "erased, since their time was over: %d conversations, %d tool results, %d files of books",
+                        "erased, since their time was over: %d removed books, %d conversations, %d tool results, "
+                        "%d files of books",
+                        swept.books,
                         swept.conversations,
                         swept.tool_results,
                         swept.book_files,

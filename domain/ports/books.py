@@ -137,10 +137,11 @@ class BookFiles(Protocol):
         """Be ready for a book in the block; it is being read, from a file of so many bytes, and may never come."""
         ...
 
-    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
-        """Index a book, and say how many words it has; a book that is there already, and sound, is left alone.
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
+        """Index a book, and say how many words it has.
 
-        Nothing is left behind on failure or kill.
+        A book that is there already, and sound, is left alone, or written `anew`, which takes as long as the first
+        time: a shelf cannot tell by it what others hold. Nothing is left behind on failure or kill.
         """
         ...
 
@@ -212,14 +213,24 @@ class BookRepository(Protocol):
         """
         ...
 
-    async def get(self, book_id: str) -> Book | None: ...
-    async def get_by_hash(self, shelf: str, sha256: str) -> Book | None: ...
+    async def get(self, book_id: str) -> Book | None:
+        """The book; None where it is off its shelf, too."""
+        ...
+
+    async def get_by_hash(self, shelf: str, sha256: str) -> Book | None:
+        """The book of a file, on the shelf or taken off it."""
+        ...
+
     async def list(self, shelf: str | None = None) -> Sequence[Book]:
         """Newest first; all shelves when none is named."""
         ...
 
-    async def count_by_hash(self, sha256: str) -> int:
-        """How many shelves hold this file."""
+    async def list_removed(self, shelf: str | None = None) -> Sequence[Book]:
+        """Those that were taken off and are still there to be brought back; the last one first."""
+        ...
+
+    async def count_by_hash(self, sha256: str, *, unlike: str = "") -> int:
+        """How many shelves hold this file, books taken off included; with `unlike`, as another format than that."""
         ...
 
     async def delete(self, book_id: str) -> None:

@@ -12,6 +12,8 @@ from domain.usage import Deed, Erasure, ServerSettings, UsageRecord, UsageTotal
 
 
 class ConversationRepository(Protocol):
+    """Conversations. Those on a book that is off its shelf are kept, and not seen until the book is back."""
+
     async def save(self, conversation: Conversation) -> None:
         """Insert or update."""
         ...

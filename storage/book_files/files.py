@@ -144,15 +144,16 @@ class SQLiteBookFiles:
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
         return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()
 
-    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
-        """Index a book, and say how many words it has; one that is there already, and sound, is left alone.
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
+        """Index a book, and say how many words it has; one that is there and sound is left alone, unless `anew`.
 
         Raises:
             StorageError: WRITE_FAILED, the disk refused.
         """
         path, report = self._path(sha256), partial(progress or _nobody, INDEXING)
         async with self._turn:
-            if not await asyncio.to_thread(self._is_in_place, path):
+            await asyncio.to_thread(self._make_folder)
+            if anew or not await asyncio.to_thread(self._is_in_place, path):
                 await self._write(path, text, report)
         return await asyncio.to_thread(self._count_words, path)
 
@@ -197,11 +198,14 @@ class SQLiteBookFiles:
                 await asyncio.to_thread(sweep, self._folder)
                 raise
 
-    def _is_in_place(self, path: Path) -> bool:
-        """Whether the book is there and sound; one that is damaged, or of an older version, is written anew."""
+    def _make_folder(self) -> None:
         with _refusals_translated():
             self._folder.mkdir(parents=True, exist_ok=True)
             sweep(self._folder)
+
+    def _is_in_place(self, path: Path) -> bool:
+        """Whether the book is there and sound; one that is damaged, or of an older version, is written anew."""
+        with _refusals_translated():
             if not path.exists():
                 return False
         try:

@@ -52,15 +52,16 @@ class CachedBookFiles(SQLiteBookFiles):
         self._limit = cache_mb * MEGABYTE
         self._fetching: dict[str, asyncio.Task[None]] = {}
 
-    async def write(self, sha256: str, text: BookText, progress: Progress | None = None) -> int:
+    async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
         """As BookFiles says. It returns when the book is in the store.
 
         Raises:
             StorageError: WRITE_FAILED, the disk or the store refused.
         """
-        with suppress(BookError):  # there is none yet, or none that is good
-            await self.provide(sha256)
-        words = await super().write(sha256, text, progress)
+        if not anew:
+            with suppress(BookError):  # there is none yet, or none that is good
+                await self.provide(sha256)
+        words = await super().write(sha256, text, progress, anew=anew)
         await self._upload(sha256)
         return words
 

@@ -7,12 +7,21 @@ from datetime import datetime
 from domain.book import Book, BookStatus, DerivedText
 from domain.errors import BookError, BookErrorCode
 from storage.sql.database import Database, Row, Transaction
-from storage.sql.rows import entities, entity, listed, time_from_text, time_to_text, upsert
+from storage.sql.rows import (
+    entities,
+    entity,
+    listed,
+    optional_time_from_text,
+    optional_time_to_text,
+    time_from_text,
+    time_to_text,
+    upsert,
+)
 
 _COLUMNS = (
     "id", "shelf", "sha256", "title", "author", "format", "page_count", "chapter_count", "word_count", "length",
     "created_at", "pages_estimated", "added_by", "status",
-    "filename",
+    "filename", "removed_at", "removed_by",
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM books"  # noqa: S608
@@ -39,7 +48,7 @@ class SQLBooks:
         await self._database.atomically(put)
 
     async def get(self, book_id: str) -> Book | None:
-        return entity(_book, await self._database.read_one(f"{_SELECT} WHERE id = ?", [book_id]))
+        return entity(_book, await self._database.read_one(f"{_SELECT} WHERE id = ? AND removed_at IS NULL", [book_id]))
 
     async def get_by_hash(self, shelf: str, sha256: str) -> Book | None:
         return entity(
@@ -49,24 +58,31 @@ class SQLBooks:
 
     async def list(self, shelf: str | None = None) -> Sequence[Book]:
         if shelf is None:
-            rows = await self._database.read(f"{_SELECT} {_NEWEST_FIRST}")
+            rows = await self._database.read(f"{_SELECT} WHERE removed_at IS NULL {_NEWEST_FIRST}")
         else:
-            rows = await self._database.read(f"{_SELECT} WHERE shelf = ? {_NEWEST_FIRST}", [shelf])
+            sql = f"{_SELECT} WHERE shelf = ? AND removed_at IS NULL {_NEWEST_FIRST}"
+            rows = await self._database.read(sql, [shelf])
         return await entities(_book, rows)
 
-    async def count_by_hash(self, sha256: str) -> int:
-        rows = await self._database.read("SELECT count(*) AS shelves FROM books WHERE sha256 = ?", [sha256])
-        return int(rows[0]["shelves"])
+    async def list_removed(self, shelf: str | None = None) -> Sequence[Book]:
+        on_shelf, parameters = ("", []) if shelf is None else ("AND shelf = ?", [shelf])
+        sql = f"{_SELECT} WHERE removed_at IS NOT NULL {on_shelf} ORDER BY removed_at DESC, rowid DESC"
+        return await entities(_book, await self._database.read(sql, parameters))
+
+    async def count_by_hash(self, sha256: str, *, unlike: str = "") -> int:
+        sql = "SELECT count(*) AS shelves FROM books WHERE sha256 = ? AND format <> ?"
+        return int((await self._database.read(sql, [sha256, unlike]))[0]["shelves"])
 
     async def delete(self, book_id: str) -> None:
         await self._database.write("DELETE FROM books WHERE id = ?", [book_id])
+        await self._database.forget_deleted()
 
 
-def _row(book: Book) -> tuple[str | int, ...]:
+def _row(book: Book) -> tuple[str | int | None, ...]:
     return (
         book.id, book.shelf, book.sha256, book.title, book.author, book.format, book.page_count, book.chapter_count,
         book.word_count, book.length, time_to_text(book.created_at), book.pages_estimated, book.added_by, book.status,
-        book.filename,
+        book.filename, optional_time_to_text(book.removed_at), book.removed_by,
     )  # fmt: skip
 
 
@@ -78,6 +94,7 @@ def _book(row: Row) -> Book:
             "created_at": time_from_text(values["created_at"]),
             "pages_estimated": bool(values["pages_estimated"]),
             "status": BookStatus(values["status"]),
+            "removed_at": optional_time_from_text(values["removed_at"]),
         }
     )
 

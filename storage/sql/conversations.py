@@ -36,7 +36,10 @@ _COLUMNS = (
     "private", "shared", "verbose", "briefing", "updated_at",
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
-_SELECT = f"SELECT {listed(_COLUMNS)} FROM conversations"  # noqa: S608
+_SELECT = f"""
+SELECT {listed(_COLUMNS)} FROM conversations
+WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
+"""  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
@@ -50,20 +53,20 @@ class SQLConversations:
         await self._database.write(_UPSERT, _row(conversation))
 
     async def get(self, conversation_id: str) -> Conversation | None:
-        return entity(_conversation, await self._database.read_one(f"{_SELECT} WHERE id = ?", [conversation_id]))
+        return entity(_conversation, await self._database.read_one(f"{_SELECT} AND id = ?", [conversation_id]))
 
     async def get_by_thread(self, thread_id: str) -> Conversation | None:
         return entity(
             _conversation,
-            await self._database.read_one(f"{_SELECT} WHERE thread_id = ?", [thread_id]),
+            await self._database.read_one(f"{_SELECT} AND thread_id = ?", [thread_id]),
         )
 
     async def get_by_book(self, book_id: str) -> Sequence[Conversation]:
-        sql = f"{_SELECT} WHERE book_id = ? {_NEWEST_FIRST}"
+        sql = f"{_SELECT} AND book_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [book_id]))
 
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
-        sql = f"{_SELECT} WHERE guild_id = ? {_NEWEST_FIRST}"
+        sql = f"{_SELECT} AND guild_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [guild_id]))
 
     async def delete(self, conversation_id: str) -> None:

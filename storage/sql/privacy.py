@@ -65,6 +65,7 @@ ON CONFLICT DO NOTHING
 _AFTER_THE_MESSAGES = (
     "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
     "UPDATE books SET added_by = '' WHERE added_by = ?1",
+    "UPDATE books SET removed_by = '' WHERE removed_at IS NOT NULL AND removed_by = ?1",
     "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
     "DELETE FROM present WHERE reader_id = ?1",
     "DELETE FROM positions WHERE reader_id = ?1",

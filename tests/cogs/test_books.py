@@ -138,6 +138,81 @@ async def test_who_manages_the_guild_may_remove_any_book(stage: Stage) -> None:
     assert "Removed" in text_of(asked)
 
 
+class TestRestoring:
+    async def _removed_by_a_manager(self, stage: Stage) -> tuple[Any, Any, Any]:
+        """A book with Ben's conversation, which somebody who manages the server has removed."""
+        book = await stage.book(added_by=str(stage.ann.id))
+        thread = await stage.chat(book, stage.ben, title="Of Ben")
+        cat = stage.member("cat", manage_guild=True)
+        asked = await cat.slash(stage.channel, "books remove", book=book.id)
+        assert asked.response
+        await cat.click(asked.response, label="Remove it")
+        return book, thread, cat
+
+    async def test_with_others_conversations_it_takes_manage_server(self, stage: Stage) -> None:
+        book = await stage.book(added_by=str(stage.ann.id))
+        await stage.chat(book, stage.ben, title="Of Ben")
+        refused = text_of(await stage.ann.slash(stage.channel, "books remove", book=book.id))
+        assert "“Manage Server”" in refused
+        assert "Of Ben" not in refused
+        assert await stage.app.shelf.list(str(stage.guild.id)) == [book]
+
+    async def test_so_does_one_in_which_others_have_written(self, stage: Stage) -> None:
+        book = await stage.book(added_by=str(stage.ann.id))
+        thread = await stage.chat(book, title="Of Ann")
+        await stage.ben.send(thread, f"<@{stage.bot.user.id}> who is Hobb?")  # type: ignore[union-attr]
+        await stage.env.settle()
+        refused = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+        assert "“Manage Server”" in text_of(refused)
+
+    async def test_it_leaves_the_list_at_once_and_comes_back_with_its_conversations(self, stage: Stage) -> None:
+        book, thread, cat = await self._removed_by_a_manager(stage)
+        assert await stage.app.shelf.list(str(stage.guild.id)) == []
+        assert "“The Dark Lamp” was removed from the shelf" in thread.history()[-1].content
+        assert "There is no book called" in text_of(await stage.ann.slash(stage.channel, "chat", book=book.id))
+        assert "Of Ben" not in text_of(await stage.ben.slash(stage.channel, "conversations list"))
+        back = await cat.slash(stage.channel, "books restore", book=book.id)
+        assert back.ephemeral
+        assert "“The Dark Lamp” is back on the shelf" in text_of(back)
+        assert await stage.app.shelf.list(str(stage.guild.id)) == [book]
+        assert "Of Ben" in text_of(await stage.ben.slash(stage.channel, "conversations list"))
+
+    async def test_whoever_may_not_bring_it_back_hears_of_nothing_there(self, stage: Stage) -> None:
+        book, _, cat = await self._removed_by_a_manager(stage)
+        for person in (stage.ann, stage.ben):
+            refused = text_of(await person.slash(stage.channel, "books restore", book=book.title))
+            unknown = text_of(await person.slash(stage.channel, "books restore", book="Nothing of the kind"))
+            assert refused == unknown
+            assert await person.autocomplete(stage.channel, "books restore", "book", "") == []
+        offered = await cat.autocomplete(stage.channel, "books restore", "book", "lamp")
+        assert [choice["value"] for choice in offered] == [book.id]
+        assert await stage.app.shelf.list(str(stage.guild.id)) == []
+
+    async def test_who_removed_their_own_book_brings_it_back(self, stage: Stage) -> None:
+        book = await stage.book(added_by=str(stage.ann.id))
+        asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)
+        assert asked.response
+        await stage.ann.click(asked.response, label="Remove it")
+        assert "is back on the shelf" in text_of(await stage.ann.slash(stage.channel, "books restore", book=book.title))
+
+    async def test_another_server_cannot_bring_it_back(self, stage: Stage) -> None:
+        book, _, _ = await self._removed_by_a_manager(stage)
+        elsewhere = stage.env.create_guild("Rivals")
+        channel = elsewhere.create_text_channel("general")
+        eve = stage.member("eve", elsewhere, manage_guild=True)
+        assert "no such book" in text_of(await eve.slash(channel, "books restore", book=book.id))
+        assert await eve.autocomplete(channel, "books restore", "book", "") == []
+
+    async def test_what_one_cannot_see_is_not_counted(self, stage: Stage) -> None:
+        book = await stage.book(added_by=str(stage.ann.id))
+        await stage.chat(book, stage.ben, title="Secret", private=True)
+        await stage.chat(book, stage.ben, title="Open")
+        cat = stage.member("cat", manage_guild=True)
+        asked = text_of(await cat.slash(stage.channel, "books remove", book=book.id))
+        assert "1 conversation you can see" in asked
+        assert "2" not in asked
+
+
 async def test_a_right_that_was_lost_before_the_button_is_pressed_counts(stage: Stage) -> None:
     book = await stage.book(added_by=str(stage.ann.id))
     asked = await stage.ann.slash(stage.channel, "books remove", book=book.id)

@@ -76,6 +76,43 @@ class TestBooks:
         await storage.books.save(a_book())
         assert await storage.derived_texts.get("alice", "summary", "1", 9) is None
 
+    async def test_a_book_off_its_shelf_is_not_seen_nor_are_its_conversations_and_nothing_is_lost(
+        self, storage: Storage
+    ) -> None:
+        await furnish(storage)
+        await storage.conversations.save(a_conversation(guild_id="g", thread_id="3"))
+        book = await storage.books.get("alice")
+        assert book is not None
+        removed = replace(book, removed_at=at(5), removed_by="duchess")
+        await storage.books.save(removed)
+        assert await storage.books.get("alice") is None
+        assert [each.id for each in await storage.books.list()] == [
+            each.id for each in await storage.books.list("local")
+        ]
+        assert "alice" not in [each.id for each in await storage.books.list()]
+        assert await storage.conversations.get("tea") is None
+        assert await storage.conversations.get_by_thread("3") is None
+        assert not await storage.conversations.get_by_book("alice")
+        assert not await storage.conversations.get_by_guild("g")
+        assert list(await storage.books.list_removed()) == [removed]
+        assert list(await storage.books.list_removed("local")) == [removed]
+        assert not await storage.books.list_removed("elsewhere")
+        assert await storage.books.get_by_hash("local", book.sha256) == removed
+        assert await storage.books.count_by_hash(book.sha256) == 1
+        await storage.books.save(book)
+        assert await storage.books.get("alice") == book
+        assert await storage.conversations.get_by_thread("3") == a_conversation(guild_id="g", thread_id="3")
+
+    async def test_the_books_removed_last_come_first(self, storage: Storage) -> None:
+        for name, minutes in [("first", 1), ("last", 3), ("second", 2)]:
+            await storage.books.save(a_book(name, sha256=name, removed_at=at(minutes), removed_by="duchess"))
+        assert [each.id for each in await storage.books.list_removed()] == ["last", "second", "first"]
+
+    async def test_shelves_are_counted_that_hold_a_file_as_another_format(self, storage: Storage) -> None:
+        await storage.books.save(a_book(sha256="same", format="txt"))
+        assert await storage.books.count_by_hash("same", unlike="txt") == 0
+        assert await storage.books.count_by_hash("same", unlike="markdown") == 1
+
     async def test_moments_come_back_with_their_zone(self, storage: Storage) -> None:
         tokyo = timezone(timedelta(hours=9))
         await storage.books.save(a_book(created_at=MIDNIGHT.astimezone(tokyo)))

@@ -12,7 +12,7 @@ from storage.sql.books import _NEWEST_FIRST, _SELECT
 from storage.sqlite.database import SQLiteDatabase
 from tests.storage.values import MIDNIGHT, a_question, furnish, hold_turn
 
-ALL_OF_A_TABLE = {f"{_SELECT} {_NEWEST_FIRST}"}
+ALL_OF_A_TABLE = {f"{_SELECT} WHERE removed_at IS NULL {_NEWEST_FIRST}"}
 
 
 async def test_every_statement_finds_its_rows_by_an_index(tmp_path: Path) -> None:
