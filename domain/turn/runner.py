@@ -146,7 +146,7 @@ class TurnRunner:
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
         if not text:  # keys and page numbers that nothing stands behind are no words
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
