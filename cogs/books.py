@@ -109,7 +109,6 @@ async def add_book(
         Refusal: the shelf is full, the person has added enough for now, or Discord does not hand the file out.
         DownloadError, BookError, StorageError: with a sentence.
     """
-    say = speech_of(interaction)
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
     if not interaction.response.is_done():
         hidden = is_guest(interaction) or bool(lacking_to_post(interaction))
