@@ -38,6 +38,7 @@ class Conversation:
     shown in their direct messages: `channel_id` is that channel, and `thread_id` is too while it is current there.
     `shared`: several people write in its thread, and the bot has left talk that was not addressed to it alone.
     `updated_at`: when a person last chose another title; None: not since it was created.
+    `read_to`: an offset beyond which nothing is told in it, however far its readers are; None: there is none.
 
     Raises:
         ConversationError: INVALID_STATE, the title is blank.
@@ -57,6 +58,7 @@ class Conversation:
     verbose: bool | None = None
     system_prompt: SystemPrompt | None = field(default=None, repr=False)
     updated_at: datetime | None = None
+    read_to: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", checked_title(self.title))

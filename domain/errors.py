@@ -7,6 +7,7 @@ front ends print it as it stands. SDK, file and database exceptions are translat
     ├── BookError           a file or a book on the shelf
     ├── DownloadError       a book in a catalogue or on another host
     ├── ConversationError   a conversation
+    ├── ClubError           a club and its plan
     ├── LLMError            the model or the way to it
     ├── StorageError        the database or the disk
     └── SettingsError       the environment the program was started in
@@ -62,6 +63,17 @@ class ConversationErrorCode(StrEnum):
 
 class ConversationError(MarginaliaError):
     """A conversation does not exist or cannot do what was asked."""
+
+
+class ClubErrorCode(StrEnum):
+    NO_CLUB = "no_club"
+    NO_SECTION = "no_section"
+    ALREADY_RUNNING = "already_running"
+    INVALID_PLAN = "invalid_plan"
+
+
+class ClubError(MarginaliaError):
+    """A club does not exist, or its plan cannot be made or has no such section."""
 
 
 class LLMErrorCode(StrEnum):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
@@ -84,6 +85,7 @@ class UseCases:
     people: ManagePeople
     servers: ManageServers
     allowances: Allowances
+    clubs: ManageClubs
     titles: TitleWriter | None
     clock: Clock
     facts: Facts

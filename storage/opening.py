@@ -11,6 +11,7 @@ from domain.ports import (
     AllowanceRepository,
     BookRepository,
     ChatMessageRepository,
+    ClubRepository,
     ConversationRepository,
     DerivedTextRepository,
     LeaseRepository,
@@ -22,6 +23,7 @@ from domain.ports import (
     UsageRepository,
 )
 from storage.sql.books import SQLBookObjects, SQLBooks, SQLDerivedTexts
+from storage.sql.clubs import SQLClubs
 from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.database import CopyableDatabase
 from storage.sql.people import SQLAllowances, SQLReaders, SQLServers, SQLUsage
@@ -72,6 +74,7 @@ class Storage:
     turns: TurnRepository
     readers: ReaderRepository
     usage: UsageRepository
+    clubs: ClubRepository
     allowances: AllowanceRepository
     servers: ServerRepository
     derived_texts: DerivedTextRepository
@@ -162,6 +165,7 @@ def _repositories_over(database: Engine, leases: LeaseRepository | None) -> Stor
         usage=SQLUsage(database),
         allowances=SQLAllowances(database),
         servers=SQLServers(database),
+        clubs=SQLClubs(database),
         derived_texts=SQLDerivedTexts(database),
         privacy=SQLPrivacy(database),
         retention=SQLRetention(database),

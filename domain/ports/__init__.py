@@ -11,6 +11,7 @@ from domain.ports.books import (
     DerivedTextRepository,
     Progress,
 )
+from domain.ports.clubs import ClubRepository
 from domain.ports.conversations import (
     AllowanceRepository,
     ChatMessageRepository,
@@ -46,6 +47,7 @@ __all__ = [
     "ChatMessageRepository",
     "ChatProvider",
     "Clock",
+    "ClubRepository",
     "ConversationContextStrategy",
     "ConversationRepository",
     "DerivedTextRepository",

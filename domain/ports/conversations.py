@@ -32,6 +32,10 @@ class ConversationRepository(Protocol):
         """With its messages and turns. Unknown ids are fine."""
         ...
 
+    async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
+        """Say beyond which offset nothing is told in it; `save` leaves that alone. Unknown ids are fine."""
+        ...
+
     async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
         """Rename; nothing else of the conversation is written. Unknown ids are fine.
 

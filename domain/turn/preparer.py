@@ -17,6 +17,7 @@ from domain.ports import (
     BookFiles,
     BookRepository,
     BookView,
+    ChatProvider,
     Clock,
     ConversationContextStrategy,
     ConversationRepository,
@@ -106,7 +107,8 @@ class BoundBooks:
         return note_for(name, pages, read_to, length, self._clock())
 
     async def _lowest(self, conversation: Conversation, people: Sequence[str], book: Book) -> int:
-        return await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+        lowest = await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+        return lowest if conversation.read_to is None else min(lowest, conversation.read_to)
 
     async def _book(self, conversation: Conversation) -> Book:
         book = await self._books.get(conversation.book_id)
@@ -122,11 +124,13 @@ class TurnTools:
         self,
         make_toolbox: MakeToolbox,
         *,
+        provider: ChatProvider,
         meter: UsageMeter,
         summaries: ChapterSummaries | None,
         timeout: float,
     ) -> None:
         self._make_toolbox = make_toolbox
+        self._provider = provider
         self._meter = meter
         self._summaries = summaries
         self.timeout = timeout
@@ -144,7 +148,7 @@ class TurnTools:
             assert isinstance(shown, ToolCallStarted)
             return await draft.approvals.ask(draft.asked[-1].author_id, tool, shown.arguments, emit)
 
-        ask = partial(complete_once, draft.provider, spent, kind=PromptKind.SUMMARY)
+        ask = partial(complete_once, self._provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),

@@ -37,7 +37,7 @@ _COLUMNS = (
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
 _SELECT = f"""
-SELECT {listed(_COLUMNS)} FROM conversations
+SELECT {listed((*_COLUMNS, 'read_to'))} FROM conversations
 WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
@@ -71,6 +71,9 @@ class SQLConversations:
 
     async def delete(self, conversation_id: str) -> None:
         await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
+
+    async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
+        await self._database.write("UPDATE conversations SET read_to = ? WHERE id = ?", [read_to, conversation_id])
 
     async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
         weaker = list(TitleSource) if source is TitleSource.PERSON else [TitleSource.AUTOMATIC]

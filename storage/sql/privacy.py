@@ -27,6 +27,13 @@ _EXPORTED = {
         SELECT conversation_id, conversations.title AS conversation
         FROM present JOIN conversations ON conversations.id = conversation_id
         WHERE reader_id = ? ORDER BY conversations.created_at""",
+    "clubs": """
+        SELECT books.title AS book, guild_id, channel_id, joined_at, checked_in_at, hidden, left_at,
+          CASE host_id WHEN reader_id THEN 1 ELSE 0 END AS host
+        FROM club_members JOIN clubs ON clubs.id = club_id JOIN books ON books.id = book_id
+        WHERE reader_id = ? ORDER BY joined_at""",
+    "votes": """
+        SELECT guild_id, channel_id, choices, created_at, ends_at FROM votes WHERE asker_id = ? ORDER BY created_at""",
     "usage": """
         SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
           cache_write_tokens, cost_microdollars
@@ -62,12 +69,24 @@ SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} A
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 
+# A club goes on with whoever has taken part longest of the others.
+_HAND_OVER = """
+UPDATE clubs SET host_id = coalesce((
+  SELECT reader_id FROM club_members
+  WHERE club_id = clubs.id AND reader_id <> ?1 AND left_at IS NULL ORDER BY joined_at, reader_id LIMIT 1), '')
+WHERE host_id = ?1
+"""
+
 _AFTER_THE_MESSAGES = (
     "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
     "UPDATE books SET added_by = '' WHERE added_by = ?1",
     "UPDATE books SET removed_by = '' WHERE removed_at IS NOT NULL AND removed_by = ?1",
     "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
     "DELETE FROM present WHERE reader_id = ?1",
+    _HAND_OVER,
+    "UPDATE clubs SET look_at = '' WHERE id IN (SELECT club_id FROM club_members WHERE reader_id = ?1)",
+    "DELETE FROM club_members WHERE reader_id = ?1",
+    "UPDATE votes SET asker_id = '' WHERE asker_id = ?1",
     "DELETE FROM positions WHERE reader_id = ?1",
     "DELETE FROM readers WHERE id = ?1",
 )

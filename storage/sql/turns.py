@@ -73,7 +73,7 @@ WHERE name = ?1 AND holder = ?2 AND epoch = ?3 FOR SHARE
 """
 
 
-async def _hold_fence(transaction: Transaction) -> None:
+async def hold_fence(transaction: Transaction) -> None:
     """
     Raises:
         StorageError: LEASE_LOST, the current task works under a lease that somebody else holds by now.
@@ -95,7 +95,7 @@ class SQLTurns:
         turn_id = uuid.uuid4().hex
 
         async def open_turn(transaction: Transaction) -> Turn:
-            await _hold_fence(transaction)
+            await hold_fence(transaction)
             number = (await transaction.run(_NUMBER, [conversation_id, turn_id]))[0]["number"]
             turn = Turn(turn_id, conversation_id, number, TurnState.RUNNING, now)
             if not await transaction.run("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
@@ -108,7 +108,7 @@ class SQLTurns:
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
         async def write(transaction: Transaction) -> None:
-            await _hold_fence(transaction)
+            await hold_fence(transaction)
             known = await transaction.run(
                 _FINISH,
                 [
@@ -119,7 +119,7 @@ class SQLTurns:
             )  # fmt: skip
             if not known:
                 raise ConversationError(
-                    ConversationErrorCode.NOT_FOUND, "The question was deleted before it was answered."
+                    ConversationErrorCode.NOT_FOUND, "The question was taken back or deleted before it was answered."
                 )
             await write_messages(
                 transaction,
@@ -144,7 +144,7 @@ class SQLTurns:
 
     async def reopen(self, turn_id: str) -> None:
         async def undo(transaction: Transaction) -> None:
-            await _hold_fence(transaction)
+            await hold_fence(transaction)
             rows = await transaction.run("SELECT state FROM turns WHERE id = ?", [turn_id])
             if rows and rows[0]["state"] in {TurnState.ANSWERED, TurnState.DELIVERED}:
                 raise ConversationError(ConversationErrorCode.INVALID_STATE, "This question has its answer already.")
@@ -157,7 +157,7 @@ class SQLTurns:
 
     async def forget_question(self, message_id: str) -> Turn | None:
         async def forget(transaction: Transaction) -> Row | None:
-            await _hold_fence(transaction)
+            await hold_fence(transaction)
             await transaction.run(_REMEMBER_ID, [message_id])
             asked = await transaction.run("SELECT turn_id FROM chat_messages WHERE id = ?", [message_id])
             await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
@@ -175,7 +175,7 @@ class SQLTurns:
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         async def note(transaction: Transaction) -> None:
-            await _hold_fence(transaction)
+            await hold_fence(transaction)
             await transaction.run(
                 "UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?",
                 [strings_to_text(reply_ids), trace_id, turn_id],

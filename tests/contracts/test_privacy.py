@@ -7,6 +7,7 @@ import pytest
 
 from domain.book import PositionState, ReadingPosition
 from domain.chat import ChatMessage
+from domain.clubs.plan import Club, Gate, Member, Stretch, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
@@ -33,6 +34,12 @@ async def company(storage: Storage) -> None:
         await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, 7))
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), reader, "g", "tea", 5))
         await storage.messages.note_present("nap", reader)
+    club = Club(
+        "club", "alice", "1", "2", "hatter", Gate.DATE, MIDNIGHT, 10, dated([Stretch(0, 10)], MIDNIGHT.date(), 7),
+        (Member("hatter", MIDNIGHT, checked_in_at=at(3), hidden=True), Member("dormouse", at(1))),
+    )  # fmt: skip
+    await storage.clubs.create(club)
+    await storage.clubs.put_vote(Vote("vote", "1", "2", "hatter", ("Emma", "Dracula"), MIDNIGHT, at(60)))
 
 
 class TestExport:
@@ -47,6 +54,9 @@ class TestExport:
         assert [each["input_tokens"] for each in kept["usage"]] == [10]
         assert [each["conversation_id"] for each in kept["present_in"]] == ["nap"]
         assert kept["verbose"] is True
+        [club], [vote] = kept["clubs"], kept["votes"]
+        assert (club["host"], club["hidden"], club["checked_in_at"][:16]) == (1, 1, "2026-11-21T00:03")
+        assert json.loads(vote["choices"]) == ["Emma", "Dracula"]
         assert "dormouse" not in json.dumps(kept)
 
     @pytest.mark.parametrize("stranger", ["nobody", ""])
@@ -67,12 +77,25 @@ class TestErasure:
         assert book is not None
         assert book.added_by == ""
 
+    async def test_a_club_goes_on_with_the_others(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        club = await storage.clubs.get("club")
+        assert club is not None
+        assert (club.host_id, [each.reader_id for each in club.members]) == ("dormouse", ["dormouse"])
+        assert await storage.clubs.list_to_look_at(MIDNIGHT) == ["club"]
+        await storage.privacy.erase("dormouse")
+        club = await storage.clubs.get("club")
+        assert club is not None
+        assert (club.host_id, club.members) == ("", ())
+
     async def test_others_keep_theirs_in_a_history_that_is_valid(self, storage: Storage) -> None:
         before = await storage.privacy.export("dormouse")
         await storage.privacy.erase("hatter")
         assert await ids_of(storage, "tea") == ["tea-2-question", "tea-2-answer"]
         assert await ids_of(storage, "nap") == ["nap-2-question", "nap-2-answer"]
         after = await storage.privacy.export("dormouse")
+        [club] = after["clubs"]
+        assert club.pop("host") != before["clubs"][0].pop("host")  # the club is theirs now
         assert after | {"messages": []} == before | {"messages": []}
         assert [each["content"] for each in after["messages"]] == [each["content"] for each in before["messages"]]
         assert (await storage.usage.total_for_guild("g", MIDNIGHT)).requests == 2

@@ -132,6 +132,7 @@ async def reading_room(
             books=bound_books,
             tools=TurnTools(
                 toolbox,
+                provider=provider,
                 meter=meter,
                 summaries=summaries,
                 timeout=tool_timeout,
@@ -142,13 +143,9 @@ async def reading_room(
             quota=Quota(storage.usage, now, daily_tokens),
             spoilers=spoilers,
         )
-
-        async def model_of(_: Conversation) -> ChatProvider:
-            return provider
-
         runner = TurnRunner(
             preparer=preparer,
-            model_of=model_of,
+            provider=provider,
             strategy=AdaptiveStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
             turns=storage.turns,
             meter=meter,

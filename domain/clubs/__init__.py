@@ -1,0 +1,1 @@
+"""Clubs: a server reads one book by a plan of sections."""

@@ -1,0 +1,353 @@
+"""The use case: a server reads a book together, by a plan. Only people move a position, each their own."""
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from domain.book import Book, Chapter, Page
+from domain.clubs.plan import (
+    MOST_SECTIONS,
+    Club,
+    Gate,
+    Member,
+    Section,
+    Stretch,
+    Vote,
+    dated,
+    divide,
+    grouped,
+    moved,
+    stretches,
+    usual_number,
+)
+from domain.conversation import Conversation
+from domain.errors import ClubError, ClubErrorCode
+from domain.library.progress import ManagePositions
+from domain.ports import BookFiles, BookRepository, Clock, ClubRepository, ConversationRepository
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """How a book is to be divided and dated. `sections` and `chapters` (a section) None: as is usual for its length."""
+
+    start: date
+    sections: int | None = None
+    chapters: int | None = None
+    every: int = 7
+    gate: Gate = Gate.EVERYONE
+    role_id: str | None = None
+    events: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClubBook:
+    """A club's book with its pages and chapters, from which cards are made."""
+
+    book: Book
+    pages: Sequence[Page]
+    chapters: Sequence[Chapter]
+
+
+class ManageClubs:
+    """The life of clubs. What follows from a change (threads, cards, reminders) is done by who shows them."""
+
+    def __init__(
+        self,
+        *,
+        clubs: ClubRepository,
+        books: BookRepository,
+        files: BookFiles,
+        positions: ManagePositions,
+        conversations: ConversationRepository,
+        clock: Clock,
+    ) -> None:
+        self.store = clubs
+        self._books = books
+        self._files = files
+        self._positions = positions
+        self._conversations = conversations
+        self._clock = clock
+
+    async def start(self, book: Book, guild_id: str, channel_id: str, host_id: str, request: PlanRequest) -> Club:
+        """Begin a club, whose host takes part.
+
+        Raises:
+            ClubError: ALREADY_RUNNING, the channel has a club; INVALID_PLAN, the book cannot be divided so.
+            BookError: INVALID_STATE, the book cannot be opened.
+        """
+        file = await self._files.open(book)
+        parts = await self._divided(book, await file.chapters(), await file.pages(), request)
+        now = self._clock()
+        club = Club(
+            id=uuid.uuid4().hex[:16],
+            book_id=book.id,
+            guild_id=guild_id,
+            channel_id=channel_id,
+            host_id=host_id,
+            gate=request.gate,
+            created_at=now,
+            length=book.length,
+            sections=dated(parts, request.start, request.every),
+            members=(Member(host_id, now),),
+            role_id=request.role_id,
+            events=request.events,
+        )
+        if not await self.store.create(club):
+            raise ClubError(
+                ClubErrorCode.ALREADY_RUNNING,
+                "A club is reading here already: /club plan shows it. End it with /club end, or use another channel.",
+            )
+        return await self.get(club.id)
+
+    async def _divided(
+        self, book: Book, chapters: Sequence[Chapter], pages: Sequence[Page], request: PlanRequest
+    ) -> list[Stretch]:
+        """
+        Raises:
+            ClubError: INVALID_PLAN.
+        """
+        units, are_chapters = stretches(chapters, pages)
+        if not units:
+            raise ClubError(ClubErrorCode.INVALID_PLAN, "There is nothing to read in this book.")
+        if request.chapters is not None:
+            if not are_chapters:
+                raise ClubError(
+                    ClubErrorCode.INVALID_PLAN,
+                    "I found no chapters in this book. Say with `sections` how many parts it is to have.",
+                )
+            parts = grouped(units, request.chapters)
+        else:
+            count = request.sections or usual_number(book.word_count, len(units))
+            if count > len(units):
+                kind = "chapters" if are_chapters else "pages"
+                raise ClubError(
+                    ClubErrorCode.INVALID_PLAN,
+                    f"This book has {len(units)} {kind}, so it can have {len(units)} sections at most.",
+                )
+            parts = await asyncio.to_thread(divide, units, count)
+        if len(parts) > MOST_SECTIONS:
+            raise ClubError(
+                ClubErrorCode.INVALID_PLAN,
+                f"That makes {len(parts)} sections, and a plan takes {MOST_SECTIONS}. Put more chapters into each.",
+            )
+        return parts
+
+    async def find(self, club_id: str) -> Club | None:
+        return await self.store.get(club_id)
+
+    async def get(self, club_id: str) -> Club:
+        """The club, ended or not.
+
+        Raises:
+            ClubError: NO_CLUB, it is gone, with its book.
+        """
+        club = await self.store.get(club_id)
+        if club is None:
+            raise ClubError(ClubErrorCode.NO_CLUB, "This club is over: its book is not on the shelf any more.")
+        return club
+
+    async def in_channel(self, guild_id: str, channel_id: str) -> Club:
+        """The running club of a channel; where it has none, the server's only one.
+
+        Raises:
+            ClubError: NO_CLUB.
+        """
+        running = await self.store.get_running(guild_id)
+        here = [each for each in running if each.channel_id == channel_id]
+        if here or len(running) == 1:
+            return (here or list(running))[0]
+        sentence = "No club is reading here. Start one with /club start."
+        if running:
+            sentence = "No club is reading in this channel. Use this in the channel of the club you mean."
+        raise ClubError(ClubErrorCode.NO_CLUB, sentence)
+
+    async def book_of(self, club: Club) -> ClubBook:
+        """The club's book.
+
+        Raises:
+            ClubError: NO_CLUB, the book is gone, and the club with it.
+            BookError: INVALID_STATE, its file cannot be opened.
+        """
+        book = await self._books.get(club.book_id)
+        if book is None:
+            raise ClubError(ClubErrorCode.NO_CLUB, "This club is over: its book is not on the shelf any more.")
+        file = await self._files.open(book)
+        return ClubBook(book, await file.pages(), await file.chapters())
+
+    async def public_bound(self, guild_id: str, channel_id: str, book_id: str) -> int | None:
+        """How far anything may be told of a book in public in a channel, as an offset; None: no club there reads it."""
+        running = await self.store.get_running(guild_id)
+        here = [each for each in running if each.channel_id == channel_id and each.book_id == book_id]
+        return here[0].lowest(self._clock()) if here else None
+
+    # Members
+
+    async def join(self, club: Club, reader_id: str) -> Club:
+        """Take part, again as well."""
+        known = next((each for each in club.members if each.reader_id == reader_id), None)
+        if known is None or known.left_at is not None:
+            now = self._clock()
+            member = replace(known, joined_at=now, left_at=None) if known else Member(reader_id, now)
+            await self.store.put_member(club.id, member)
+        return await self.get(club.id)
+
+    async def leave(self, club: Club, reader_id: str) -> Club:
+        """Take part no more. A host who leaves hands over to whoever has taken part longest."""
+        member = club.member(reader_id)
+        if member is not None:
+            await self.store.put_member(club.id, replace(member, left_at=self._clock()))
+        others = [each for each in club.taking_part if each.reader_id != reader_id]
+        if club.host_id == reader_id and others:
+            await self.store.put_host(club.id, others[0].reader_id)
+        return await self.get(club.id)
+
+    async def hide(self, club: Club, reader_id: str, *, hidden: bool) -> Club:
+        """Be on the board, or not; who does not take part is not on it anyway."""
+        member = club.member(reader_id)
+        if member is not None:
+            await self.store.put_member(club.id, replace(member, hidden=hidden))
+        return await self.get(club.id)
+
+    async def check_in(
+        self,
+        club: Club,
+        reader_id: str,
+        *,
+        page: str | None = None,
+        chapter: str | None = None,
+        section: int | None = None,
+        finished: bool = False,
+    ) -> Club:
+        """Move the person's own position to where they say, and end their pause. They join by it.
+
+        With nothing said the position stays.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such page or chapter.
+            ClubError: NO_SECTION, NO_CLUB.
+        """
+        book = (await self.book_of(club)).book
+        if page is not None:
+            await self._positions.set_page(reader_id, book, page)
+        elif chapter is not None:
+            await self._positions.set_chapter(reader_id, book, chapter)
+        elif section is not None:
+            await self._read(reader_id, book, club, club.section(section))
+        elif finished:
+            await self._positions.finish(reader_id, book)
+        return await self._checked_in(club, reader_id)
+
+    async def there(self, club: Club, reader_id: str) -> tuple[Club, Section | None]:
+        """As `check_in`, for whoever says to be there; the section whose end that is, None if they were before."""
+        section = club.where_there_is(club.member(reader_id), self._clock())
+        if section is not None:
+            await self._read(reader_id, (await self.book_of(club)).book, club, section)
+        return await self._checked_in(club, reader_id), section
+
+    async def _read(self, reader_id: str, book: Book, club: Club, section: Section) -> None:
+        if section is club.sections[-1]:
+            await self._positions.finish(reader_id, book)
+        else:
+            await self._positions.reach(reader_id, book, section.end)
+
+    async def _checked_in(self, club: Club, reader_id: str) -> Club:
+        now, known = self._clock(), club.member(reader_id)
+        if known is None:
+            club = await self.join(club, reader_id)
+            known = club.member(reader_id) or Member(reader_id, now)
+        await self.store.put_member(club.id, replace(known, checked_in_at=now))
+        return await self.get(club.id)
+
+    async def moved_on(self, reader_id: str, book_id: str) -> list[str]:
+        """Somebody has moved their position elsewhere; the ids of the clubs that may concern."""
+        concerned = await self.store.get_by_reader(reader_id, book_id)
+        for club in concerned:
+            await self.store.look_again(club.id, self._clock())
+        return [club.id for club in concerned]
+
+    # The plan
+
+    async def move(self, club: Club, days: int) -> Club:
+        """Shift all coming dates."""
+        now = self._clock()
+        await self.store.put_sections(club.id, [moved(each, days, now) for each in club.sections])
+        return await self.get(club.id)
+
+    async def end(self, club: Club) -> Club:
+        """End it; threads and conversations stay."""
+        await self.store.end(club.id, self._clock())
+        return await self.get(club.id)
+
+    # Section threads
+
+    async def open_section(self, club: Club, section: Section) -> bool:
+        """Decide that a section's thread is opened now; False: it has been before, whether or not it stands yet.
+
+        One that was deleted is opened again.
+        """
+        if section.opened_at is not None and section.ready and section.thread_id is None:
+            await self.store.put_sections(club.id, [replace(section, ready=False)])
+            return True
+        return await self.store.claim_opening(club.id, section.number, self._clock())
+
+    async def conversation_of(self, club: Club, section: Section, title: str) -> Conversation:
+        """The conversation of a section, made where there is none. In its thread the bot answers who addresses it."""
+        known = await self._conversations.get(section.conversation_id) if section.conversation_id else None
+        if known is not None:
+            return known
+        conversation = Conversation(
+            id=uuid.uuid4().hex, book_id=club.book_id, title=title, created_at=self._clock(), shared=True
+        )
+        await self._conversations.save(conversation)
+        await self._conversations.update_read_to(conversation.id, club.bound_of(section, self._clock()))
+        await self.store.put_sections(club.id, [replace(section, conversation_id=conversation.id)])
+        return conversation
+
+    async def limit(self, club: Club) -> None:
+        """Have the conversations of a running club's public threads go no further than its members allow now."""
+        if club.ended_at is not None:
+            return
+        now = self._clock()
+        for each in club.sections:
+            if each.conversation_id is None:
+                continue
+            known = await self._conversations.get(each.conversation_id)
+            bound = club.bound_of(each, now)
+            if known is not None and known.read_to != bound:
+                await self._conversations.update_read_to(known.id, bound)
+
+    async def thread_gone(self, conversation: Conversation) -> str | None:
+        """A thread was deleted; the id of the club whose it was. None: it was no club's."""
+        club = await self.store.get_by_conversation(conversation.id)
+        if club is None:
+            return None
+        gone = [
+            replace(each, thread_id=None, ready=True)
+            for each in club.sections
+            if each.conversation_id == conversation.id
+        ]
+        await self.store.put_sections(club.id, gone)
+        return club.id
+
+    # Votes
+
+    async def vote(self, guild_id: str, channel_id: str, asker_id: str, choices: Sequence[str], days: int) -> Vote:
+        """Keep a vote that is about to be posted.
+
+        Raises:
+            ClubError: ALREADY_RUNNING, one runs in the channel.
+        """
+        now = self._clock()
+        vote = Vote(
+            uuid.uuid4().hex[:16], guild_id, channel_id, asker_id, tuple(choices), now, now + timedelta(days=days)
+        )
+        if not await self.store.put_vote(vote):
+            raise ClubError(
+                ClubErrorCode.ALREADY_RUNNING, "A vote is running in this channel already. Wait until it has ended."
+            )
+        return vote
+
+    def now(self) -> datetime:
+        return self._clock()

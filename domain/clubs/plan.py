@@ -1,0 +1,373 @@
+"""The plan of a club: a book in sections of whole chapters, who takes part, and what follows from how far they are.
+
+Everything here is a pure function of values. A day begins and ends at midnight UTC.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from enum import StrEnum
+
+from domain.book import Chapter, Page, PositionState, ReadingPosition
+from domain.errors import ClubError, ClubErrorCode
+
+MOST_SECTIONS = 50
+"""Lines that one card has room for."""
+MISSED_AT_MOST = 1
+"""Due dates a member may let pass; with the next one they are paused."""
+A_DAY = timedelta(days=1)
+
+WORDS_A_WEEK = 20_000
+"""How much a section has where nobody says how many there are to be: some seventy printed pages."""
+FEWEST, MOST_OF_ITSELF = 4, 12
+
+_HEADING_ONLY = 600
+"""Characters of a part that is no more than its heading, and belongs to the chapter after it."""
+
+_MATTER = re.compile(
+    r"(?:(?:the |an? )?(?:author|translator|editor|publisher|printer|transcriber)[’']?s[’']? )?"
+    r"(?:table of contents|contents|copyright.*|licen[cs]e|cover|title page|half[- ]title|imprint|colophon|dedication|"
+    r"preface|foreword|introduction|introductory note|note|notes|endnotes|footnotes|acknowledge?ments?|afterword|"
+    r"about the (?:author|publisher|translator|editor|book|type).*|also by .*|(?:other )?(?:books|works) by .*|"
+    r"bibliography|further reading|glossary|index|appendix(?: \w+)?|appendices|advertisements?|credits|errata|"
+    r"list of .*|chronology|biographical note|a note on .*|reading group guide|discussion questions|"
+    r"praise for .*|newsletter.*|"
+    r"vorwort|vorbemerkung|geleitwort|einleitung|einführung|nachwort|widmung|danksagung|impressum|inhalt(?:sverzeichnis)?|"
+    r"anhang|anmerkungen|literaturverzeichnis|register|glossar|über (?:den autor|die autorin|das buch).*|zeittafel|"
+    r"préface|avant-propos|dédicace|remerciements|table des matières|postface|prólogo del autor|dedicatoria|"
+    r"prefacio|prefazione|nota del traductor)"
+    r"(?: (?:to|of|zur|by|von) .*)?[\s.:]*",
+    re.IGNORECASE,
+)
+"""Titles of front and back matter. A prologue and an epilogue are story, and so is what stands between chapters."""
+
+
+class Gate(StrEnum):
+    """When a section's thread opens: once all who are active have read it, at its due date, or at once."""
+
+    EVERYONE = "everyone"
+    DATE = "date"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A stretch `[start, end)` of the book that is read until `due`; `number` counts from 1.
+
+    `opened_at`: when its thread was decided on. `thread_id` is None until it stands, and again when it was deleted.
+    `ready`: all is said and done that belongs to its opening.
+    """
+
+    number: int
+    start: int
+    end: int
+    due: date
+    opened_at: datetime | None = None
+    conversation_id: str | None = None
+    thread_id: str | None = None
+    private: bool = False
+    ready: bool = False
+
+    @property
+    def due_at(self) -> datetime:
+        """The beginning of the day on which it is due."""
+        return midnight(self.due)
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the day on which it is due has passed."""
+        return self.due_at + A_DAY <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody who takes part. `position` is how far they are in the club's book, as they have said themselves.
+
+    `hidden`: they are not on the board. `left_at`: they take part no more, or None.
+    """
+
+    reader_id: str
+    joined_at: datetime
+    position: ReadingPosition = field(default_factory=ReadingPosition)
+    checked_in_at: datetime | None = None
+    hidden: bool = False
+    left_at: datetime | None = None
+
+    def reached(self, length: int) -> int:
+        """How far they are, as an offset. Who has not said so has not begun: a club shows nobody what they may lack."""
+        return 0 if self.position.state is PositionState.UNSET else self.position.bound(length)
+
+
+@dataclass(frozen=True, slots=True)
+class Club:
+    """A server's channel reading one book of `length` characters by a plan.
+
+    `role_id` is pinged by reminders. `sections` are in order; `members` in the order in which they joined, those
+    who have left included. `ended_at` None: it runs.
+    """
+
+    id: str
+    book_id: str
+    guild_id: str
+    channel_id: str
+    host_id: str
+    gate: Gate
+    created_at: datetime
+    length: int
+    sections: tuple[Section, ...]
+    members: tuple[Member, ...] = ()
+    role_id: str | None = None
+    events: bool = False
+    ended_at: datetime | None = None
+
+    @property
+    def taking_part(self) -> list[Member]:
+        """The members who have not left."""
+        return [each for each in self.members if each.left_at is None]
+
+    def member(self, reader_id: str) -> Member | None:
+        """The member of that id who has not left."""
+        return next((each for each in self.taking_part if each.reader_id == reader_id), None)
+
+    def section(self, number: int) -> Section:
+        """
+        Raises:
+            ClubError: NO_SECTION.
+        """
+        if not 1 <= number <= len(self.sections):
+            raise ClubError(ClubErrorCode.NO_SECTION, f"The plan has the sections 1 to {len(self.sections)}.")
+        return self.sections[number - 1]
+
+    def is_paused(self, member: Member, now: datetime) -> bool:
+        """Whether a member has let two due dates pass since they last checked in, without having read so far."""
+        since = member.checked_in_at
+        missed = [
+            each
+            for each in self.sections
+            if each.is_over(now)
+            and each.end > member.reached(self.length)
+            and (since is None or each.due_at + A_DAY > since)
+        ]
+        return len(missed) > MISSED_AT_MOST
+
+    def active(self, now: datetime) -> list[Member]:
+        """The members who hold the others up, and bind what is public."""
+        return [each for each in self.taking_part if not self.is_paused(each, now)]
+
+    def lowest(self, now: datetime) -> int:
+        """How far into the book may be told in public, as an offset: the lowest position of the active members.
+
+        Where nobody is active, that of all who take part; where nobody does, nothing.
+        """
+        binding = self.active(now) or self.taking_part
+        return min((each.reached(self.length) for each in binding), default=0)
+
+    def finished(self, member: Member) -> int:
+        """How many sections a member has read to their ends."""
+        return sum(each.end <= member.reached(self.length) for each in self.sections)
+
+    def current(self, now: datetime) -> Section:
+        """The section the club reads: with the gate *everyone* the first that is not open, else the next one due."""
+        if self.gate is Gate.EVERYONE:
+            ahead = (each for each in self.sections if each.opened_at is None)
+        else:
+            ahead = (each for each in self.sections if not each.is_over(now))
+        return next(ahead, self.sections[-1])
+
+    def where_there_is(self, member: Member | None, now: datetime) -> Section | None:
+        """The section whose end a member says to have reached by "I'm there"; None: they have reached it before.
+
+        It is the first they have not read, and never one beyond the club's current one: who presses twice has not
+        read twice as much.
+        """
+        read = self.finished(member) if member else 0
+        return self.sections[read] if read < self.current(now).number else None
+
+    def to_open(self, now: datetime) -> list[Section]:
+        """The sections whose threads are to be opened by the gate."""
+        closed = [each for each in self.sections if each.opened_at is None]
+        match self.gate:
+            case Gate.OPEN:
+                return closed
+            case Gate.DATE:
+                return [each for each in closed if each.due_at <= now]
+            case Gate.EVERYONE:
+                active, lowest = self.active(now), self.lowest(now)
+                return [each for each in closed if each.end <= lowest] if active else []
+
+    def to_remind(self, now: datetime) -> list[Section]:
+        """The sections that are due tomorrow."""
+        return [each for each in self.sections if each.due_at - A_DAY <= now < each.due_at]
+
+    def bound_of(self, section: Section, now: datetime) -> int:
+        """How far the conversation in a section's thread may go: never beyond the section.
+
+        In a private thread are only those who have read it. A public one is seen by all, so the active members bind it.
+        """
+        return section.end if section.private else min(section.end, self.lowest(now))
+
+    def next_look(self, now: datetime) -> datetime | None:
+        """When something may be to be done again of itself; None: never."""
+        moments = {moment for each in self.sections for moment in _moments(each) if moment > now}
+        return min(moments, default=None) if self.ended_at is None else None
+
+
+class PostState(StrEnum):
+    """What became of a post: it is CLAIMED before it is made and DONE once it stands; GONE: a person deleted it."""
+
+    CLAIMED = "claimed"
+    DONE = "done"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Something the bot posts once for a club, named by its key ("card", "remind/3").
+
+    `is_new`: it was claimed by whoever asked just now. One that is CLAIMED and not new may stand already: its maker
+    came to no end. `message_id` is that of the message (or event) once it stands; `shown` is what it shows.
+    """
+
+    key: str
+    state: PostState
+    claimed_at: datetime
+    is_new: bool = False
+    message_id: str = ""
+    shown: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A poll for the next book. It is kept before it is posted (`message_id` empty), and `told` once its end was."""
+
+    id: str
+    guild_id: str
+    channel_id: str
+    asker_id: str
+    choices: tuple[str, ...]
+    created_at: datetime
+    ends_at: datetime
+    message_id: str = ""
+    told: bool = False
+
+
+def _moments(section: Section) -> tuple[datetime, ...]:
+    """When it is to be reminded of, when it is due, and when that day has passed."""
+    return section.due_at - A_DAY, section.due_at, section.due_at + A_DAY
+
+
+def midnight(day: date) -> datetime:
+    """The beginning of a day."""
+    return datetime.combine(day, time(), UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What is not divided: a chapter, or a page where there are no chapters."""
+
+    start: int
+    end: int
+
+
+def stretches(chapters: Sequence[Chapter], pages: Sequence[Page]) -> tuple[list[Stretch], bool]:
+    """What sections of a book are made of, in order, and whether these are chapters.
+
+    Front and back matter is left out. A part's heading goes with the chapter after it.
+    """
+    story = _story(chapters)
+    units: list[Stretch] = []
+    heading: int | None = None
+    for at, each in enumerate(story):
+        start = each.start if heading is None else heading
+        deeper = at + 1 < len(story) and story[at + 1].level > each.level
+        if deeper and each.end - each.start < _HEADING_ONLY:
+            heading = start
+        else:
+            units.append(Stretch(start, each.end))
+            heading = None
+    if len(units) > 1:
+        return units, True
+    return [Stretch(page.start, page.end) for page in pages if page.end > page.start], False
+
+
+def is_matter(title: str) -> bool:
+    """Whether a chapter of that title is front or back matter, where it stands at the front or at the back."""
+    return bool(_MATTER.fullmatch(" ".join(title.split())))
+
+
+def _story(chapters: Sequence[Chapter]) -> list[Chapter]:
+    """The chapters without those at the front and the back that are no part of the story; all, where none is left."""
+    told = list(chapters)
+    while told and is_matter(told[0].title):
+        del told[0]
+    while told and is_matter(told[-1].title):
+        del told[-1]
+    return told or list(chapters)
+
+
+def usual_number(words: int, available: int) -> int:
+    """How many sections a book of so many words has where nobody says; at most as many as there are chapters."""
+    return max(1, min(available, max(FEWEST, min(MOST_OF_ITSELF, round(words / WORDS_A_WEEK)))))
+
+
+def divide(units: Sequence[Stretch], count: int) -> list[Stretch]:
+    """`count` sections of whole units, as even in length as these allow: the sum of the squares is the smallest there
+    is. `count` is at most the number of units, and at least 1.
+
+    Takes time proportional to `count` · n · log n; call it in a thread for a long book.
+    """
+    ends = [0]
+    for unit in units:
+        ends.append(ends[-1] + unit.end - unit.start)
+    cuts = _cuts(ends, count)
+    return [Stretch(units[first].start, units[last - 1].end) for first, last in itertools.pairwise(cuts)]
+
+
+def _cuts(ends: Sequence[int], count: int) -> list[int]:
+    """The indices at which the sections begin, and the end. `ends[i]` is the length of the first i units together.
+
+    The best cut before a unit never moves back as the unit moves on, so each half of the units is searched only
+    between the cuts found around it.
+    """
+    size = len(ends) - 1
+    best: list[float] = [float(end) ** 2 for end in ends]
+    chosen: list[list[int]] = []
+    for parts in range(2, count + 1):
+        costs: list[float] = [float("inf")] * (size + 1)
+        where = [0] * (size + 1)
+        ranges = [(parts, size, parts - 1, size - 1)]
+        while ranges:
+            low, high, first, last = ranges.pop()
+            if low > high:
+                continue
+            middle = (low + high) // 2
+            cost, cut = min(
+                (best[at] + (ends[middle] - ends[at]) ** 2, at) for at in range(first, min(last, middle - 1) + 1)
+            )
+            costs[middle], where[middle] = cost, cut
+            ranges += [(low, middle - 1, first, cut), (middle + 1, high, cut, last)]
+        best, chosen = costs, [*chosen, where]
+    cuts = [size]
+    for where in reversed(chosen):
+        cuts.append(where[cuts[-1]])
+    return [0, *reversed(cuts)]
+
+
+def grouped(units: Sequence[Stretch], size: int) -> list[Stretch]:
+    """Sections of `size` units each; the last has what is left."""
+    groups = [units[at : at + size] for at in range(0, len(units), size)]
+    return [Stretch(group[0].start, group[-1].end) for group in groups]
+
+
+def dated(parts: Iterable[Stretch], start: date, every: int) -> tuple[Section, ...]:
+    """Sections that are due every so many days after the start."""
+    return tuple(
+        Section(number, part.start, part.end, start + timedelta(days=every * number))
+        for number, part in enumerate(parts, 1)
+    )
+
+
+def moved(section: Section, days: int, now: datetime) -> Section:
+    """A section with its date shifted, if that is still to come."""
+    return section if section.is_over(now) else replace(section, due=section.due + timedelta(days=days))
