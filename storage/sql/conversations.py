@@ -37,7 +37,7 @@ _COLUMNS = (
 )  # fmt: skip
 _UPSERT = upsert("conversations", _COLUMNS)
 _SELECT = f"""
-SELECT {listed((*_COLUMNS, 'read_to'))} FROM conversations
+SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations
 WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
