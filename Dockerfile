@@ -24,6 +24,10 @@ RUN /builder/bin/python -m hatchling build -t wheel -d /wheels \
 FROM ${PYTHON}
 RUN useradd --no-create-home --uid 10001 marginalia \
   && install --directory --owner=marginalia --group=marginalia --mode=0700 /data
+# For scanned books, for example: --build-arg TESSERACT="tesseract-ocr tesseract-ocr-deu" (docs/books.md).
+ARG TESSERACT=
+RUN if [ -n "${TESSERACT}" ]; then apt-get update \
+  && apt-get install --yes --no-install-recommends ${TESSERACT} && rm -rf /var/lib/apt/lists/*; fi
 COPY --from=build /venv /venv
 ENV PATH=/venv/bin:$PATH
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.downloads import BookHosts, GuardedDownloads
 from bot.gutendex import GutendexCatalogue
 from bot.mcp.addresses import ServerAddress, parse_servers
-from bot.parsers.sandbox.pool import SandboxedParser
+from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
 from domain.clubs.manage import ManageClubs
@@ -181,7 +181,7 @@ async def open_app(
             seconds=settings.turn_timeout_s,
         )
         shelf = Bookshelf(
-            reader=SandboxedParser(max_file_mb=settings.max_upload_mb),
+            reader=SandboxedParser(max_file_mb=settings.max_upload_mb, ocr=_ocr_bounds(settings)),
             files=book_files,
             books=storage.books,
             clock=_now,
@@ -310,6 +310,12 @@ def open_provider(settings: Settings) -> ChatProvider:
             from bot.providers.extractive import ExtractiveChat
 
             return ExtractiveChat()
+
+
+def _ocr_bounds(settings: Settings) -> OcrBounds | None:
+    if settings.ocr_max_pages == 0:
+        return None
+    return OcrBounds(settings.ocr_max_pages, settings.ocr_max_minutes * 60, settings.ocr_languages)
 
 
 def _stand_in() -> FallbackAnswerer:

@@ -87,6 +87,9 @@ class Settings(BaseSettings):
     max_books_per_shelf: int = Field(default=300, ge=0)
     max_shelf_mb: int = Field(default=1_000, ge=0)
     max_adds_per_hour: int = Field(default=20, ge=0)
+    ocr_max_pages: int = Field(default=400, ge=0, le=5_000)
+    ocr_max_minutes: int = Field(default=12, ge=1, le=600)
+    ocr_languages: Annotated[tuple[str, ...], NoDecode] = ()
     max_conversations_per_day: int = Field(default=30, ge=0)
     max_turns_per_minute: int = Field(default=15, ge=0)
 
@@ -113,7 +116,9 @@ class Settings(BaseSettings):
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "WARNING"
     log_format: Literal["text", "json"] = "text"
 
-    @field_validator("discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", "book_hosts", mode="before")
+    @field_validator(
+        "discord_guild_ids", "llm_models", "extra_tools", "mcp_trusted", "book_hosts", "ocr_languages", mode="before"
+    )
     @classmethod
     def _split(cls, value: object) -> object:
         return [part for part in value.replace(" ", "").split(",") if part] if isinstance(value, str) else value

@@ -47,7 +47,12 @@ _MEGA = 1_000_000
 BAR = 12
 """Characters of the progress bar."""
 
-STAGES = {"downloading": later("Downloading"), "reading": later("Reading"), "indexing": later("Indexing")}
+STAGES = {
+    "downloading": later("Downloading"),
+    "reading": later("Reading"),
+    "recognising": later("Recognising the text of"),
+    "indexing": later("Indexing"),
+}
 
 
 @dataclass(frozen=True, slots=True)

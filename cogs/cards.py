@@ -48,7 +48,12 @@ def pages(book: Book, say: Speech) -> str:
 def book_facts(book: Book, say: Speech) -> str:
     """Format, pages and chapters on one line."""
     chapters = say.counted(book.chapter_count, "{number} chapter", "{number} chapters")
-    return f"{book.format.upper()} · {pages(book, say)} · {chapters}"
+    return f"{_format(book, say)} · {pages(book, say)} · {chapters}"
+
+
+def _format(book: Book, say: Speech) -> str:
+    name = book.file_format.upper()
+    return say("{format}, read by OCR", format=name) if book.is_read_by_ocr else name
 
 
 def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
@@ -60,7 +65,7 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
         heading = say("This book is back on the shelf, with its conversations")
     card.set_author(name=heading)
     card.add_field(name=say("Author"), value=clipped(plain(book.author), 256) or "—")
-    card.add_field(name=say("Format"), value=book.format.upper())
+    card.add_field(name=say("Format"), value=_format(book, say))
     card.add_field(name=say("Pages"), value=pages(book, say))
     card.add_field(name=say("Chapters"), value=str(book.chapter_count))
     if added.is_new:
@@ -81,7 +86,7 @@ def book_card(
         card.set_author(name=clipped(book.author, TITLE_LENGTH))
     contents = contents_lines(book, chapters, pages_of_book, bound, say)
     card.description = clipped("\n".join(contents), DESCRIPTION_LENGTH)
-    card.add_field(name=say("Format"), value=book.format.upper())
+    card.add_field(name=say("Format"), value=_format(book, say))
     card.add_field(name=say("Pages"), value=pages(book, say))
     card.add_field(name=say("Words"), value=say("{number:,}", number=book.word_count))
     card.add_field(name=say("Status"), value=state_line(book, say))

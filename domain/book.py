@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 
 _PERSON = "person:"
+OCR_MARK = "+ocr"
+"""Ends the format of a book whose pages were pictures and whose text was recognised."""
 
 
 def personal_shelf(person_id: str) -> str:
@@ -128,6 +130,16 @@ class Book:
     removed_at: datetime | None = None
     """Since when it is off its shelf; until it is erased, it can be brought back. None: it is on the shelf."""
     removed_by: str = ""
+
+    @property
+    def file_format(self) -> str:
+        """The format of its file: "pdf", also where its text was read by OCR."""
+        return self.format.removesuffix(OCR_MARK)
+
+    @property
+    def is_read_by_ocr(self) -> bool:
+        """Whether its pages were pictures, so that some words may be wrong."""
+        return self.format.endswith(OCR_MARK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def info(
             return
         by = f" by {found.author}" if found.author else ""
         console.print(f"“{found.title}”{by}", markup=False, soft_wrap=True)
-        console.print(f"{found.format}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
+        console.print(f"{_format(found)}, {_pages(found)}, {counted(len(chapters), 'chapter')}", markup=False)
         for chapter in chapters:
             name = obeyed_by_none(chapter.title)
             page = f"{'about ' if found.pages_estimated else ''}p. {label_at(pages, chapter.start + 1)}"
@@ -286,7 +286,7 @@ def _short(name: object) -> str:
 def _report(added: AddedBook, seconds: float) -> None:
     book = added.book
     if added.is_new:
-        facts = f"{book.format}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
+        facts = f"{_format(book)}, {_pages(book)}, {counted(book.chapter_count, 'chapter')}, {seconds:.1f} s"
         by = f" by {book.author}" if book.author else ""
         errors.print(f"Added “{book.title}”{by} ({facts}).", markup=False, soft_wrap=True)
     elif added.is_back:
@@ -295,6 +295,10 @@ def _report(added: AddedBook, seconds: float) -> None:
         errors.print(f"“{book.title}” is on the shelf already; nothing was added.", markup=False, soft_wrap=True)
     for warning in added.warnings:
         errors.print(warning, style="yellow", markup=False, soft_wrap=True)
+
+
+def _format(book: Book) -> str:
+    return f"{book.file_format} (read by OCR)" if book.is_read_by_ocr else book.file_format
 
 
 def _pages(book: Book) -> str:
@@ -306,7 +310,7 @@ def _table(books: Sequence[Book]) -> Table:
     for book in books:
         pages = f"{'~' if book.pages_estimated else ''}{book.page_count}"
         title = book.title if book.status is BookStatus.READY else f"{book.title} (file missing)"
-        row = (book.id[:8], title, book.author, book.format, pages, str(book.chapter_count), f"{book.word_count:,}")
+        row = (book.id[:8], title, book.author, _format(book), pages, str(book.chapter_count), f"{book.word_count:,}")
         table.add_row(*map(Text, row))
     return table
 
@@ -316,7 +320,8 @@ def _info_fields(book: Book, chapters: Sequence[Chapter], pages: Sequence[Page])
         "id": book.id,
         "title": book.title,
         "author": book.author,
-        "format": book.format,
+        "format": book.file_format,
+        "read_by_ocr": book.is_read_by_ocr,
         "pages": book.page_count,
         "pages_estimated": book.pages_estimated,
         "chapters": [
@@ -339,7 +344,8 @@ def _book_fields(book: Book) -> dict[str, object]:
         "id": book.id,
         "title": book.title,
         "author": book.author,
-        "format": book.format,
+        "format": book.file_format,
+        "read_by_ocr": book.is_read_by_ocr,
         "pages": book.page_count,
         "pages_estimated": book.pages_estimated,
         "chapters": book.chapter_count,

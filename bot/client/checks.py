@@ -12,6 +12,7 @@ import discord
 from bot.app import QUOTES_ONLY, open_provider, tool_servers
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
+from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
 from bot.settings import Settings
@@ -42,6 +43,7 @@ async def findings(settings: Settings) -> AsyncIterator[Finding]:
     yield await check_data_folder(settings.data_dir)
     yield await check_database(settings.storage_url)
     yield await check_sandbox()
+    yield await check_ocr(settings)
     yield await check_model(settings)
     async for finding in check_tool_servers(settings):
         yield finding
@@ -96,6 +98,19 @@ async def check_sandbox() -> Finding:
     has = ", ".join(f"{name} {'yes' if there else 'no'}" for name, there in parts.items())
     advice = "" if all(parts.values()) else ". To have all of it, run the bot on Linux 5.13 or newer; see SECURITY.md"
     return Finding("Sandbox", f"Files are read in locked processes: {has}{advice}")
+
+
+async def check_ocr(settings: Settings) -> Finding:
+    """Whether scanned books can be read, and in which languages."""
+    if settings.ocr_max_pages == 0:
+        return Finding("OCR", "Scanned books are refused, since OCR_MAX_PAGES is 0")
+    found = await asyncio.to_thread(find_ocr, settings.ocr_languages)
+    if found is None:
+        models = f" with its models for {', '.join(settings.ocr_languages)}" if settings.ocr_languages else ""
+        return Finding("OCR", f"Scanned books are refused. To have them read, install Tesseract{models}: docs/books.md")
+    missing = [name for name in settings.ocr_languages if name not in found.languages]
+    advice = f". Not installed: {', '.join(missing)}" if missing else ""
+    return Finding("OCR", f"Scanned books are read by Tesseract ({', '.join(found.languages)}){advice}", ok=not missing)
 
 
 READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})

@@ -32,6 +32,14 @@ class ReadingLimits:
 DEFAULT_LIMITS = ReadingLimits()
 
 
+class PicturesOnlyError(BookError):
+    """NO_TEXT, where text recognition may help: so many `pages` of the book are pictures."""
+
+    def __init__(self, message: str, pages: int) -> None:
+        super().__init__(BookErrorCode.NO_TEXT, message)
+        self.pages = pages
+
+
 MARK = "\ufdd0"
 """Stands in text for a page break or an anchor until its offset is known. A noncharacter: no book contains it."""
 

@@ -16,9 +16,11 @@ from bot.parsers.draft import (
     Anchor,
     BookDraft,
     PageBreak,
+    PicturesOnlyError,
     ReadingLimits,
     Report,
     TextBuilder,
+    check_length,
     ignore_progress,
 )
 from bot.parsers.encoding import decode_markup
@@ -30,6 +32,9 @@ from domain.errors import BookError, BookErrorCode
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
+
+    from bot.parsers.ocr import TextRecogniser
+    from bot.parsers.pdf.document import PdfLine
 
 
 _DOCUMENT_TYPES = ("application/xhtml+xml", "text/html", "application/xml", "text/x-oeb1-document")
@@ -301,6 +306,11 @@ def _ncx_entry(archive: Archive, base: str, point: Element, depth: int) -> Itera
 
 
 FORMAT = "epub"
+_LITTLE_TEXT = 500
+_FEWEST_LETTERS = 25
+"""Letters a picture, below which a book of little text is a book of pictures."""
+_MOST_PICTURES = 5_000
+_SOURCES = ("src", "xlink:href", "href")
 _LONGEST_NAME = 60
 
 
@@ -317,6 +327,13 @@ def read(
     contents = read_contents(archive, package)
     builder = TextBuilder(limits)
     lost = [*package.missing, *_read_spine(archive, package, contents, builder, report)]
+    pictures = len(_pictures(archive, package)) if builder.length < _LITTLE_TEXT else 0
+    if pictures * _FEWEST_LETTERS > builder.length:
+        raise PicturesOnlyError(
+            f"The pages of this EPUB are pictures ({pictures:,} of them), and there is no text in it. "
+            "Please add another edition, one with text.",
+            pictures,
+        )
     draft = BookDraft(
         FORMAT,
         builder.text,
@@ -328,6 +345,60 @@ def read(
         warnings=_warnings(lost),
     )
     return assemble(draft, filename, limits)
+
+
+def read_pictures(
+    data: bytes,
+    recogniser: "TextRecogniser",
+    filename: str = "",
+    *,
+    limits: ReadingLimits = DEFAULT_LIMITS,
+    report: Report = ignore_progress,
+) -> BookText:
+    """Read an EPUB whose pages are pictures by text recognition; each picture is a page.
+
+    Raises:
+        BookError: as for `read`, and NO_TEXT where no picture has words.
+    """
+    from bot.parsers.pdf.document import PdfDocument, PdfPage
+    from bot.parsers.pdf.parser import read_recognised
+
+    archive = Archive(data, limits)
+    package = open_package(archive)
+    pictures = _pictures(archive, package)
+    pages: list[PdfPage] = []
+    for path in pictures:
+        lines = _recognised(archive, path, recogniser)
+        pages.append(PdfPage(str(len(pages) + 1), lines, is_picture=not lines))
+        check_length(sum(len(line.text) for line in lines), limits)
+        report(len(pages) / len(pictures))
+    document = PdfDocument(tuple(pages), title=package.title, author=package.author, language=package.language)
+    return read_recognised(document, FORMAT, filename, limits)
+
+
+def _recognised(archive: Archive, path: str, recogniser: "TextRecogniser") -> tuple["PdfLine", ...]:
+    try:
+        picture = recogniser.picture_of(archive.read(path))
+    except KeyError:
+        return ()
+    return recogniser.lines(picture) if picture else ()
+
+
+def _pictures(archive: Archive, package: Package) -> list[str]:
+    """The paths of the pictures in the book's documents, in reading order."""
+    found: dict[str, None] = {}
+    for item in package.spine:
+        if not item.is_document:
+            continue
+        try:
+            tree = parse(decode_markup(archive.read(item.path)))
+        except KeyError:
+            continue
+        for node in tree.css("img, image")[:_MOST_PICTURES]:
+            source = next((node.attributes[name] for name in _SOURCES if node.attributes.get(name)), "") or ""
+            if path := archive.find(posixpath.join(posixpath.dirname(item.path), source)) if source else None:
+                found[path] = None
+    return list(found)
 
 
 def _read_spine(

@@ -13,6 +13,7 @@ from domain.errors import BookError, BookErrorCode
 
 if TYPE_CHECKING:
     from bot.parsers.archive import Archive
+    from bot.parsers.ocr import TextRecogniser
 
 
 class Format(StrEnum):
@@ -159,6 +160,24 @@ def read_book(
     module, _, function = _PARSERS[detect(data, filename)].partition(":")
     read = getattr(import_module(module), function or "read")
     book: BookText = read(data, filename, limits=limits, report=report)
+    return book
+
+
+def read_pictures(
+    data: bytes,
+    filename: str,
+    recogniser: "TextRecogniser",
+    *,
+    limits: ReadingLimits = DEFAULT_LIMITS,
+    report: Report = ignore_progress,
+) -> BookText:
+    """Read a file that `read_book` refused with a PicturesOnlyError, by text recognition.
+
+    Raises:
+        BookError: the file cannot become a book; the sentence says why and what to do.
+    """
+    module = import_module(_PARSERS[detect(data, filename)])
+    book: BookText = module.read_pictures(data, recogniser, filename, limits=limits, report=report)
     return book
 
 

@@ -16,11 +16,12 @@ import threading
 import time
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from bot.parsers.draft import DEFAULT_LIMITS
+from bot.parsers.draft import DEFAULT_LIMITS, PicturesOnlyError
 from bot.parsers.formats import named_format
+from bot.parsers.ocr import OcrInstallation, find_ocr
 from bot.parsers.sandbox.lockdown import Confinement
 from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame
 from bot.parsers.titles import last_component
@@ -29,7 +30,7 @@ from domain.errors import BookError, BookErrorCode
 from domain.ports import Progress
 
 _PROJECT = str(Path(__file__).resolve().parents[3])
-_BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main()"
+_BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main(OCR)"
 _PROBE = (
     "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; from bot.parsers.sandbox import worker; \
 print(json.dumps(asdict(worker.confine())))"
@@ -50,15 +51,18 @@ _LIBRARIES = {
 """What a worker may import before it knows its file, by the format it expects."""
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _IDLE_SECONDS = 60.0
+_OCR_MEMORY_MB = 1_536
+"""Tesseract's models and a large page need 300 MB; a process that may use 1,024 has little left for the book."""
 
 
-def start_worker(expected_format: str = "") -> subprocess.Popen[bytes]:
+def start_worker(expected_format: str = "", ocr: OcrInstallation | None = None) -> subprocess.Popen[bytes]:
     """A bare interpreter without site packages of its own, environment or secrets, in a process group of its own.
 
     Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
     It imports what the expected format needs while it waits for its file, which may be of any format all the same.
     """
-    return _start(_BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys")))
+    boot = _BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys"))
+    return _start(boot.replace("OCR", repr(astuple(ocr)) if ocr else "None"))
 
 
 def probe_confinement() -> Confinement:
@@ -149,7 +153,7 @@ def _end(worker: subprocess.Popen[bytes] | None) -> None:
 _LOG = logging.getLogger(__name__)
 _BYTES_PER_CHARACTER = 3
 """What UTF-8 takes at most for the letters of any living language; a book of nothing but emoji may be shorter."""
-_STAGE = "reading"
+_READING, _RECOGNISING = "reading", "recognising"
 _SECONDS_TO_END = 1.0
 _LONGEST_KIND = 40
 _LONGEST_DETAIL = 4_000
@@ -166,12 +170,25 @@ class WorkerBounds:
     max_characters: int
 
 
-class WorkerProcess:
-    """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other."""
+@dataclass(frozen=True, slots=True)
+class OcrBounds:
+    """What recognising the text of one book may take: pages, and seconds of work; `languages` are Tesseract's names."""
 
-    def __init__(self, bounds: WorkerBounds, spare: SpareWorker) -> None:
+    pages: int = 400
+    seconds: float = 720.0
+    languages: tuple[str, ...] = ()
+
+
+class WorkerProcess:
+    """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other.
+
+    With `ocr`, the worker recognises the text of pages that are pictures.
+    """
+
+    def __init__(self, bounds: WorkerBounds, spare: SpareWorker, ocr: OcrInstallation | None = None) -> None:
         self._bounds = bounds
         self._spare = spare
+        self._ocr = ocr
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = False
         self._starting = threading.Lock()
@@ -190,7 +207,8 @@ class WorkerProcess:
                 raise out_of_time() if self._killed else _explained(process, broken) from broken
             finally:
                 process.kill()
-        self._spare.refill(book.format)
+        if self._ocr is None:
+            self._spare.refill(book.format)
         return book
 
     def kill(self) -> None:
@@ -204,7 +222,7 @@ class WorkerProcess:
         with self._starting:
             if self._killed:
                 raise BookError(BookErrorCode.TIMED_OUT, "Reading was stopped before it began. Please try again.")
-            self._process = self._spare.take()
+            self._process = start_worker(ocr=self._ocr) if self._ocr else self._spare.take()
             return self._process
 
     def _send(self, process: subprocess.Popen[bytes], data: bytes, filename: str) -> None:
@@ -232,7 +250,7 @@ class WorkerProcess:
             if kind is FrameKind.BOOK:
                 description = payload
             elif progress is not None:
-                progress(_STAGE, _share(payload))
+                progress(_RECOGNISING if self._ocr else _READING, _share(payload))
 
 
 def _share(payload: bytes) -> float:
@@ -247,12 +265,15 @@ def _received_error(payload: bytes) -> BookError:
         error = json.loads(payload)
         code, message = BookErrorCode(error["code"]), str(error["message"])
         kind, detail = str(error["kind"]), str(error["detail"])
+        pictures = int(error.get("pictures", 0))
     except (ValueError, TypeError, KeyError) as broken:
         raise BrokenFrameError("an error that is none") from broken
     if detail:
         kind = kind[:_LONGEST_KIND] if kind.isidentifier() else "an error of no name"
         _LOG.warning("A file could not be read for an unexpected reason: %s", kind)
         _LOG.debug("Where that was: %r", detail[:_LONGEST_DETAIL])
+    if pictures > 0:
+        return PicturesOnlyError(message[:_LONGEST_SENTENCE], pictures)
     return BookError(code, message[:_LONGEST_SENTENCE])
 
 
@@ -295,9 +316,15 @@ class SandboxedParser:
         max_file_mb: int = 50,
         max_characters: int = DEFAULT_LIMITS.max_characters,
         workers: int = 2,
+        ocr: OcrBounds | None = None,
     ) -> None:
-        """`seconds` and `memory_mb` (MiB) bound one worker; of more files than `workers`, the others wait."""
+        """`seconds` and `memory_mb` (MiB) bound one worker; of more files than `workers`, the others wait.
+
+        With `ocr`, the text of pages that are pictures is recognised where Tesseract is installed, one book at a time.
+        """
         self._bounds = WorkerBounds(seconds, memory_mb, max_characters)
+        self._ocr = ocr
+        self._recognises = asyncio.Semaphore(1)
         self._max_file_mb = max_file_mb
         self._free_worker = asyncio.Semaphore(workers)
         self._spare = SpareWorker()
@@ -314,17 +341,31 @@ class SandboxedParser:
             BookError: the file cannot become a book; the sentence says why and what to do.
         """
         self._check_size(data)
-        async with self._free_worker:
-            worker = WorkerProcess(self._bounds, self._spare)
-            reading = asyncio.ensure_future(asyncio.to_thread(worker.run, data, filename, progress))
-            try:
-                async with asyncio.timeout(self._bounds.seconds):
-                    return await asyncio.shield(reading)
-            except TimeoutError:
-                raise out_of_time() from None
-            finally:
-                worker.kill()
-                await _ended(reading)
+        try:
+            async with self._free_worker:
+                return await _run(WorkerProcess(self._bounds, self._spare), self._bounds, data, filename, progress)
+        except PicturesOnlyError as refused:
+            ocr = await asyncio.to_thread(find_ocr, self._ocr.languages) if self._ocr else None
+            if self._ocr is None or ocr is None:
+                raise
+            self._check_room(refused.pages, self._ocr.pages)
+        bounds = WorkerBounds(self._ocr.seconds, _OCR_MEMORY_MB, self._bounds.max_characters)
+        async with self._recognises:
+            return await _run(WorkerProcess(bounds, self._spare, ocr), bounds, data, filename, progress)
+
+    def _check_room(self, pages: int, most: int) -> None:
+        if pages > most:
+            raise BookError(
+                BookErrorCode.TOO_LARGE,
+                f"{pages:,} pages of this book are pictures, and I recognise the text of {most:,} at most. "
+                "Please run it through text recognition (OCR) first, or add it in parts.",
+            )
+        if self._recognises.locked():
+            raise BookError(
+                BookErrorCode.INVALID_STATE,
+                "The pages of this book are pictures. I am recognising the text of another such book right now, and do "
+                "one at a time. Please add this one again in a few minutes.",
+            )
 
     def _check_size(self, data: bytes) -> None:
         if not data:
@@ -335,6 +376,21 @@ class SandboxedParser:
                 f"This file is larger than {self._max_file_mb} MB. "
                 "Please add a smaller edition, or one without pictures.",
             )
+
+
+async def _run(
+    worker: WorkerProcess, bounds: WorkerBounds, data: bytes, filename: str, progress: Progress | None
+) -> BookText:
+    """The book a worker makes, which is killed when its time is up or nobody waits for it any more."""
+    reading = asyncio.ensure_future(asyncio.to_thread(worker.run, data, filename, progress))
+    try:
+        async with asyncio.timeout(bounds.seconds):
+            return await asyncio.shield(reading)
+    except TimeoutError:
+        raise out_of_time() from None
+    finally:
+        worker.kill()
+        await _ended(reading)
 
 
 async def _ended(reading: "asyncio.Future[BookText]") -> None:

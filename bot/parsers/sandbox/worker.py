@@ -13,22 +13,25 @@ import resource
 import struct
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from importlib import import_module
 from math import ceil
 from pkgutil import walk_packages
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import bot.parsers
 from bot.parsers.assembly import MOST_PAGES
 from bot.parsers.chapters import MOST_CHAPTERS
-from bot.parsers.draft import MIB, ReadingLimits
-from bot.parsers.formats import read_book
+from bot.parsers.draft import MIB, PicturesOnlyError, ReadingLimits
+from bot.parsers.formats import read_book, read_pictures
 from bot.parsers.sandbox.lockdown import Confinement, code_folders, knows_landlock, lock_down
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError, BookErrorCode
+
+if TYPE_CHECKING:
+    from bot.parsers.ocr import TextRecogniser
 
 _HEADER = struct.Struct(">cQ")
 LONGEST_MESSAGE = 16 * 2**20
@@ -179,21 +182,38 @@ _IMPORTED_LATE = (
 )
 """What parsers import only when a file needs it."""
 _SECONDS_BETWEEN_REPORTS = 0.1
+_SECONDS_OF_TRIAL = 30.0
+"""How long recognition runs before its speed is judged."""
+RECOGNITION_TOO_LONG = (
+    "The pages of this book are pictures, and recognising their text would take longer than {minutes} minutes, so I "
+    "stopped. Please run it through text recognition (OCR) first, or add it in parts."
+)
 _DAMAGED = "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
 _TOO_BIG = "This file needs more memory to be read than one book may take. Please add a smaller edition."
 
 
-def main() -> None:
-    """Read the file on standard input and write the book, or the reason why there is none, to standard output."""
+def main(ocr: tuple[str, str, Sequence[str]] | None = None) -> None:
+    """Read the file on standard input and write the book, or the reason why there is none, to standard output.
+
+    With `ocr`, the fields of an OcrInstallation, the pages are pictures whose text is recognised.
+    """
     out = _private_output()
     gc.disable()  # nothing here goes in circles, and there is much to look through
+    recogniser = _recogniser(ocr) if ocr else None
     confine()
     task = json.loads(sys.stdin.buffer.readline())
     _limit({resource.RLIMIT_AS: task["memory_mb"] * MIB, resource.RLIMIT_CPU: ceil(task["seconds"])})
     limits = ReadingLimits(max_characters=task["max_characters"])
     try:
-        book = read_book(sys.stdin.buffer.read(), task["filename"], limits=limits, report=_reporter(out))
+        data, filename = sys.stdin.buffer.read(), task["filename"]
+        if recogniser:
+            report = _bounded(_reporter(out), task["seconds"])
+            book = read_pictures(data, filename, recogniser, limits=limits, report=report)
+        else:
+            book = read_book(data, filename, limits=limits, report=_reporter(out))
         description, text = encode_book(book)
+    except PicturesOnlyError as error:
+        _write_error(out, error.code, error.message, pictures=error.pages)
     except BookError as error:
         _write_error(out, error.code, error.message)
     except MemoryError:
@@ -203,6 +223,26 @@ def main() -> None:
     else:
         write_frame(out, FrameKind.BOOK, description)
         write_frame(out, FrameKind.TEXT, text)
+
+
+def _recogniser(ocr: tuple[str, str, Sequence[str]]) -> "TextRecogniser":
+    from bot.parsers.ocr import OcrInstallation, TextRecogniser
+
+    library, models, languages = ocr
+    return TextRecogniser(OcrInstallation(library, models, tuple(languages)))
+
+
+def _bounded(report: Callable[[float], None], seconds: float) -> Callable[[float], None]:
+    """A report that ends the work as soon as it is plain that it will take longer than `seconds`."""
+    started = time.monotonic()
+
+    def report_in_time(share: float) -> None:
+        spent = time.monotonic() - started
+        if spent > _SECONDS_OF_TRIAL and spent > share * seconds:
+            raise BookError(BookErrorCode.TIMED_OUT, RECOGNITION_TOO_LONG.format(minutes=ceil(seconds / 60)))
+        report(share)
+
+    return report_in_time
 
 
 def confine() -> Confinement:
@@ -263,7 +303,12 @@ def _trace() -> str:
     return traceback.format_exc(limit=-6)
 
 
-def _write_error(out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "") -> None:
-    """`kind` and `detail`, an exception's name and trace, are of unexpected failures."""
-    error = {"code": str(code), "message": message, "kind": kind, "detail": detail}
+def _write_error(
+    out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "", *, pictures: int = 0
+) -> None:
+    """`kind` and `detail`, an exception's name and trace, are of unexpected failures.
+
+    `pictures` counts the pages whose text may be recognised.
+    """
+    error = {"code": str(code), "message": message, "kind": kind, "detail": detail, "pictures": pictures}
     write_frame(out, FrameKind.ERROR, json.dumps(error).encode())

@@ -3,8 +3,11 @@
 import io
 import struct
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from bot.parsers.pdf.document import Picture
 
 _LINE_HEIGHT = 14
 
@@ -56,6 +59,27 @@ def pdf(
         catalog += f" /Outlines {root} 0 R"
     objects[1] = f"<< {catalog} >>".encode()
     objects[5] = b"<< /Title " + _literal(title) + b" /Author " + _literal(author) + b" >>"
+    return _file(objects)
+
+
+def scanned_pdf(pictures: Sequence[Picture], *, labels: str = "") -> bytes:
+    """A PDF whose pages are these pictures and nothing else."""
+    objects: dict[int, bytes] = {5: b"<< >>"}
+    first, count = 10, len(pictures)
+    for index, picture in enumerate(pictures):
+        width, height = picture.width * picture.points, picture.height * picture.points
+        image, content = first + count + index, first + 2 * count + index
+        entries = b"/Type /XObject /Subtype /Image /ColorSpace /DeviceGray /BitsPerComponent 8 /Filter /FlateDecode"
+        entries += b" /Width %d /Height %d" % (picture.width, picture.height)
+        objects[image] = _stream(entries, zlib.compress(picture.pixels))
+        objects[content] = _stream(b"", f"q {width} 0 0 {height} 0 0 cm /I1 Do Q".encode())
+        objects[first + index] = (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {width} {height}] /Contents {content} 0 R"
+            f" /Resources << /XObject << /I1 {image} 0 R >> >> >>"
+        ).encode()
+    kids = " ".join(f"{first + index} 0 R" for index in range(count))
+    objects[2] = f"<< /Type /Pages /Kids [{kids}] /Count {count} >>".encode()
+    objects[1] = f"<< /Type /Catalog /Pages 2 0 R /PageLabels << /Nums [{labels}] >> >>".encode()
     return _file(objects)
 
 

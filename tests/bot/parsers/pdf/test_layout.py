@@ -2,7 +2,7 @@
 
 from bot.parsers.draft import MARK, PageBreak
 from bot.parsers.pdf.document import PdfLine, PdfPage
-from bot.parsers.pdf.parser import body_size, lay_out
+from bot.parsers.pdf.layout import body_size, lay_out
 
 _SIZE = 11.0
 
