@@ -12,7 +12,7 @@ from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, usage_line
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.permissions import everywhere
+from cogs.permissions import everywhere, in_conversations
 from cogs.services import ServingBot, server_of
 from domain.use_cases import UseCases
 
@@ -111,7 +111,7 @@ class Verbose(commands.Cog):
         self._use_cases = use_cases
 
     @app_commands.command(description="Show how I find answers: in this thread, or for you everywhere else")
-    @app_commands.guild_only()
+    @in_conversations
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(mode="Leave empty to toggle")
     @app_commands.choices(mode=[app_commands.Choice(name="on", value=ON), app_commands.Choice(name="off", value=OFF)])
@@ -128,19 +128,23 @@ class Verbose(commands.Cog):
         if conversation is None:
             chosen = not default if mode is None else mode == ON
             await self._use_cases.people.set_verbose(reader, chosen)
-            text = (
-                say("From now on I'll show you how I look things up.")
-                if chosen
-                else say("I won't show you how I look things up.")
-            )
+            text = _shown_line(chosen, say)
         else:
             assert_may_post(interaction)
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
             await self._use_cases.conversations.show_calls(conversation.id, chosen)
-            text = (
-                say("This thread now shows how I look things up.")
-                if chosen
-                else say("This thread no longer shows how I look things up.")
-            )
+            text = _shown_line(chosen, say) if conversation.is_direct else _thread_line(chosen, say)
         return text, conversation is not None
+
+
+def _shown_line(chosen: bool, say: Speech) -> str:
+    if chosen:
+        return say("From now on I'll show you how I look things up.")
+    return say("I won't show you how I look things up.")
+
+
+def _thread_line(chosen: bool, say: Speech) -> str:
+    if chosen:
+        return say("This thread now shows how I look things up.")
+    return say("This thread no longer shows how I look things up.")

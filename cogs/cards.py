@@ -148,7 +148,9 @@ def conversation_card(
     """The first message of a thread: which book, how far, and how to talk here. `position` is a sentence."""
     card = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), colour=INK)
     card.set_author(name=say("A conversation about a book"))
-    if reads_messages:
+    if conversation.is_direct:
+        how = say("Just write here and I'll answer from the book. /chat switches to another book or conversation.")
+    elif reads_messages:
         how = say(
             "Just write here and I'll answer from the book. Once somebody else writes here too, "
             "mention me or reply to me; I'll ignore the rest."

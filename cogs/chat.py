@@ -29,11 +29,12 @@ from cogs.interactions import (
     reply,
     row,
 )
-from cogs.permissions import lacking_to_post, sees_fewer
+from cogs.permissions import in_conversations, lacking_to_post, sees_fewer
 from cogs.rendering.inline import inert
-from cogs.services import Conversing, ServingBot, shelf_of
+from cogs.services import Conversing, ServingBot, server_of, shelf_of
 from cogs.threads import (
     NAME_LENGTH,
+    assert_can_post,
     home_of,
     lead_to,
     open_private_thread,
@@ -70,15 +71,17 @@ class Opening:
         message: str | None = None,
         private: bool = False,
     ) -> None:
-        """Open a thread on a new conversation and, with a message, answer it there.
+        """Open a thread on a new conversation and, with a message, answer it there; in direct messages, without one.
 
         Raises:
             Refusal: no such thread can be opened here, or the person has opened enough for now.
             ConversationError: INVALID_STATE, the title is blank.
         """
+        if server_of(interaction) is None:
+            await self._start_direct(interaction, book, title, message)
+            return
         channel = home_of(interaction, private=private)
-        if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
-            raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
+        await self._count(interaction)
         replied = interaction.response.is_done() or interaction.message is not None
         in_reply = not (private or replied or lacking_to_post(interaction)) and interaction.channel == channel
         defer_if_slow = await acknowledge(interaction, ephemeral=not in_reply)
@@ -104,6 +107,35 @@ class Opening:
         if asked:
             await self._answer(interaction, thread, bound, message)
 
+    async def _start_direct(
+        self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
+    ) -> None:
+        """Begin a conversation in direct messages, where it is the current one from now on."""
+        assert_can_post(interaction)
+        await self._count(interaction)
+        answerable = await acknowledge(interaction, ephemeral=False)
+        position = await self._position(interaction, book)
+        async with self._new(interaction, book, title, message) as conversation:
+            asked = await self._keep(interaction, conversation, message)
+            place, bound = await self._conversing.make_current(interaction, conversation)
+        card = conversation_card(bound, book, position, speech_of(interaction), reads_messages=True)
+        if answerable and interaction.message is None:
+            await interaction.edit_original_response(content=None, embed=card, view=None)
+        else:
+            await _post(place, card, nonce=f"card:{interaction.id}")
+            if answerable and interaction.message is not None and interaction.message.flags.ephemeral:
+                await _reply(interaction, _talking_line(book.title, speech_of(interaction)))
+        if asked:
+            await self._answer(interaction, place, bound, message)
+
+    async def _count(self, interaction: discord.Interaction[Any]) -> None:
+        """
+        Raises:
+            Refusal: the person has opened enough for now.
+        """
+        if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
+            raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
+
     async def resume(
         self,
         interaction: discord.Interaction[Any],
@@ -120,9 +152,12 @@ class Opening:
             Refusal: the person may not write in the thread, or it is locked; or a new one is needed, and none can be
                 opened here.
         """
-        assert interaction.guild is not None, "commands are for guilds only"
+        server = server_of(interaction)
+        if server is None:
+            await self._resume_direct(interaction, conversation, message)
+            return
         defer_if_slow = await acknowledge(interaction, ephemeral=True)
-        thread = await thread_of(interaction.guild, conversation)
+        thread = await thread_of(server, conversation)
         if thread is not None:
             if message or thread.archived or thread.is_private():
                 assert_may_write_in(interaction, conversation)
@@ -140,6 +175,18 @@ class Opening:
             await _reply(interaction, text)
         if asked:
             await self._answer(interaction, thread, conversation, message)
+
+    async def _resume_direct(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
+    ) -> None:
+        assert_can_post(interaction)
+        answerable = await acknowledge(interaction, ephemeral=False)
+        asked = await self._keep(interaction, conversation, message)
+        place, bound = await self._conversing.make_current(interaction, conversation)
+        if answerable:
+            await _reply(interaction, _talking_line(bound.title, speech_of(interaction)))
+        if asked:
+            await self._answer(interaction, place, bound, message)
 
     @contextlib.asynccontextmanager
     async def _new(
@@ -213,7 +260,7 @@ class Opening:
     async def _answer(
         self,
         interaction: discord.Interaction[Any],
-        thread: discord.Thread,
+        thread: discord.abc.Messageable,
         conversation: Conversation,
         message: str | None,
     ) -> None:
@@ -221,7 +268,7 @@ class Opening:
         question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
         await _post(thread, question, nonce=f"ask:{interaction.id}")
-        await self._conversing.answer_in(thread, conversation, partial(tell_kept, interaction))
+        await self._conversing.answer_in(conversation, partial(tell_kept, interaction))
 
     @contextlib.asynccontextmanager
     async def _announced(
@@ -258,11 +305,16 @@ def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
     )
 
 
+def _talking_line(title: str, say: Speech) -> str:
+    return say("We're talking about “{title}” now. Just write here.", title=plain(title))
+
+
 def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
     """Whether a new thread here would show a conversation to people who could not see it before."""
-    assert interaction.guild is not None, "commands are for guilds only"
+    server = server_of(interaction)
+    assert server is not None, "in direct messages a conversation is seen by one person"
     here = home_of(interaction, private=conversation.private)
-    before = interaction.guild.get_channel(int(conversation.channel_id or 0))
+    before = server.get_channel(int(conversation.channel_id or 0))
     needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
     return before != here and sees_fewer(before, here, needed=needed)
 
@@ -278,12 +330,12 @@ async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conv
     await interaction.edit_original_response(content=question, view=view)
 
 
-async def _post(thread: discord.Thread, embed: discord.Embed, *, nonce: str) -> None:
+async def _post(thread: discord.abc.Messageable, embed: discord.Embed, *, nonce: str) -> None:
     """Post a card; a conversation can do without one, so trouble is only logged."""
     try:
         await retry_transient(partial(thread.send, embed=embed, nonce=nonce))
     except DISCORD_ERRORS as error:
-        logger.warning("thread %s has to do without a card: %s", thread.id, error)
+        logger.warning("%s has to do without a card: %s", nonce, error)
 
 
 async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
@@ -309,7 +361,7 @@ class Chat(commands.Cog):
         bot.handle(on_press("chat-move", self._move))
 
     @app_commands.command(description="Talk about a book in its own thread")
-    @app_commands.guild_only()
+    @in_conversations
     @app_commands.default_permissions(send_messages_in_threads=True)
     @app_commands.describe(
         book="The book",

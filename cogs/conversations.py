@@ -16,9 +16,9 @@ from cogs.chat import Opening
 from cogs.errors import Refusal
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, page_asked, page_of, page_turner
-from cogs.permissions import may_change
+from cogs.permissions import in_conversations, may_change
 from cogs.rendering.export import ExportFormat, export_conversation, export_name, is_said, readable
-from cogs.services import ServingBot, note_deed, shelf_of
+from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import NAME_LENGTH, delete_thread, rename_thread, take_over_name, thread_name, thread_of
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -27,7 +27,7 @@ BRACKETS = str.maketrans("[]", "()")
 """A title becomes the text of a link, which a bracket would end."""
 
 
-@app_commands.guild_only()
+@in_conversations
 @app_commands.default_permissions(send_messages_in_threads=True)
 class Conversations(commands.GroupCog, group_name="conversations", group_description="Conversations about books"):
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
@@ -67,8 +67,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         renamed = await self._use_cases.conversations.rename(found.id, title)
         _note(interaction, later("{who} renamed a conversation that {owner} had opened ({id})."), found)
         done = say("It's now called “{title}”.", title=plain(renamed.title))
-        assert interaction.guild is not None
-        if thread := await thread_of(interaction.guild, renamed):
+        if thread := await thread_of(server_of(interaction), renamed):
             done += "\n" + await rename_thread(thread, thread_name(renamed), say)
         await interaction.edit_original_response(content=done)
 
@@ -119,8 +118,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         assert_fresh(interaction)
         await interaction.response.defer()
         found, say = await self._changeable(interaction, conversation_id), speech_of(interaction)
-        assert interaction.guild is not None
-        thread = await thread_of(interaction.guild, found)
+        thread = await thread_of(server_of(interaction), found)
         self._use_cases.chat.withdraw(found.id)
         await self._use_cases.chat.settle(found.id)
         await self._use_cases.conversations.delete(found.id)
@@ -184,6 +182,11 @@ def _note(interaction: discord.Interaction[Any], text: str, conversation: Conver
 
 def _line(conversation: Conversation, book: str, say: Speech) -> str:
     title = clipped(plain(conversation.title.translate(BRACKETS)), 120)
+    if conversation.is_direct:
+        now = " · " + say("the one we're in") if conversation.thread_id else ""
+        return (
+            f"**{title}**\n-# {clipped(plain(book), 80)} · {discord.utils.format_dt(conversation.created_at, 'd')}{now}"
+        )
     if conversation.thread_id:
         title = f"[{title}](https://discord.com/channels/{conversation.guild_id}/{conversation.thread_id})"
     gone = "" if conversation.thread_id else " · " + say("its thread is gone; /chat opens a new one")

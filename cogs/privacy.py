@@ -14,7 +14,7 @@ from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
-from cogs.services import ServingBot
+from cogs.services import ServingBot, server_of
 from domain.usage import Erasure
 from domain.use_cases import UseCases
 
@@ -69,7 +69,7 @@ class Privacy(commands.Cog):
         await self._withdraw_answers(await self._use_cases.people.export(reader))
         erased = await self._use_cases.people.erase(reader)
         self._bot.audit.note(
-            interaction.guild,
+            server_of(interaction),
             later(
                 "Somebody erased what I had stored about them (conversations: {conversations}, messages: {messages})."
             ),

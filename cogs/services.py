@@ -8,6 +8,7 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
+from cogs.i18n import Speech, speech_for
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
@@ -20,10 +21,19 @@ class Conversing(Protocol):
         """Take in what was written in a thread before it was bound to its conversation, and have it answered."""
         ...
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, notify: "NotifyPrivately") -> None:
-        """Answer there what waits in the conversation; returns when the answer, or its failure, stands in the thread.
+    async def make_current(
+        self, interaction: discord.Interaction[Any], conversation: Conversation
+    ) -> tuple[discord.PartialMessageable, Conversation]:
+        """Have a conversation continue in the direct messages an interaction comes from; these, and what it is now.
 
-        Failures of the model are shown in the thread, never raised. `notify` is called where nothing can be.
+        What was written there before belongs to the conversation that was current, and is answered in it.
+        """
+        ...
+
+    async def answer_in(self, conversation: Conversation, notify: "NotifyPrivately") -> None:
+        """Answer what waits in the conversation; returns when the answer, or its failure, stands in its place.
+
+        Failures of the model are shown there, never raised. `notify` is called where nothing can be.
         """
         ...
 
@@ -101,6 +111,19 @@ class ServingBot(commands.Bot):
         self.add_dynamic_items(*items)
         self.handled += items
 
+    @property
+    def serves_direct_messages(self) -> bool:
+        """Whether direct messages are told to this client: Discord tells them to the first shard."""
+        return not self.shard_id
+
+    def direct_channel(self, channel_id: int) -> discord.PartialMessageable:
+        """The channel of a person's direct messages, without asking Discord for it."""
+        return self.get_partial_messageable(channel_id, type=discord.ChannelType.private)
+
+    def thread_asleep(self, thread_id: int, guild_id: int) -> discord.PartialMessageable:
+        """A thread that is not known to the client."""
+        return self.get_partial_messageable(thread_id, guild_id=guild_id, type=discord.ChannelType.public_thread)
+
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
         """Count the current task among those at work, until it is done. False: the gateway has told it twice."""
         if not self.carried_out.is_new(interaction.id):
@@ -116,6 +139,15 @@ def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
     bot = interaction.client
     assert isinstance(bot, ServingBot)
     return bot.use_cases
+
+
+async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
+    """The language of a person's direct messages: that of the command by which they last began to talk."""
+    known = await use_cases.people.locale(person_id)
+    return speech_for(discord.Locale(known) if known in _LOCALES else discord.Locale.american_english)
+
+
+_LOCALES = frozenset(locale.value for locale in discord.Locale)
 
 
 def server_of(interaction: discord.Interaction[Any]) -> discord.Guild | None:

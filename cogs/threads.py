@@ -17,6 +17,7 @@ from cogs.permissions import (
     missing,
     permission_names,
 )
+from cogs.services import is_guest
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 from domain.turn.conversations import ManageConversations
@@ -64,6 +65,21 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     return channel
 
 
+def assert_can_post(interaction: discord.Interaction[Any]) -> None:
+    """
+    Raises:
+        Refusal: only the person has the bot here, so it can post nothing but replies to them.
+    """
+    if is_guest(interaction) and interaction.client.user is not None:
+        raise Refusal(
+            speech_of(interaction)(
+                "I can't hold a conversation here, because this place hasn't installed me. Use /chat in a direct "
+                "message to me: {me}.",
+                me=interaction.client.user.mention,
+            )
+        )
+
+
 async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:
     """A thread for one reader, and those whom that reader's moderators let in."""
     thread = await channel.create_thread(
@@ -93,9 +109,12 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
     return opened
 
 
-async def thread_of(guild: discord.Guild, conversation: Conversation) -> discord.Thread | None:
-    """The thread of a conversation, archived or not; None if it is gone or out of the bot's reach."""
-    if conversation.thread_id is None:
+async def thread_of(guild: discord.Guild | None, conversation: Conversation) -> discord.Thread | None:
+    """The thread of a conversation, archived or not; None if it is gone or out of the bot's reach.
+
+    One in direct messages, where there is no `guild`, has none.
+    """
+    if guild is None or conversation.thread_id is None:
         return None
     thread_id = int(conversation.thread_id)
     if thread := guild.get_thread(thread_id):

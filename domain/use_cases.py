@@ -33,6 +33,15 @@ class ManagePeople:
     async def set_verbose(self, reader_id: str, verbose: bool) -> None:
         await self._readers.set_verbose(reader_id, verbose)
 
+    async def locale(self, reader_id: str) -> str | None:
+        """The language they were last met in, as their platform names it; None where they were not."""
+        return await self._readers.get_locale(reader_id)
+
+    async def note_locale(self, reader_id: str, locale: str) -> None:
+        """Keep the language to answer them in where messages do not tell it."""
+        if await self._readers.get_locale(reader_id) != locale:
+            await self._readers.set_locale(reader_id, locale)
+
     async def usage(self, reader_id: str, since: datetime) -> UsageTotal:
         """What they have used since then."""
         return await self._usage.total_for_reader(reader_id, since)

@@ -10,6 +10,7 @@ import discord
 from cogs.conversation.intake import MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import DISCORD_ERRORS
+from cogs.services import ServingBot
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
@@ -27,20 +28,20 @@ Somebody may have written there and archived them since. Each costs a request.
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
 """Where a thread could not be read on."""
 
-ThreadAsleep = Callable[[int, int], discord.PartialMessageable]
-"""A thread that is not known to the client, by its id and its guild's."""
+DIRECT_AFTER_A_BREAK = 50
+"""The same for direct messages, the last that were written in first, after a break of seconds."""
 
 
 class Backfill:
     """Looks after everything that came to no end; each conversation by itself."""
 
     def __init__(
-        self, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers, asleep: ThreadAsleep
+        self, bot: ServingBot, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers
     ) -> None:
+        self._bot = bot
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
-        self._asleep = asleep
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
 
@@ -60,10 +61,16 @@ class Backfill:
             self._workers.open()
             await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
 
+    async def run_direct(self, bot_id: int) -> None:
+        """Read on in direct messages after a start."""
+        async with self._running:
+            await self._read_direct(bot_id, ASLEEP_AT_MOST)
+
     async def read_open(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
         """Read on in the threads that are open, after a break of seconds."""
         async with self._running:
             await self._read_all(guilds, bot_id, 0)
+            await self._read_direct(bot_id, DIRECT_AFTER_A_BREAK)
 
     async def read_opened(self, thread: discord.Thread, conversation: Conversation, bot_id: int) -> None:
         """Take in what was written in a thread before it was bound to its conversation."""
@@ -90,6 +97,19 @@ class Backfill:
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 
+    async def _read_direct(self, bot_id: int, at_most: int) -> None:
+        """Read on in so many of the direct messages that have a conversation."""
+        if not self._bot.serves_direct_messages:
+            return
+        try:
+            current = await self._use_cases.conversations.current_in_direct_messages(at_most)
+        except MarginaliaError as error:
+            logger.error("the conversations in direct messages could not be read: %s", error)
+            return
+        limit = asyncio.Semaphore(THREADS_AT_A_TIME)
+        places = [(self._bot.direct_channel(int(each.place_id or 0)), each) for each in current]
+        await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in places))
+
     def _threads(
         self, guild: discord.Guild, known: Sequence[Conversation], at_most: int
     ) -> Iterator[tuple[Thread, Conversation]]:
@@ -98,7 +118,7 @@ class Backfill:
         awake = [thread for thread in guild.threads if thread.id in bound]
         asleep = [number for number in bound if number not in {thread.id for thread in awake}]
         yield from ((thread, bound[thread.id]) for thread in awake)
-        yield from ((self._asleep(number, guild.id), bound[number]) for number in asleep[:at_most])
+        yield from ((self._bot.thread_asleep(number, guild.id), bound[number]) for number in asleep[:at_most])
 
     async def _read_thread(
         self,

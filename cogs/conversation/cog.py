@@ -17,11 +17,12 @@ from cogs.conversation.intake import (
     Corrections,
     IntakeResult,
     MessageIntake,
+    Thread,
     conversation_gone,
     hint,
     hint_for,
     how_to_start,
-    in_private,
+    how_to_start_directly,
     is_from_a_person,
     mentions,
 )
@@ -29,11 +30,12 @@ from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.worker import ConversationWorkers, TitleUpdates
 from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept
-from cogs.i18n import speech_for, speech_in
+from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, ServingBot
+from cogs.services import NotifyPrivately, ServingBot, direct_speech, shelf_of
+from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, StorageError
 from domain.use_cases import UseCases
@@ -58,12 +60,10 @@ class ConversationCog(commands.Cog):
         self._use_cases = use_cases
         self._pumps = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        self._workers = ConversationWorkers(
-            use_cases, ThreadContexts(bot.get_guild, self._pumps, bot.audit), self._titles
-        )
+        self._workers = ConversationWorkers(use_cases, ThreadContexts(bot, use_cases, self._pumps), self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._corrections = Corrections(use_cases, self._intake, self._workers)
-        self._backfill = Backfill(use_cases, self._intake, self._workers, partial(_thread_in, bot))
+        self._backfill = Backfill(bot, use_cases, self._intake, self._workers)
         self._listens = True
         self._later: set[asyncio.Task[None]] = set()
         self._is_ready = False
@@ -89,7 +89,24 @@ class ConversationCog(commands.Cog):
         """See cogs.services.Conversing."""
         await self._backfill.read_opened(thread, conversation, self._bot_id)
 
-    async def answer_in(self, thread: discord.Thread, conversation: Conversation, notify: NotifyPrivately) -> None:
+    async def make_current(
+        self, interaction: discord.Interaction[Any], conversation: Conversation
+    ) -> tuple[discord.PartialMessageable, Conversation]:
+        """See cogs.services.Conversing."""
+        channel_id, person = int(interaction.channel_id or 0), str(interaction.user.id)
+        place = self._bot.direct_channel(channel_id)
+        async with self._intake.order(channel_id):
+            before = await self._use_cases.conversations.in_thread(str(channel_id))
+            if before is not None and await self._read_on(place, before, discord.Object(interaction.id)):
+                self._workers.start(before.id)
+            await self._use_cases.people.note_locale(person, interaction.locale.value)
+            await self._use_cases.transcripts.begin_after(conversation.id, str(interaction.id))
+            current = await self._use_cases.conversations.make_current(
+                conversation.id, shelf=shelf_of(interaction), channel_id=str(channel_id)
+            )
+        return place, current
+
+    async def answer_in(self, conversation: Conversation, notify: NotifyPrivately) -> None:
         """See cogs.services.Conversing."""
         await self._workers.start(conversation.id, notify=notify)
 
@@ -105,6 +122,7 @@ class ConversationCog(commands.Cog):
     async def on_ready(self) -> None:
         self._is_ready = True
         await self._backfill.run(self._bot.guilds, self._bot_id)
+        await self._backfill.run_direct(self._bot_id)
 
     @commands.Cog.listener()
     async def on_resumed(self) -> None:
@@ -132,23 +150,20 @@ class ConversationCog(commands.Cog):
     async def on_message(self, message: discord.Message) -> None:
         if not self._listens or not is_from_a_person(message):
             return
-        if message.guild is None:
-            await hint(message, in_private(speech_for(discord.Locale.american_english)))
-        elif isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
+        if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._hear(message)
         elif mentions(message, self._bot_id):
             await hint(message, how_to_start(speech_in(message.guild)))
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
-        if payload.guild_id is not None and not payload.message.author.bot:
+        if not payload.message.author.bot:
             await self._corrections.edited(payload.message, self._bot_id)
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        if payload.guild_id is not None:
-            self._workers.lost(payload.message_id)
-            await self._corrections.deleted(payload.message_id, payload.channel_id)
+        self._workers.lost(payload.message_id)
+        await self._corrections.deleted(payload.message_id, payload.channel_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
@@ -182,9 +197,8 @@ class ConversationCog(commands.Cog):
     # Messages
 
     async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
-        """Take in a message that stands in a thread."""
-        assert message.guild is not None
-        say = speech_in(message.guild)
+        """Take in a message that stands in a thread or in direct messages."""
+        say = await self._speech_at(message)
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
@@ -193,12 +207,30 @@ class ConversationCog(commands.Cog):
                 self._hear_later(message)
             return
         if heard is None:
-            if mentions(message, self._bot_id):
+            if message.guild is None:
+                await hint(message, await self._how_to_start_directly(message, say))
+            elif mentions(message, self._bot_id):
                 await hint(message, how_to_start(say))
             elif self._has_lost_its_conversation(message):
                 await hint(message, conversation_gone(say))
         elif text := hint_for(heard, message, say):
             await hint(message, text)
+
+    async def _speech_at(self, message: discord.Message) -> Speech:
+        """The language to speak in where a message stands."""
+        if message.guild is not None:
+            return speech_in(message.guild)
+        try:
+            return await direct_speech(self._use_cases, str(message.author.id))
+        except StorageError:
+            return speech_for(discord.Locale.american_english)
+
+    async def _how_to_start_directly(self, message: discord.Message, say: Speech) -> str:
+        try:
+            books = await self._use_cases.shelf.list(personal_shelf(str(message.author.id)))
+        except StorageError as error:
+            return sentence_for(error, say)
+        return how_to_start_directly(say, has_books=bool(books))
 
     def _hear_later(self, message: discord.Message) -> None:
         task = asyncio.create_task(self._take_in_later(message))
@@ -223,18 +255,18 @@ class ConversationCog(commands.Cog):
             if conversation is None:
                 self._note_missed(message)
                 return None
-            asked = await self._read_on(message, conversation)
+            place = self._bot.direct_channel(message.channel.id) if message.guild is None else message.channel
+            assert isinstance(place, (discord.Thread, discord.PartialMessageable))
+            asked = await self._read_on(place, conversation, message)
             heard = await self._intake.accept(message, conversation, self._bot_id)
         if asked or heard is IntakeResult.ASKED:
             self._workers.start(conversation.id, notify=notify)
         return heard
 
-    async def _read_on(self, message: discord.Message, conversation: Conversation) -> bool:
+    async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> bool:
         """Before the first message of a session in a thread: those that nobody heard."""
-        thread = message.channel
-        assert isinstance(thread, (discord.Thread, discord.PartialMessageable))
         try:
-            return await self._intake.catch_up(thread, conversation, self._bot_id, before=message)
+            return await self._intake.catch_up(thread, conversation, self._bot_id, before=before)
         except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             self._backfill.come_back_to(thread, conversation, self._bot_id)
@@ -242,6 +274,8 @@ class ConversationCog(commands.Cog):
 
     def _note_missed(self, message: discord.Message) -> None:
         """A thread of ours may be about to be bound: who is quick writes before that."""
+        if message.guild is None:
+            return
         if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
             self._intake.note_missed(message.channel.id)
 
@@ -258,7 +292,7 @@ class ConversationCog(commands.Cog):
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
         """Take in a message that could not be kept, and take the sentence away that said so."""
         answerable = await acknowledge(interaction, ephemeral=True)
-        assert isinstance(interaction.channel, discord.Thread)
+        assert isinstance(interaction.channel, (discord.Thread, discord.DMChannel))
         assert_may_post(interaction)
         message = await interaction.channel.fetch_message(int(message_id))
         await take_away(interaction, answerable=answerable)
@@ -268,7 +302,3 @@ class ConversationCog(commands.Cog):
     def _bot_id(self) -> int:
         assert self._bot.user is not None, "events come after the log-in"
         return self._bot.user.id
-
-
-def _thread_in(bot: ServingBot, thread_id: int, guild_id: int) -> discord.PartialMessageable:
-    return bot.get_partial_messageable(thread_id, guild_id=guild_id, type=discord.ChannelType.public_thread)

@@ -93,7 +93,7 @@ READ_AT_MOST = 5_000
 """Messages of a busy thread that are looked at after an absence, besides the first page."""
 
 Thread = discord.Thread | discord.PartialMessageable
-"""A thread; a partial one is asleep, or the client has not been told of it."""
+"""A thread, or direct messages; a partial thread is asleep, or the client has not been told of it."""
 
 
 class IntakeResult(Enum):
@@ -158,8 +158,9 @@ class MessageIntake:
         """
         author = str(message.author.id)
         text = words_of(message, bot_id)
-        addressed = is_addressed(message, bot_id)
-        if addressed and not self._reads_messages and not message.content:
+        is_direct = message.guild is None
+        addressed = is_direct or is_addressed(message, bot_id)
+        if addressed and not (self._reads_messages or is_direct or message.content):
             return IntakeResult.UNREADABLE
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
             await self._use_cases.transcripts.note_present(conversation.id, author)
@@ -176,7 +177,7 @@ class MessageIntake:
         conversation: Conversation,
         bot_id: int,
         *,
-        before: discord.Message | None = None,
+        before: discord.abc.Snowflake | None = None,
     ) -> bool:
         """Take in what was written in a thread while nobody listened; whether anything of it waits for an answer.
 
@@ -214,7 +215,7 @@ class MessageIntake:
         return IntakeResult.FIRST_OVERHEARD
 
 
-async def _between(thread: Thread, known: int, before: discord.Message | None) -> list[discord.Message]:
+async def _between(thread: Thread, known: int, before: discord.abc.Snowflake | None) -> list[discord.Message]:
     """Messages newer than `known`, oldest first; of very many the first page and the newest."""
     pages = thread.history(after=discord.Object(known), before=before, limit=PAGE, oldest_first=True)
     first = [message async for message in pages]
@@ -283,8 +284,11 @@ def conversation_gone(say: Speech) -> str:
     return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
 
 
-def in_private(say: Speech) -> str:
-    return say("I don't answer direct messages yet. Use /chat in a server we share.")
+def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
+    """To somebody who writes direct messages before there is a conversation in them."""
+    if has_books:
+        return say("Which book shall we talk about? Choose one with /chat and I'll answer everything you write here.")
+    return say("Let's read a book together. Add one with /books add, then start with /chat.")
 
 
 async def hint(message: discord.Message, text: str, buttons: Buttons = ()) -> None:

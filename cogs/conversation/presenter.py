@@ -26,7 +26,7 @@ from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.inline import inert
 from cogs.rendering.tool_calls import Press, ShownCall
-from cogs.services import Audit
+from cogs.services import ServingBot, direct_speech
 from cogs.threads import thread_of
 from domain.conversation import Conversation
 from domain.errors import LLMErrorCode, MarginaliaError
@@ -239,20 +239,29 @@ class TurnPresenter:
 
 
 class ThreadContext:
-    """A thread, and everything that is needed to say something in it."""
+    """A thread or the channel of direct messages, and everything that is needed to say something in it.
 
-    def __init__(self, thread: discord.Thread, pumps: ChannelWriters, audit: Audit) -> None:
+    `own_id` is the bot's.
+    """
+
+    def __init__(
+        self, thread: discord.Thread | discord.PartialMessageable, bot: ServingBot, pumps: ChannelWriters, say: Speech
+    ) -> None:
+        assert bot.user is not None, "places are looked for after the log-in"
         self.thread = thread
-        self.audit = audit
-        self.channel = DiscordChannel(thread, view_of)
+        self.audit = bot.audit
+        self.own_id = bot.user.id
+        self.channel = DiscordChannel(thread, view_of, self.own_id)
         self.pump: ChannelWriter = pumps.of(self.channel)
-        self.say: Speech = speech_in(thread.guild)
+        self.say = say
 
     @property
     def lacking(self) -> list[str]:
         """The permissions the bot lacks to write here; none, as far as can be told."""
         thread = self.thread
-        return missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS) if thread.parent else []
+        if not isinstance(thread, discord.Thread) or thread.parent is None:
+            return []
+        return missing(thread.permissions_for(thread.guild.me), FOR_ANSWERS)
 
     @property
     def obstacle(self) -> str:
@@ -261,25 +270,28 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    def __init__(self, guild_of: Callable[[int], discord.Guild | None], pumps: ChannelWriters, audit: Audit) -> None:
-        self._guild_of = guild_of
+    def __init__(self, bot: ServingBot, use_cases: UseCases, pumps: ChannelWriters) -> None:
+        self._bot = bot
+        self._use_cases = use_cases
         self._pumps = pumps
-        self._audit = audit
 
     async def of(self, conversation: Conversation) -> ThreadContext | None:
-        """The place of a conversation; None while it has no thread that the bot can reach.
+        """The place of a conversation; None while it has none that the bot can reach.
 
         Raises:
             discord.HTTPException: Discord has trouble.
+            StorageError: it cannot be found out in which language to speak there.
         """
-        if conversation.guild_id is None or conversation.thread_id is None:
+        if conversation.guild_id is None or conversation.place_id is None:
             return None
-        guild = self._guild_of(int(conversation.guild_id))
-        thread = await thread_of(guild, conversation) if guild else None
-        return self.at(thread) if thread else None
-
-    def at(self, thread: discord.Thread) -> ThreadContext:
-        return ThreadContext(thread, self._pumps, self._audit)
+        if conversation.is_direct:
+            if not self._bot.serves_direct_messages:
+                return None
+            say = await direct_speech(self._use_cases, conversation.owner_id)
+            return ThreadContext(self._bot.direct_channel(int(conversation.place_id)), self._bot, self._pumps, say)
+        guild = self._bot.get_guild(int(conversation.guild_id))
+        thread = await thread_of(guild, conversation)
+        return ThreadContext(thread, self._bot, self._pumps, speech_in(thread.guild)) if thread else None
 
 
 logger = logging.getLogger(__name__)

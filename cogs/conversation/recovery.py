@@ -38,29 +38,28 @@ class Standing:
     def of(self, turn_id: str) -> PostedMessages:
         return PostedMessages(tuple(self.replies.get(turn_id, ())), self.traces.get(turn_id))
 
-    def of_others_than(self, known: Iterable[str]) -> PostedMessages:
-        """What is left of turns that there are no more."""
-        gone = {*self.replies, *self.traces} - set(known)
-        return sum((self.of(turn_id) for turn_id in gone), PostedMessages())
+    def others_than(self, known: Iterable[str]) -> set[str]:
+        """The turns that have left something, besides these."""
+        return {*self.replies, *self.traces} - set(known)
 
 
-async def look_around(thread: discord.Thread, since: int | None) -> Standing:
+async def look_around(place: ThreadContext, since: int | None) -> Standing:
     """What the bot has posted in the thread after the message of that id, else last; nothing, where it may not look.
 
     Raises:
         TRANSIENT_ERRORS: Discord has trouble; to go on without having looked might say something twice.
     """
-    standing = Standing()
+    standing, thread = Standing(), place.thread
     try:
         for message in await retry_transient(partial(_page, thread, since)):
-            if message.author.id == thread.guild.me.id:
+            if message.author.id == place.own_id:
                 _note(standing, message)
     except (discord.Forbidden, discord.NotFound) as fault:
         logger.warning("what stands in thread %s could not be read: %s", thread.id, fault)
     return standing
 
 
-async def _page(thread: discord.Thread, since: int | None) -> list[discord.Message]:
+async def _page(thread: discord.abc.Messageable, since: int | None) -> list[discord.Message]:
     """Oldest first."""
     if since is None:
         return [message async for message in thread.history(limit=LOOKED_AT)][::-1]
@@ -111,10 +110,15 @@ class Recovery:
         delivered = [await self._deliver(turn, conversation, place, history, standing) for turn in answered]
         interrupted = await self._use_cases.chat.recover(conversation.id)
         gone = {turn.id for turn in interrupted}
-        leftover = standing.of_others_than(turn.id for turn in turns if turn.id not in gone)
+        leftover = await self._orphans(standing, [turn.id for turn in turns if turn.id not in gone])
         for turn in interrupted:
             leftover += PostedMessages(turn.reply_ids, turn.trace_id)
         return leftover, all(delivered)
+
+    async def _orphans(self, standing: Standing, known: Sequence[str]) -> PostedMessages:
+        """What is left of turns that there are no more; in direct messages, those of other conversations stand too."""
+        orphans = [each for each in standing.others_than(known) if not await self._use_cases.transcripts.played(each)]
+        return sum(map(standing.of, orphans), PostedMessages())
 
     async def _look_around(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]
@@ -125,7 +129,7 @@ class Recovery:
         ids = [message.external_id for message in questions if message.external_id]
         # A question that came with a command has no message of its own, so there is nothing to look after.
         after_all = [int(each) for each in ids] if all(each.isdecimal() for each in ids) else []
-        return await look_around(place.thread, min(after_all, default=None)) if ids else Standing()
+        return await look_around(place, min(after_all, default=None)) if ids else Standing()
 
     async def _deliver(
         self,

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from functools import partial
 
+import discord
+
 from cogs.conversation.buttons import again_button
 from cogs.conversation.presenter import (
     NOTHING,
@@ -81,6 +83,8 @@ class TitleUpdates:
             await self._use_cases.conversations.title_by_model(conversation.id, title)
 
     async def _rename(self, conversation_id: str, place: ThreadContext) -> None:
+        if not isinstance(place.thread, discord.Thread):
+            return
         current = await self._use_cases.conversations.get(conversation_id)
         if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
             await rename_thread(place.thread, thread_name(current), place.say)
@@ -168,7 +172,7 @@ class ConversationWorker:
 
     async def _answer_next(self, conversation: Conversation, place: ThreadContext) -> bool:
         """Play one turn; False if nothing waits for it, or the conversation is not shown here any more."""
-        if conversation.thread_id != str(place.thread.id):
+        if conversation.place_id != str(place.thread.id):
             return False
         try:
             await self._play(conversation, place)

@@ -27,7 +27,7 @@ from cogs.rendering.tool_calls import EmbedData
 MakeView = Callable[[Hashable], discord.ui.View]
 """Makes the buttons that a body's `view` stands for."""
 
-ThreadContext = discord.Thread | discord.TextChannel | discord.DMChannel
+Place = discord.Thread | discord.TextChannel | discord.PartialMessageable
 
 UNKNOWN_CHANNEL, TOO_MANY_OLD_EDITS, ARCHIVED, LOCKED = 10003, 30046, 50083, 160005
 BANNED_FOR_S = 60.0
@@ -47,10 +47,14 @@ class _Attempt:
 
 
 class DiscordChannel:
-    """Sends what Discord shows; never anything that notifies, whatever the client's own setting."""
+    """Sends what Discord shows; never anything that notifies, whatever the client's own setting.
 
-    def __init__(self, channel: ThreadContext, make_view: MakeView) -> None:
+    `own_id` is the bot's.
+    """
+
+    def __init__(self, channel: Place, make_view: MakeView, own_id: int) -> None:
         self._channel = channel
+        self._own_id = own_id
         self._make_view = make_view
         self._unsure: dict[str, _Attempt] = {}
         self._newest_sent = 0
@@ -83,18 +87,14 @@ class DiscordChannel:
 
     async def _find(self, attempt: "_Attempt") -> discord.Message | None:
         """The message of an attempt whose answer was lost, if it stands."""
-        after, own_id = discord.Object(attempt.after), self._own_id()
+        after = discord.Object(attempt.after)
         try:
             async for message in self._channel.history(after=after, limit=LOOKED_THROUGH, oldest_first=True):
-                if message.author.id == own_id and self._shows(message, attempt.body):
+                if message.author.id == self._own_id and self._shows(message, attempt.body):
                     return message
         except discord.Forbidden:  # without the right to look, the nonce has to do
             return None
         return None
-
-    def _own_id(self) -> int:
-        me = self._channel.me if isinstance(self._channel, discord.DMChannel) else self._channel.guild.me
-        return me.id
 
     def _newest_known(self) -> int:
         return max(self._newest_sent, getattr(self._channel, "last_message_id", None) or 0)

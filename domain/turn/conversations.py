@@ -64,8 +64,12 @@ class ManageConversations:
         return await self._conversations.get_by_thread(thread_id)
 
     async def in_guild(self, guild_id: str) -> Sequence[Conversation]:
-        """All conversations of a server, newest first."""
+        """All conversations on the shelf of a server, or of a person, newest first."""
         return await self._conversations.get_by_guild(guild_id)
+
+    async def current_in_direct_messages(self, limit: int) -> Sequence[Conversation]:
+        """Those that are current in people's direct messages, at most `limit`, the last that were written in first."""
+        return await self._conversations.list_current_direct(limit)
 
     async def list_by_book(self, book_id: str) -> Sequence[Conversation]:
         """All conversations on a book, newest first."""
@@ -120,6 +124,18 @@ class ManageConversations:
             thread_id=thread_id,
             private=private,
         )
+        await self._conversations.save(bound)
+        return bound
+
+    async def make_current(self, conversation_id: str, *, shelf: str, channel_id: str) -> Conversation:
+        """Have a conversation continue in a person's direct messages, where one is current at a time.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        conversation = await self.get(conversation_id)
+        await self._conversations.release_thread(channel_id)
+        bound = replace(conversation, guild_id=shelf, channel_id=channel_id, thread_id=channel_id, private=True)
         await self._conversations.save(bound)
         return bound
 
@@ -218,6 +234,10 @@ class Transcripts:
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest id of a platform's message that is known there, erased ones included."""
         return await self._messages.get_newest_external_id(conversation_id)
+
+    async def begin_after(self, conversation_id: str, external_id: str) -> None:
+        """Take everything of the platform up to this id as written elsewhere, where a place has several."""
+        await self._messages.note_known(conversation_id, external_id)
 
     async def unfinished(self) -> set[str]:
         """The conversations in which a message waits, or whose last answer did not get through."""

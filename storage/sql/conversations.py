@@ -41,6 +41,12 @@ SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations
 WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
+_CURRENT_DIRECT = f"""
+{_SELECT} AND substr(guild_id, 1, 7) = 'person:' AND thread_id IS NOT NULL
+ORDER BY (
+  SELECT coalesce(max(arrival), 0) FROM chat_messages WHERE conversation_id = conversations.id
+) DESC, created_at DESC LIMIT ?
+"""  # noqa: S608
 
 
 class SQLConversations:
@@ -68,6 +74,12 @@ class SQLConversations:
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
         sql = f"{_SELECT} AND guild_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [guild_id]))
+
+    async def release_thread(self, thread_id: str) -> None:
+        await self._database.write("UPDATE conversations SET thread_id = NULL WHERE thread_id = ?", [thread_id])
+
+    async def list_current_direct(self, limit: int) -> Sequence[Conversation]:
+        return await entities(_conversation, await self._database.read(_CURRENT_DIRECT, [limit]))
 
     async def delete(self, conversation_id: str) -> None:
         await self._database.write("DELETE FROM conversations WHERE id = ?", [conversation_id])
@@ -160,6 +172,11 @@ SELECT max(number) AS newest FROM (
 """
 
 
+_NOTE_KNOWN = """
+INSERT INTO forgotten_messages (external_id, conversation_id) SELECT ?1, id FROM conversations WHERE id = ?2
+ON CONFLICT DO NOTHING
+"""
+
 _NOTE_PRESENT = """
 INSERT INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
 ON CONFLICT DO NOTHING
@@ -214,6 +231,9 @@ class SQLMessages:
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
         row = await self._database.read_one(_NEWEST, [conversation_id])
         return None if row is None or row["newest"] is None else str(row["newest"])
+
+    async def note_known(self, conversation_id: str, external_id: str) -> None:
+        await self._database.write(_NOTE_KNOWN, [external_id, conversation_id])
 
     async def list_authors(self, conversation_id: str) -> Sequence[str]:
         rows = await self._database.read(

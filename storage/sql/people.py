@@ -23,6 +23,15 @@ INSERT INTO readers (id, "verbose") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET
 """
 
 
+_SET_LOCALE = """
+INSERT INTO readers (id, locale) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET locale = excluded.locale
+"""
+
+_SET_OPTED_OUT = """
+INSERT INTO readers (id, opted_out) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET opted_out = excluded.opted_out
+"""
+
+
 class SQLReaders:
     """ReaderRepository in SQL."""
 
@@ -54,6 +63,20 @@ class SQLReaders:
 
     async def set_verbose(self, reader_id: str, verbose: bool) -> None:
         await self._database.write(_SET_VERBOSE, [reader_id, verbose])
+
+    async def get_locale(self, reader_id: str) -> str | None:
+        row = await self._database.read_one("SELECT locale FROM readers WHERE id = ?", [reader_id])
+        return None if row is None else row["locale"]
+
+    async def set_locale(self, reader_id: str, locale: str) -> None:
+        await self._database.write(_SET_LOCALE, [reader_id, locale])
+
+    async def is_opted_out(self, reader_id: str) -> bool:
+        row = await self._database.read_one("SELECT opted_out FROM readers WHERE id = ?", [reader_id])
+        return row is not None and bool(row["opted_out"])
+
+    async def set_opted_out(self, reader_id: str, opted_out: bool) -> None:
+        await self._database.write(_SET_OPTED_OUT, [reader_id, int(opted_out)])
 
 
 def _position(row: Row) -> ReadingPosition:

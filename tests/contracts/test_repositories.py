@@ -15,6 +15,7 @@ from tests.storage.values import (
     MIDNIGHT,
     a_book,
     a_conversation,
+    a_question,
     at,
     everything_about_a_conversation,
     furnish,
@@ -207,6 +208,26 @@ class TestConversations:
         assert await storage.books.get("alice") == a_book()
 
 
+class TestDirectMessages:
+    async def test_the_current_ones_are_listed_the_last_written_in_first(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        for name, thread in (("quiet", "1"), ("busy", "2"), ("left", None)):
+            await storage.conversations.save(
+                a_conversation(name, guild_id=f"person:{name}", channel_id="9", thread_id=thread)
+            )
+        await storage.conversations.save(a_conversation("server", guild_id="7", thread_id="3"))
+        await storage.messages.save(a_question("hello", "busy"))
+        assert [each.id for each in await storage.conversations.list_current_direct(5)] == ["busy", "quiet"]
+        assert [each.id for each in await storage.conversations.list_current_direct(1)] == ["busy"]
+
+    async def test_what_came_before_a_known_id_is_known(self, storage: Storage) -> None:
+        await furnish(storage)
+        await storage.messages.note_known("tea", "900000000000000000")
+        await storage.messages.note_known("tea", "900000000000000000")
+        assert await storage.messages.get_newest_external_id("tea") == "900000000000000000"
+        await storage.messages.note_known("there is none", "900000000000000001")
+
+
 class TestReaders:
     async def test_a_position_is_one_reader_s_in_one_book(self, storage: Storage) -> None:
         await storage.books.save(a_book())
@@ -238,6 +259,19 @@ class TestReaders:
     async def test_a_position_needs_its_book(self, storage: Storage) -> None:
         with pytest.raises(StorageError):
             await storage.readers.set_position("hatter", "nobody", ReadingPosition(PositionState.FINISHED))
+
+    async def test_a_language_is_kept_beside_other_preferences(self, storage: Storage) -> None:
+        assert await storage.readers.get_locale("hatter") is None
+        await storage.readers.set_verbose("hatter", True)
+        await storage.readers.set_locale("hatter", "de")
+        assert await storage.readers.get_locale("hatter") == "de"
+        assert await storage.readers.get_verbose("hatter") is True
+
+    async def test_somebody_is_left_out_from_when_they_say_so_to_when_they_undo_it(self, storage: Storage) -> None:
+        assert not await storage.readers.is_opted_out("hatter")
+        for choice in (True, True, False):
+            await storage.readers.set_opted_out("hatter", choice)
+            assert await storage.readers.is_opted_out("hatter") is choice
 
     async def test_verbose_is_unset_until_it_is_set(self, storage: Storage) -> None:
         assert await storage.readers.get_verbose("hatter") is None

@@ -114,8 +114,18 @@ class TestCommandSync:
         [chat] = [each for each in double.commands.commands[EVERYWHERE] if each["name"] == "chat"]
         assert chat["description_localizations"]["de"] == "Über ein Buch sprechen, in einem eigenen Thread"
         assert not chat["name_localizations"]
-        assert chat["contexts"] == [0] or chat["dm_permission"] is False
         assert chat["default_member_permissions"]
+
+    async def test_commands_are_offered_where_they_make_sense(self, double: DiscordDouble, tmp_path: Path) -> None:
+        """Contexts: servers, direct messages with the bot, private channels. Installations: by servers, by people."""
+        async with online(double, tmp_path):
+            await registered(double)
+        told = double.commands.commands[EVERYWHERE]
+        places = {each["name"]: (each["contexts"], each["integration_types"]) for each in told}
+        for name in ("books", "progress", "usage", "privacy", "help"):
+            assert places[name] == ([0, 1, 2], [0, 1]), name
+        for name in ("chat", "conversations", "verbose"):
+            assert places[name] == ([0, 1], [0, 1]), name
 
 
 async def settled(double: DiscordDouble, state: Online) -> None:

@@ -133,7 +133,7 @@ async def test_a_mention_where_there_is_no_book_is_told_how_to_start(room: Scene
 
 async def test_direct_messages_are_answered_with_a_kind_sentence(room: Scene) -> None:
     said = await room.ann.direct("Hello?")
-    await room.until(lambda: "don't answer direct messages" in "".join(room.said(said.channel)))
+    await room.until(lambda: "Add one with /books add" in "".join(room.said(said.channel)))
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,8 @@ async def thread(double: DiscordDouble, client: discord.Client) -> Channel:
 def channel(client: discord.Client, thread: Channel) -> DiscordChannel:
     found = client.get_channel(thread.id)
     assert isinstance(found, discord.Thread)
-    return DiscordChannel(found, make_view)
+    assert client.user
+    return DiscordChannel(found, make_view, client.user.id)
 
 
 async def test_a_message_is_sent_and_edited(double: DiscordDouble, channel: DiscordChannel, thread: Channel) -> None:

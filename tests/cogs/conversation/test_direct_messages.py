@@ -1,0 +1,297 @@
+"""Direct messages: one conversation is current in them, every message there is for the bot, and no server is needed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from domain.book import personal_shelf
+from domain.conversation import Conversation
+from tests.bot.online import Online, online
+from tests.cogs.logged_errors import unexpected_errors
+from tests.doubles.discord_api import Actor, DiscordDouble, Interaction
+from tests.doubles.discord_api.pointing import pointed_at
+from tests.journeys.reading_room import TALE
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+        assert double.violations == []
+
+
+@pytest.fixture
+async def bot(double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Online]:
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        yield state
+    assert unexpected_errors(caplog) == []
+
+
+class Reader:
+    """A person and their direct messages."""
+
+    def __init__(self, double: DiscordDouble, bot: Online, person: Actor) -> None:
+        self.double = double
+        self.bot = bot
+        self.person = person
+        self.place = person.direct_channel
+
+    async def add(self, title: str) -> str:
+        """Add a book; its id."""
+        text = TALE.encode() + title.encode()
+        added = await self.person.slash(
+            "books add", channel=self.place, file=self.double.file("tale.txt", text), title=title
+        )
+        await self.double.until(lambda: title in added.text)
+        return next(each["value"] for each in await self.choices() if each["name"].startswith(title))
+
+    async def choices(self) -> list[dict[str, str]]:
+        return await self.person.autocomplete("chat", "book", "", channel=self.place)
+
+    async def chat(self, book_id: str, **options: Any) -> Conversation:
+        used = await self.person.slash("chat", channel=self.place, book=book_id, **options)
+        await self.double.until(lambda: used.messages)
+        return await self.current()
+
+    async def current(self) -> Conversation:
+        found = await self.bot.app.conversations.in_thread(str(self.place.id))
+        assert found is not None
+        return found
+
+    async def says(self, text: str, answer: str) -> None:
+        """Write, and read the answer."""
+        self.bot.model.say(answer)
+        await self.person.say(self.place, text)
+        await self.heard(answer)
+
+    async def heard(self, answer: str) -> None:
+        await self.double.until(lambda: any(answer in said for said in self.double.said(self.place)))
+
+    async def questions(self, conversation: Conversation) -> list[str]:
+        messages = await self.bot.app.transcripts.messages(conversation.id)
+        return [each.content for each in messages if each.author_id]
+
+
+@pytest.fixture
+def ann(double: DiscordDouble, bot: Online) -> Reader:
+    return Reader(double, bot, double.stranger("ann"))
+
+
+async def test_a_book_is_talked_about_without_any_server(ann: Reader) -> None:
+    conversation = await ann.chat(await ann.add("The Lamp"))
+    assert conversation.guild_id == personal_shelf(str(ann.person.id))
+    await ann.says("Who keeps it?", "The keeper does.")
+    await ann.says("And who else?", "Nobody else.")
+    assert await ann.questions(conversation) == ["Who keeps it?", "And who else?"]
+
+
+async def test_a_first_question_is_answered_at_once_and_repeated_where_it_is_read(ann: Reader) -> None:
+    ann.bot.model.say("The keeper does.")
+    await ann.chat(await ann.add("The Lamp"), message="Who keeps it?")
+    await ann.heard("The keeper does.")
+    assert any("Who keeps it?" in text for each in ann.double.messages(ann.place) for text in each.embed_texts)
+
+
+async def test_chat_switches_and_what_is_written_belongs_to_the_current_one(ann: Reader) -> None:
+    lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+    first = await ann.chat(lamp)
+    await ann.says("About the lamp?", "It is a lamp.")
+    second = await ann.chat(boat)
+    assert second.id != first.id
+    await ann.says("About the boat?", "It is a boat.")
+    again = await ann.chat(lamp, conversation=first.id)
+    assert again.id == first.id
+    await ann.says("And the lamp again?", "Still a lamp.")
+    assert await ann.questions(first) == ["About the lamp?", "And the lamp again?"]
+    assert await ann.questions(second) == ["About the boat?"]
+
+
+async def test_conversations_are_listed_renamed_exported_and_deleted(ann: Reader) -> None:
+    conversation = await ann.chat(await ann.add("The Lamp"))
+    await ann.says("Who keeps it?", "The keeper does.")
+    steps: tuple[tuple[str, dict[str, Any], str], ...] = (
+        ("conversations rename", {"title": "At sea"}, "It's now called “At sea”"),
+        ("conversations list", {}, "the one we're in"),
+        ("verbose", {"mode": "on"}, "show you how I look things up"),
+        ("conversations delete", {}, "Delete “At sea”?"),
+    )
+    for command, options, told in steps:
+        used = await ann.person.slash(command, channel=ann.place, **options)
+        await used_says(ann.double, used, told)
+    exported = await ann.person.slash("conversations export", channel=ann.place)
+    await ann.double.until(lambda: exported.messages and exported.message.attachments)
+    assert "Who keeps it?" in exported.message.attachments[0].data.decode()
+    await ann.person.click(used.message, label="Delete it")
+    await used_says(ann.double, used, "Deleted")
+    assert await ann.bot.app.conversations.find(conversation.id) is None
+    await ann.person.say(ann.place, "Are you there?")
+    await ann.heard("Which book shall we talk about?")
+
+
+async def test_another_book_is_talked_about_once_the_current_one_is_removed(ann: Reader) -> None:
+    lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+    await ann.chat(lamp)
+    asked = await ann.person.slash("books remove", channel=ann.place, book=lamp)
+    await used_says(ann.double, asked, "Remove “The Lamp”")
+    await ann.person.click(asked.message, label="Remove it")
+    await used_says(ann.double, asked, "Removed")
+    assert (await ann.chat(boat)).book_id == boat
+    await ann.says("About the boat?", "It is a boat.")
+
+
+async def test_who_has_no_book_yet_is_told_how_to_begin(ann: Reader) -> None:
+    await ann.person.say(ann.place, "Hello?")
+    await ann.heard("Add one with /books add")
+
+
+async def test_a_german_is_answered_in_german(ann: Reader) -> None:
+    ann.person.locale = "de"
+    await ann.chat(await ann.add("The Lamp"))
+    await ann.person.say(ann.place, "", files=(ann.double.file("bild.png", b"..."),))
+    await ann.heard("Ich lese nur Text")
+
+
+async def test_a_message_is_read_without_the_message_content_intent(double: DiscordDouble, tmp_path: Path) -> None:
+    double.gateway.privileged = 0
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        ann = Reader(double, state, double.stranger("ann"))
+        await ann.chat(await ann.add("The Lamp"))
+        await ann.says("Who keeps it?", "The keeper does.")
+
+
+async def test_an_edited_question_and_a_deleted_one_are_taken_in(ann: Reader) -> None:
+    conversation = await ann.chat(await ann.add("The Lamp"))
+    await ann.says("Who kepes it?", "The keeper does.")
+    asked = next(each for each in ann.double.messages(ann.place) if each.content == "Who kepes it?")
+    await ann.person.edit(asked, "Who keeps it?")
+    await eventually(lambda: ann.questions(conversation), ["Who keeps it?"])
+    await ann.person.delete(asked)
+    await eventually(lambda: ann.questions(conversation), [])
+
+
+async def test_what_was_written_while_the_bot_was_away_is_answered_once_and_where_it_belongs(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    person = double.stranger("ann")
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        ann = Reader(double, state, person)
+        await person.say(ann.place, "Is anybody there?")
+        await ann.heard("Add one with /books add")
+        lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+        await ann.chat(lamp)
+        await ann.says("About the lamp?", "It is a lamp.")
+        second = await ann.chat(boat)
+    await person.say(ann.place, "What did I miss?")
+    async with online(double, tmp_path) as state:
+        ann = Reader(double, state, person)
+        state.model.say("You missed a boat.")
+        await ann.heard("You missed a boat.")
+        assert await ann.questions(second) == ["What did I miss?"]
+        assert sum("It is a lamp." in said for said in double.said(ann.place)) == 1
+
+
+async def test_a_switch_leaves_what_was_missed_to_the_conversation_it_was_written_in(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    """Nobody can know in which order a new session tells things."""
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        ann = Reader(double, state, double.stranger("ann"))
+        lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
+        first = await ann.chat(lamp)
+        state.bot.cogs["ConversationCog"]._intake.forget_session()  # type: ignore[attr-defined]
+        missed = double.world.post
+        emit, double.gateway.emit = double.gateway.emit, lambda *_, **__: None  # type: ignore[method-assign]
+        missed(ann.place, ann.person.user, "Missed by the gateway")
+        double.gateway.emit = emit  # type: ignore[method-assign]
+        state.model.say("Not lost.")
+        await ann.chat(boat)
+        await ann.heard("Not lost.")
+        assert await ann.questions(first) == ["Missed by the gateway"]
+
+
+async def test_buttons_of_one_person_do_nothing_for_another(ann: Reader) -> None:
+    """A custom_id says all there is to know, and may be sent from anywhere."""
+    double, ben = ann.double, ann.double.stranger("ben")
+    conversation = await ann.chat(await ann.add("The Lamp"))
+    await ann.says("Who keeps it?", "The keeper does.")
+    [turn] = await ann.bot.app.transcripts.turns(conversation.id)
+    names = [
+        f"do:{action}:{argument}"
+        for action, argument in (
+            ("sources", f"{turn.id}:1"),
+            ("retry", turn.id),
+            ("stop", turn.id),
+            ("again", conversation.id),
+            ("talk-delete", conversation.id),
+            ("chat-new", conversation.book_id),
+            ("chat-move", conversation.id),
+            ("book-remove", conversation.book_id),
+        )
+    ]
+    own = double.world.post(ben.direct_channel, double.bot, "a message of the bot's")
+    elsewhere = double.world.post(double.channel, double.bot, "another")
+    cleo = double.user("cleo")
+    for person, message in ((ben, own), (cleo, elsewhere)):
+        for name in names:
+            message.components = [{"type": 1, "components": [{"type": 2, "label": "x", "style": 2, "custom_id": name}]}]
+            pressed = await person.click(message, custom_id=name)
+            await used_says(double, pressed, "")
+            assert pressed.ephemeral, name
+            assert "keeper" not in pressed.text
+            assert "Lamp" not in pressed.text
+    assert [each.id for each in await ann.bot.app.storage.books.list(None)] == [conversation.book_id]
+    assert await ann.bot.app.conversations.find(conversation.id) == await ann.current()
+    assert await ann.bot.app.conversations.in_guild(personal_shelf(str(ben.id))) == []
+
+
+async def test_ids_of_others_conversations_open_nothing(ann: Reader) -> None:
+    conversation = await ann.chat(await ann.add("The Lamp"))
+    ben = Reader(ann.double, ann.bot, ann.double.stranger("ben"))
+    own = await ben.add("The Boat")
+    forged: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("chat", {"book": own, "conversation": conversation.id}),
+        ("chat", {"book": conversation.book_id}),
+        ("conversations rename", {"title": "mine", "conversation": conversation.id}),
+        ("conversations delete", {"conversation": conversation.id}),
+        ("conversations export", {"conversation": conversation.id}),
+        ("conversations create", {"book": conversation.book_id}),
+        ("progress", {"book": conversation.book_id}),
+    )
+    for command, options in forged:
+        used = await ben.person.slash(command, channel=ben.place, **options)
+        await used_says(ann.double, used, "")
+        assert "Lamp" not in used.text, command
+        assert not used.message.attachments
+    assert await ann.bot.app.conversations.in_guild(personal_shelf(str(ben.person.id))) == []
+
+
+async def test_where_only_the_person_has_it_chat_leads_to_direct_messages(double: DiscordDouble, bot: Online) -> None:
+    ann = double.stranger("ann")
+    ann.install()
+    reader = Reader(double, bot, ann)
+    book = await reader.add("The Lamp")
+    guild = double.add_guild("Elsewhere", with_bot=False)
+    double.world.join(guild, ann.user)
+    [place] = guild.channels.values()
+    used = await ann.slash("chat", channel=place, book=book)
+    await used_says(double, used, f"Use /chat in a direct message to me: <@{double.bot.id}>")
+    assert used.ephemeral
+    assert double.messages(place) == []
+
+
+async def used_says(double: DiscordDouble, used: Interaction, text: str) -> None:
+    await double.until(lambda: used.messages and text in used.text)
+
+
+async def eventually(look: Callable[[], Awaitable[object]], wanted: object) -> None:
+    async with asyncio.timeout(30):
+        while await look() != wanted:
+            await asyncio.sleep(0.02)
