@@ -7,6 +7,7 @@ import pytest
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from storage.opening import open_storage
+from storage.sql.database import migrations_in
 from tests.storage.sqlite.tables import threads_of_connections
 from tests.storage.values import a_book, a_question, everything_said, furnish, hold_turn, ids_of
 
@@ -124,3 +125,10 @@ async def test_what_was_erased_is_not_in_the_files_any_more(tmp_path: Path) -> N
 
 def _holds(folder: Path, text: str) -> bool:
     return any(text.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+def test_every_migration_has_a_number_to_itself_and_the_same_in_each_database() -> None:
+    numbered = {package: migrations_in(f"storage.{package}") for package in ("sqlite", "postgres")}
+    names = {package: [(each.version, each.name) for each in found] for package, found in numbered.items()}
+    assert names["sqlite"] == names["postgres"]
+    assert [version for version, _ in names["sqlite"]] == [*range(1, len(names["sqlite"]) + 1)]
