@@ -15,6 +15,7 @@ from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
 from domain.clubs.manage import ManageClubs
+from domain.conversation import Conversation
 from domain.errors import SettingsError
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, Housekeeping
@@ -109,6 +110,11 @@ async def open_app(
         stack.push_async_callback(book_files.close)
         model = as_provider(provider or open_provider(settings))
         stack.push_async_callback(model.aclose)
+        models = {model.model_name: model}
+        for name in settings.llm_models:
+            if name not in models:
+                models[name] = open_provider(settings.model_copy(update={"llm_model": name}))
+                stack.push_async_callback(models[name].aclose)
         window = ContextWindow(settings.llm_context_tokens or known_window(settings), settings.llm_max_tokens)
         prompts = Prompts.load(files("prompts"))
         spoilers = SpoilerChecks(book_files)
@@ -129,6 +135,10 @@ async def open_app(
         )
         allowances = Allowances(storage.allowances, limits, _now)
         servers = ManageServers(storage.servers, Models(model.model_name, settings.llm_models))
+
+        async def model_of(conversation: Conversation) -> ChatProvider:
+            return models[await servers.model_of(conversation.server_id)]
+
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
         bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
@@ -137,7 +147,6 @@ async def open_app(
             books=bound_books,
             tools=TurnTools(
                 toolbox,
-                provider=model,
                 meter=meter,
                 summaries=None if model.name == QUOTES_ONLY else summaries,
                 timeout=settings.tool_timeout_s,
@@ -150,7 +159,7 @@ async def open_app(
         )
         runner = TurnRunner(
             preparer=preparer,
-            provider=model,
+            model_of=model_of,
             strategy=AdaptiveStrategy(
                 ToolUseRetrievalStrategy(max_rounds=settings.max_tool_rounds, window=window),
                 AlwaysRetrieveStrategy(prompts, window),
@@ -274,10 +283,12 @@ _WINDOWS = {"claude-haiku-4": 200_000, "claude-": 1_000_000, "gpt-5": 272_000, "
 
 
 def known_window(settings: Settings) -> int:
-    """The window that the model is known for; 0 for one on a server of one's own, which may be started with less."""
+    """The smallest window that the models are known for; 0 for those on a server of one's own, where it may be less."""
     if settings.provider == "openai" and settings.openai_base_url:
         return 0
-    return next((tokens for begin, tokens in _WINDOWS.items() if settings.model.startswith(begin)), 0)
+    models = (settings.model, *settings.llm_models)
+    known = (next((tokens for begin, tokens in _WINDOWS.items() if model.startswith(begin)), 0) for model in models)
+    return min(filter(None, known), default=0)
 
 
 def open_provider(settings: Settings) -> ChatProvider:

@@ -10,10 +10,12 @@ from discord.ext import commands
 
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, usage_line
-from cogs.i18n import Speech, speech_of
+from cogs.errors import Refusal
+from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.permissions import everywhere, in_conversations
+from cogs.permissions import everywhere, in_conversations, may_change
 from cogs.services import ServingBot, server_of
+from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
 
@@ -120,22 +122,50 @@ class Verbose(commands.Cog):
         await reply(interaction, content=text, ephemeral=not in_thread)
 
     async def _switch(self, interaction: discord.Interaction[Any], mode: str | None) -> tuple[str, bool]:
-        """Switch; what to say, and whether everybody in the thread is concerned."""
-        conversation, say = await bound_conversation(interaction), speech_of(interaction)
+        """Switch; what to say, and whether everybody in the thread is concerned.
+
+        Raises:
+            Refusal: it is the thread of others.
+        """
+        conversation = await bound_conversation(interaction)
+        say = speech_of(interaction) if conversation is None else speech_for_all(interaction)
         reader = str(interaction.user.id)
-        default = await self._use_cases.people.verbose(reader)
-        default = self._use_cases.facts.verbose_default if default is None else default
+        default = await self._default(interaction, reader)
         if conversation is None:
             chosen = not default if mode is None else mode == ON
             await self._use_cases.people.set_verbose(reader, chosen)
             text = _shown_line(chosen, say)
         else:
             assert_may_post(interaction)
+            _assert_may_switch(interaction, conversation)
             now = default if conversation.verbose is None else conversation.verbose
             chosen = not now if mode is None else mode == ON
             await self._use_cases.conversations.show_calls(conversation.id, chosen)
             text = _shown_line(chosen, say) if conversation.is_direct else _thread_line(chosen, say)
         return text, conversation is not None
+
+    async def _default(self, interaction: discord.Interaction[Any], reader: str) -> bool:
+        """What holds for a reader where nothing was chosen for a conversation."""
+        chosen, server = await self._use_cases.people.verbose(reader), server_of(interaction)
+        if chosen is None and server is not None:
+            chosen = (await self._use_cases.servers.settings(str(server.id))).verbose
+        return self._use_cases.facts.verbose_default if chosen is None else chosen
+
+
+def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
+    """
+    Raises:
+        Refusal: others opened the thread, and the person may not manage threads there.
+    """
+    if not conversation.owner_id.isdecimal() or may_change(interaction, conversation):
+        return
+    raise Refusal(
+        speech_of(interaction)(
+            "Only {who}, who opened this thread, or somebody with the permission “Manage Threads” can switch this "
+            "here. Elsewhere, /verbose switches it for you.",
+            who=f"<@{conversation.owner_id}>",
+        )
+    )
 
 
 def _shown_line(chosen: bool, say: Speech) -> str:

@@ -16,7 +16,7 @@ from discord.ext import commands
 from cogs import access
 from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
 from cogs.errors import DISCORD_ERRORS, Refusal
-from cogs.i18n import Speech, language_name, later, speech_for, speech_in, speech_of
+from cogs.i18n import Speech, language_name, later, speech_for, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
     action_menu,
     assert_fresh,
@@ -86,7 +86,7 @@ class ProgressReport:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _show(self) -> None:
-        say, shown = speech_of(self._interaction), ""
+        say, shown = speech_for_all(self._interaction), ""
         while True:
             line = progress_line(self._name, *self._latest, say)
             if line != shown:
@@ -114,7 +114,6 @@ async def add_book(
         Refusal: the shelf is full, the person has added enough for now, or Discord does not hand the file out.
         DownloadError, BookError, StorageError: with a sentence.
     """
-    say = speech_of(interaction)
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
     if not interaction.response.is_done():
         hidden = is_guest(interaction) or bool(lacking_to_post(interaction))
@@ -138,7 +137,7 @@ async def add_book(
         with contextlib.suppress(*DISCORD_ERRORS):
             await interaction.delete_original_response()  # how far it had come says nothing any more
         raise
-    card = added_card(added, time.perf_counter() - started, say)
+    card = added_card(added, time.perf_counter() - started, speech_for_all(interaction))
     await interaction.edit_original_response(content=None, embed=card)
 
 
@@ -146,8 +145,9 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
     """Let a person add a book, and count that they do.
 
     Raises:
-        Refusal: the shelf is full, or the person has added enough for now.
+        Refusal: those who manage the server do not want it, the shelf is full, or the person has added enough for now.
     """
+    await _assert_adder(interaction, use_cases)
     await _assert_room(interaction, use_cases)
     if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
         raise Refusal(
@@ -181,6 +181,25 @@ async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCase
                 "The shelf is full: it takes {limit} MB of text. There is room again once a book is removed with "
                 "/books remove.",
                 limit=limits.shelf_mb,
+            )
+        )
+
+
+async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
+    """
+    Raises:
+        Refusal: others may add books to this server's shelf, and the person may not.
+    """
+    server, member = server_of(interaction), interaction.user
+    role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""
+    if not role or manages_shelf(interaction):
+        return
+    if not isinstance(member, discord.Member) or member.get_role(int(role)) is None:
+        raise Refusal(
+            speech_of(interaction)(
+                "Only people with the role {role} may add books here. Somebody with the permission “Manage Server” can "
+                "change that with /settings adders.",
+                role=f"<@&{role}>",
             )
         )
 

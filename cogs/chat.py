@@ -16,7 +16,7 @@ from cogs import access
 from cogs.access import assert_may_write_in, resolve_conversation, visibility_of
 from cogs.cards import book_title, clipped, conversation_card, plain, position_line
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import (
     acknowledge,
     action_button,
@@ -233,7 +233,7 @@ class Opening:
         """
         file = await self._use_cases.shelf.open(book)
         position = await self._use_cases.positions.get(str(interaction.user.id), book)
-        return position_line(position, book, await file.pages(), speech_of(interaction))
+        return position_line(position, book, await file.pages(), speech_for_all(interaction))
 
     async def _welcome(
         self,
@@ -243,7 +243,7 @@ class Opening:
         book: Book,
         position: str,
     ) -> None:
-        say, reads = speech_of(interaction), interaction.client.intents.message_content
+        say, reads = speech_for_all(interaction), interaction.client.intents.message_content
         card = conversation_card(conversation, book, position, say, reads_messages=reads)
         await _post(thread, card, nonce=f"card:{thread.id}")
 
@@ -288,7 +288,7 @@ class Opening:
             raise
 
     async def _announce(self, interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
-        announcement = _announcement(book, interaction.user, speech_of(interaction))
+        announcement = _announcement(book, interaction.user, speech_for_all(interaction))
         try:
             return await interaction.edit_original_response(embed=announcement)
         except DISCORD_ERRORS as error:

@@ -13,7 +13,7 @@ from discord.ui import Button, DynamicItem, Item, Select, View
 
 from cogs.errors import TOO_LATE, Refusal, report
 from cogs.i18n import Speech, speech_of
-from cogs.services import Action, ServingBot
+from cogs.services import Action, ServingBot, server_of, use_cases_of
 
 T = TypeVar("T")
 
@@ -101,6 +101,44 @@ def action_menu(action: str, argument: str, *, options: list[discord.SelectOptio
     return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
 
 
+EXEMPT = ("settings", "privacy", "help")
+"""What works in every channel: setting where the others do, one's own data, and how to use the bot."""
+
+
+async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None:
+    """Let nobody use the bot where those who manage the server do not want it.
+
+    Raises:
+        Refusal: this is not one of the channels that were set.
+    """
+    server = server_of(interaction)
+    if server is None or _is_exempt(interaction):
+        return
+    servers, place = use_cases_of(interaction).servers, interaction.channel
+    parent = place.parent if isinstance(place, discord.Thread) else place
+    ids = (interaction.channel_id, getattr(place, "parent_id", None), getattr(parent, "category_id", None))
+    if await servers.may_be_used_in(str(server.id), [str(each) for each in ids if each]):
+        return
+    channels = [server.get_channel(int(each)) for each in (await servers.settings(str(server.id))).channels]
+    seen = [each.mention for each in channels if each and each.permissions_for(interaction.user).view_channel]  # type: ignore[arg-type]
+    raise Refusal(not_here(speech_of(interaction), seen))
+
+
+def _is_exempt(interaction: discord.Interaction[Any]) -> bool:
+    data = cast(dict[str, Any], interaction.data or {})
+    command_or_action = data.get("name") or str(data.get("custom_id", "")).partition(":")[2]
+    return str(command_or_action).startswith(EXEMPT)
+
+
+def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
+    """The rule, to somebody who uses the bot where it may not be used; `channels` are mentions of where it may."""
+    rule = say(
+        "I may not be used in this channel. Somebody with the permission “Manage Server” can change that with "
+        "/settings channels."
+    )
+    return f"{rule}\n{say('I may be used here: {channels}', channels=', '.join(channels))}" if channels else rule
+
+
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
     """Do what a button stands for; whatever goes wrong ends in a sentence."""
     bot = interaction.client
@@ -108,6 +146,7 @@ async def carry_out(interaction: discord.Interaction[Any], act: Action, argument
     if not bot.take_up(interaction):
         return
     try:
+        await assert_may_be_used_here(interaction)
         await act(interaction, argument)
     except Exception as error:  # noqa: BLE001 - discord.py would only log it, and the person read "interaction failed"
         await report(interaction, error)

@@ -3,13 +3,22 @@
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import discord
+from discord import app_commands
+from discord.app_commands import Choice, Range
+from discord.ext import commands
 
-from cogs.errors import DISCORD_ERRORS
-from cogs.i18n import Speech, speech_for, speech_in
-from cogs.permissions import missing
+from cogs.access import matching
+from cogs.cards import INK
+from cogs.errors import DISCORD_ERRORS, Refusal
+from cogs.i18n import Speech, choose_language, later, set_languages, speech_for, speech_in, speech_of
+from cogs.permissions import in_servers, manages_shelf, missing, permission_names
+from cogs.services import ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
+from domain.usage import ServerSettings
 from domain.use_cases import UseCases
 
 logger = logging.getLogger("marginalia.audit")
@@ -47,18 +56,6 @@ class AuditLog:
             self._told[known] = now
             self.note(guild, text, **values)
 
-    async def obstacle(self, guild: discord.Guild) -> tuple[str, ...] | None:
-        """What keeps the log from its channel: the permissions that are lacking there, none where the channel is gone.
-
-        None: nothing does, or there is no such channel.
-        """
-        chosen = (await self._use_cases.servers.settings(str(guild.id))).log_channel
-        if not chosen:
-            return None
-        channel = guild.get_channel(int(chosen))
-        lacking = tuple(missing(channel.permissions_for(guild.me), FOR_THE_LOG)) if channel else ()
-        return lacking if lacking or channel is None else None
-
     async def close(self) -> None:
         """Return once everything is noted."""
         await asyncio.gather(*self._posting, return_exceptions=True)
@@ -77,3 +74,221 @@ class AuditLog:
 
 
 _IN_ENGLISH: Speech = speech_for(discord.Locale.american_english)
+
+
+ON, OFF = "on", "off"
+AS_DISCORD_SAYS = "discord"
+MOST_TOKENS = 1_000_000_000
+LANGUAGES = {"en-US": "English", "de": "Deutsch"}
+"""What may be chosen, by Discord's code, in the language itself."""
+
+Place = discord.TextChannel | discord.CategoryChannel
+
+
+@in_servers
+@app_commands.default_permissions(manage_guild=True)
+class ServerSettingsCog(commands.GroupCog, group_name="settings", group_description="How I work on this server"):
+    """Each subcommand changes one setting, and shows them all."""
+
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+
+    async def cog_load(self) -> None:
+        """Speak to each server in the language chosen for it."""
+        chosen = await self._use_cases.servers.languages()
+        set_languages({int(server_id): code for server_id, code in chosen.items()})
+
+    @app_commands.command(description="Everything that is set for this server")
+    async def show(self, interaction: discord.Interaction[Any]) -> None:
+        await self._show(interaction, await self._use_cases.servers.settings(str(_managed(interaction).id)))
+
+    @app_commands.command(description="Where I may be used: everywhere, or only in the channels you add")
+    @app_commands.describe(add="A channel or category to add", remove="A channel or category to remove")
+    async def channels(
+        self, interaction: discord.Interaction[Any], add: Place | None = None, remove: Place | None = None
+    ) -> None:
+        server = _managed(interaction)
+        if add is None and remove is None:
+            raise Refusal(speech_of(interaction)("Choose a channel to `add` or to `remove`."))
+        settings = await self._use_cases.servers.change_channels(
+            str(server.id),
+            add=str(add.id) if add else "",
+            remove=str(remove.id) if remove else "",
+            existing=[str(channel.id) for channel in server.channels],
+        )
+        await self._changed(interaction, settings)
+
+    @app_commands.command(description="Who may add books: everyone, or one role and those who manage the server")
+    @app_commands.describe(role="Only people with this role", everyone="Everyone again")
+    async def adders(
+        self, interaction: discord.Interaction[Any], role: discord.Role | None = None, everyone: bool | None = None
+    ) -> None:
+        if (role is None) == (not everyone):
+            raise Refusal(speech_of(interaction)("Choose either a `role` or `everyone`."))
+        is_everyone = role is None or role.is_default()
+        await self._change(interaction, adder_role="" if is_everyone or role is None else str(role.id))
+
+    @app_commands.command(description="Whether I show how I look things up, where nobody has chosen for themselves")
+    @app_commands.describe(mode="On or off")
+    @app_commands.choices(mode=[Choice(name="on", value=ON), Choice(name="off", value=OFF)])
+    async def verbose(self, interaction: discord.Interaction[Any], mode: str) -> None:
+        await self._change(interaction, verbose=mode == ON)
+
+    @app_commands.command(description="How many tokens a day may be used here; 0 for no limit of your own")
+    @app_commands.describe(person="By each person", server="By everybody together")
+    async def tokens(
+        self,
+        interaction: discord.Interaction[Any],
+        person: Range[int, 0, MOST_TOKENS] | None = None,
+        server: Range[int, 0, MOST_TOKENS] | None = None,
+    ) -> None:
+        chosen = {"tokens_per_person": person, "tokens_per_server": server}
+        if not (changes := {name: value for name, value in chosen.items() if value is not None}):
+            raise Refusal(speech_of(interaction)("Give a number for `person`, for `server`, or for both."))
+        await self._change(interaction, **changes)
+
+    @app_commands.command(description="Which model answers on this server")
+    @app_commands.describe(name="One of those that whoever runs this bot allows")
+    async def model(self, interaction: discord.Interaction[Any], name: str) -> None:
+        names = self._use_cases.servers.models.names
+        wanted = [each for each in names if each.casefold() == name.strip().casefold()]
+        if not wanted:
+            raise Refusal(
+                speech_of(interaction)(
+                    "Whoever runs this bot doesn't allow that model. You can choose: {names}.", names=_code(names)
+                )
+            )
+        await self._change(interaction, model=wanted[0])
+
+    @model.autocomplete("name")
+    async def _models(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
+        return matching(typed, ((name, name) for name in self._use_cases.servers.models.names))
+
+    @app_commands.command(description="The language of what everybody here reads; replies to one person keep theirs")
+    @app_commands.describe(locale="The language")
+    @app_commands.choices(
+        locale=[
+            *(Choice(name=name, value=code) for code, name in LANGUAGES.items()),
+            Choice(name="As Discord's server settings say", value=AS_DISCORD_SAYS),
+        ]
+    )
+    async def language(self, interaction: discord.Interaction[Any], locale: str) -> None:
+        code = "" if locale == AS_DISCORD_SAYS else locale
+        server = _managed(interaction)
+        settings = await self._use_cases.servers.change(str(server.id), language=code)
+        choose_language(server.id, code)
+        await self._changed(interaction, settings)
+
+    @app_commands.command(description="Where I note who removed or changed what, and what went wrong")
+    @app_commands.describe(channel="The channel; leave empty to have it noted where whoever runs the bot looks")
+    async def log(self, interaction: discord.Interaction[Any], channel: discord.TextChannel | None = None) -> None:
+        await self._change(interaction, log_channel=str(channel.id) if channel else "")
+
+    async def _change(self, interaction: discord.Interaction[Any], **changes: Any) -> None:
+        server = _managed(interaction)
+        await self._changed(interaction, await self._use_cases.servers.change(str(server.id), **changes))
+
+    async def _changed(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:
+        assert isinstance(interaction.command, app_commands.Command)
+        note_deed(interaction, later("{who} changed /settings {setting}."), setting=interaction.command.name)
+        await self._show(interaction, settings)
+
+    async def _show(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:
+        card = settings_card(settings, _managed(interaction), self._use_cases, speech_of(interaction))
+        await interaction.response.send_message(embed=card, ephemeral=True)
+
+
+def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:
+    """The server, to somebody who may change its settings.
+
+    Raises:
+        Refusal: they may not, whoever Discord's Integrations page lets use the command.
+    """
+    server = server_of(interaction)
+    if server is None or not manages_shelf(interaction):
+        raise Refusal(
+            speech_of(interaction)("Only somebody with the permission “Manage Server” can see and change my settings.")
+        )
+    return server
+
+
+def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: UseCases, say: Speech) -> discord.Embed:
+    """Everything that is set for a server, and what whoever runs the bot allows."""
+    card = discord.Embed(title=say("Settings of this server"), colour=INK)
+    everywhere, everyone = say("everywhere"), say("everyone")
+    role = f"<@&{settings.adder_role}>"
+    chosen = (
+        ("channels", say("Where I may be used"), ", ".join(f"<#{each}>" for each in settings.channels) or everywhere),
+        ("adders", say("Who may add books"), role if settings.adder_role else everyone),
+        ("verbose", say("Showing how I look things up"), _verbose(settings, use_cases, say)),
+        ("tokens", say("Tokens a day"), _tokens(settings, use_cases, say)),
+        ("model", say("Model"), _model(settings, use_cases, say)),
+        ("language", say("Language of what everybody reads"), _language(settings, say)),
+        ("log", say("Moderators' log"), _log(settings, server, say)),
+    )
+    for command, name, value in chosen:
+        card.add_field(name=f"{name} · {command}", value=value, inline=False)
+    card.add_field(name=say("Limits set by whoever runs this bot"), value=_limits(use_cases, say), inline=False)
+    card.set_footer(text=say("Change each with the subcommand named beside it."))
+    return card
+
+
+def _verbose(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
+    shown = use_cases.facts.verbose_default if settings.verbose is None else settings.verbose
+    return say("on, unless somebody chose otherwise") if shown else say("off, unless somebody chose otherwise")
+
+
+def _tokens(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
+    none, everywhere = say("no limit"), use_cases.facts.daily_tokens
+    lines = [
+        f"{say('each person')}: {_number(settings.tokens_per_person, none, say)}",
+        f"{say('everybody together')}: {_number(settings.tokens_per_server, none, say)}",
+    ]
+    if everywhere:
+        lines.append(say("-# Whoever runs this bot allows each person {limit:,}, on all servers.", limit=everywhere))
+    return "\n".join(lines)
+
+
+def _number(limit: int, none: str, say: Speech) -> str:
+    return say("{number:,}", number=limit) if limit else none
+
+
+def _model(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
+    models = use_cases.servers.models
+    current = settings.model if settings.model in models.names else models.default
+    others = [name for name in models.names if name != current]
+    more = "\n" + say("-# You can also choose: {names}", names=_code(others)) if others else ""
+    return f"{_code([current])}{more}"
+
+
+def _language(settings: ServerSettings, say: Speech) -> str:
+    return LANGUAGES.get(settings.language, settings.language) or say("as Discord's server settings say")
+
+
+def _log(settings: ServerSettings, server: discord.Guild, say: Speech) -> str:
+    if not settings.log_channel:
+        return say("not in a channel; whoever runs this bot can see it")
+    channel = server.get_channel(int(settings.log_channel))
+    if channel is None:
+        return "⚠️ " + say("its channel is gone; choose another with /settings log")
+    if lacking := missing(channel.permissions_for(server.me), FOR_THE_LOG):
+        problem = say("I'm missing permissions there: {permissions}", permissions=permission_names(lacking, say))
+        return f"{channel.mention}\n⚠️ {problem}"
+    return channel.mention
+
+
+def _limits(use_cases: UseCases, say: Speech) -> str:
+    limits, none = use_cases.facts.limits, say("no limit")
+    return "\n".join(
+        (
+            f"{say('books on the shelf')}: {_number(limits.books_per_shelf, none, say)}",
+            f"{say('megabytes of text on the shelf')}: {_number(limits.shelf_mb, none, say)}",
+            f"{say('books a person may add in an hour')}: {_number(limits.adds_per_hour, none, say)}",
+            f"{say('conversations a person may open in a day')}: {_number(limits.conversations_per_day, none, say)}",
+            f"{say('questions a person may ask in a minute')}: {_number(limits.turns_per_minute, none, say)}",
+        )
+    )
+
+
+def _code(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

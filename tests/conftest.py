@@ -18,3 +18,11 @@ def log_levels() -> Iterator[None]:
     level = logging.getLogger().level
     yield
     logging.getLogger().setLevel(level)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a test keeps without saying where is kept apart from the books of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield

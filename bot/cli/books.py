@@ -35,9 +35,12 @@ commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove bo
 
 @commands.command()
 def add(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="TXT, Markdown, HTML, EPUB, PDF or DOCX")],
-    title: Annotated[str, typer.Option(help="Title, where the file's own is not good")] = "",
-    author: Annotated[str, typer.Option(help="Author, likewise")] = "",
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="EPUB, PDF, DOCX, ODT, RTF, FB2, MOBI, AZW3, HTML, Markdown or text"),
+    ],
+    title: Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")] = "",
+    author: Annotated[str, typer.Option(help="The author, likewise")] = "",
 ) -> None:
     """Read files and put them on the shelf."""
 

@@ -29,9 +29,9 @@ TRIES = 3
 
 def chat(
     book: Annotated[str | None, typer.Argument(help="Title, id, or the path of a file; none: the sample novel")] = None,
-    conversation: Annotated[str | None, typer.Option(help="Go on with the conversation of this id")] = None,
+    conversation: Annotated[str | None, typer.Option(help="Continue the conversation with this id")] = None,
     new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
-    verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show the model's tool calls")] = None,
+    verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show what is looked up")] = None,
     page: Annotated[str | None, typer.Option(help="The page you're on; nothing after it is revealed")] = None,
     chapter: Annotated[str | None, typer.Option(help="The chapter you have read to, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,

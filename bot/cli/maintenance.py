@@ -48,7 +48,7 @@ BOOKS = "books"
 def backup(
     path: Annotated[
         Path,
-        typer.Argument(help="The folder to copy to; books that are there as they are now are kept"),
+        typer.Argument(help="The folder to copy to; books that are in it already are not copied again"),
     ],
 ) -> None:
     """Copy the database and the books to a folder. Put that folder in place of DATA_DIR to go back to it."""

@@ -230,13 +230,15 @@ LOOPBACK = "127.0.0.1"
 
 
 def mcp(
-    page: Annotated[str, typer.Option(help="Show no book beyond this page; without it, beyond your own position")] = "",
+    page: Annotated[
+        str, typer.Option(help="Hide everything after this page; by default, after your own position")
+    ] = "",
     positions: Annotated[
         bool, typer.Option("--positions", help="Let clients say how far their reader has read (set_position)")
     ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input")] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,
-    host: Annotated[str, typer.Option(help="The address for --http; another than this needs MCP_TOKEN")] = LOOPBACK,
+    host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
 ) -> None:
     """Serve the books to other programs by the Model Context Protocol, as far as they have been read."""
     from bot.mcp.books import OpenBooks

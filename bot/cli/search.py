@@ -217,7 +217,7 @@ def evaluate(
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
 ) -> None:
-    """Measure the search on questions whose answers' places are known."""
+    """Measure the search on labelled questions."""
 
     async def work() -> None:
         report = await _report(file, limit)

@@ -80,7 +80,7 @@ async def check_database(url: str) -> Finding:
     if faults:
         shown = "; ".join(faults[:FAULTS_SHOWN])
         return Finding("Database", f"It is damaged ({shown}). Please restore it from a backup.", ok=False)
-    return Finding("Database", f"{redacted(url)} opens, and nothing in it is damaged")
+    return Finding("Database", f"{redacted(url)} opens and is undamaged")
 
 
 async def check_sandbox() -> Finding:
@@ -88,7 +88,7 @@ async def check_sandbox() -> Finding:
     try:
         given = await asyncio.to_thread(probe_confinement)
     except (OSError, ValueError) as error:
-        return Finding("Sandbox", f"Books cannot be read: no process can be started for it ({error}).", ok=False)
+        return Finding("Sandbox", f"Books cannot be read: no process can be started for them ({error}).", ok=False)
     parts = {
         f"landlock {given.landlock}" if given.landlock else "landlock": given.landlock > 0,
         "seccomp": given.seccomp,
@@ -137,7 +137,7 @@ async def _tool_call(provider: ChatProvider) -> str:
     """What came of asking the model to call a tool."""
     if provider.name == QUOTES_ONLY:
         return ""
-    without = "Passages are handed over to it instead."
+    without = "It gets passages with each question instead."
     if not provider.supports_tools:
         return f"It is not asked to use tools. {without}"
     asked = PromptMessage(MessageRole.USER, "Please call the tool `ready` now, and say nothing else.")
@@ -206,7 +206,7 @@ async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
             async for finding in _guilds(client, settings):
                 yield finding
         except DISCORD_ERRORS as error:
-            yield Finding("Discord servers", f"Discord does not tell about them ({error}). Please try again.", ok=False)
+            yield Finding("Discord servers", f"Discord sent no list of them ({error}). Please try again.", ok=False)
 
 
 async def _log_in(client: discord.Client, token: str) -> str:

@@ -27,14 +27,14 @@ from cogs.books import Books
 from cogs.chat import Chat, Opening
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
-from cogs.errors import excuse, report
+from cogs.errors import Refusal, excuse, report
 from cogs.i18n import CatalogueTranslator
-from cogs.interactions import KEEP, keep, on_press, on_stale_press
+from cogs.interactions import KEEP, assert_may_be_used_here, keep, on_press, on_stale_press
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.services import RecentIds, ServingBot
-from cogs.settings import AuditLog
+from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 
@@ -96,7 +96,15 @@ class Commands(app_commands.CommandTree["Marginalia"]):
     """The slash commands."""
 
     async def interaction_check(self, interaction: discord.Interaction["Marginalia"], /) -> bool:
-        return self.client.take_up(interaction)
+        if not self.client.take_up(interaction):
+            return False
+        try:
+            await assert_may_be_used_here(interaction)
+        except (Refusal, MarginaliaError) as error:
+            if interaction.type is not discord.InteractionType.autocomplete:
+                await report(interaction, error)
+            return False
+        return True
 
     async def on_error(
         self, interaction: discord.Interaction["Marginalia"], error: app_commands.AppCommandError, /
@@ -165,6 +173,7 @@ class Marginalia(ServingBot):
             Chat(self, self.use_cases, opening),
             Conversations(self, self.use_cases, opening),
             Verbose(self, self.use_cases),
+            ServerSettingsCog(self, self.use_cases),
             Progress(self, self.use_cases),
             Usage(self, self.use_cases),
             Privacy(self, self.use_cases),

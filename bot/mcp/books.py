@@ -118,7 +118,7 @@ def _end_of(pages: Sequence[Page], label: str, length: int) -> int:
     if page is not None:
         return page.end
     if not label.isdecimal():
-        raise BookError(BookErrorCode.NOT_FOUND, f"This book has no page {label!r}, so it stays closed.")
+        raise BookError(BookErrorCode.NOT_FOUND, f"There's no page {label!r} in this book, so it stays closed.")
     later = (page.start for page in pages if page.label.isdecimal() and int(page.label) > int(label))
     return next(later, length)
 
@@ -183,7 +183,7 @@ def _position_of(cursor: str | None, ids: list[str]) -> tuple[int, int]:
         return 0, 0
     match = _CURSOR.fullmatch(cursor)
     if match is None or match[1] not in ids:
-        raise MCPError(types.INVALID_PARAMS, "This cursor is not valid (any more). List the resources from the start.")
+        raise MCPError(types.INVALID_PARAMS, "This cursor is not valid any more. List the resources from the start.")
     return ids.index(match[1]), int(match[2])
 
 

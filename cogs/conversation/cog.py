@@ -31,7 +31,7 @@ from cogs.conversation.worker import ConversationWorkers, TitleUpdates
 from cogs.delivery.writer import ChannelWriters
 from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept
 from cogs.i18n import Speech, speech_for, speech_in
-from cogs.interactions import acknowledge, on_custom_id, on_press, take_away
+from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
 from cogs.services import NotifyPrivately, ServingBot, direct_speech, shelf_of
@@ -153,7 +153,11 @@ class ConversationCog(commands.Cog):
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._hear(message)
         elif mentions(message, self._bot_id):
-            await hint(message, how_to_start(speech_in(message.guild)))
+            place = message.channel
+            ids = [str(place.id), str(getattr(place, "category_id", None))]
+            may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)
+            say = speech_in(message.guild)
+            await hint(message, how_to_start(say) if may_be_used else not_here(say))
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:

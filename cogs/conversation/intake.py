@@ -17,6 +17,7 @@ from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import retry_transient
 from cogs.i18n import Speech
+from cogs.interactions import not_here
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken
@@ -109,6 +110,8 @@ class IntakeResult(Enum):
     """It is for others, and the first of which that is assumed: they have to be told how to ask now."""
     WORDLESS = auto()
     """It is for the bot and has no text."""
+    NOT_HERE = auto()
+    """It is for the bot, and stands in a channel where the bot may not be used."""
     UNREADABLE = auto()
     """It is for the bot, and Discord does not show the bot what it says."""
 
@@ -167,6 +170,8 @@ class MessageIntake:
             return await self._leave_to_others(message, conversation)
         if not text:
             return IntakeResult.WORDLESS
+        if not await self._may_answer_in(message, conversation):
+            return IntakeResult.NOT_HERE
         reader = Reader(author, message.author.display_name)
         kept = await self._use_cases.chat.receive(conversation.id, text, reader, external_id=str(message.id))
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
@@ -203,6 +208,14 @@ class MessageIntake:
         self._missed.discard(thread.id)
         del self._read_from[thread.id]
         return asked
+
+    async def _may_answer_in(self, message: discord.Message, conversation: Conversation) -> bool:
+        """Whether those who manage the server want the bot to be used in the thread's channel."""
+        if conversation.server_id is None or message.guild is None:
+            return True
+        channel = message.guild.get_channel(int(conversation.channel_id or 0))
+        ids = (message.channel.id, conversation.channel_id, channel.category_id if channel else None)
+        return await self._use_cases.servers.may_be_used_in(conversation.server_id, [str(each) for each in ids])
 
     async def _is_company(self, conversation: Conversation, author: str) -> bool:
         """Whether anybody but the author writes in the thread."""
@@ -268,6 +281,8 @@ def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
             return _on_wordless(message, say)
         case IntakeResult.UNREADABLE:
             return say("I can't read this message. Mention me in it and I can.")
+        case IntakeResult.NOT_HERE:
+            return not_here(say)
         case IntakeResult.FIRST_OVERHEARD:
             return say("There's more than one of you here now, so I'll answer when you mention me or reply to me.")
         case _:

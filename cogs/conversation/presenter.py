@@ -304,10 +304,12 @@ class Showing:
         self._use_cases = use_cases
 
     async def is_verbose(self, conversation: Conversation, askers: Sequence[str]) -> bool:
-        """Whether tool calls are shown: as chosen for the thread, else by who wrote last, else by who runs the bot."""
+        """Whether tool calls are shown: as chosen for the thread, by who wrote last, for the server, or for all."""
         chosen = conversation.verbose
         if chosen is None and askers:
             chosen = await self._use_cases.people.verbose(askers[-1])
+        if chosen is None:
+            chosen = (await self._use_cases.servers.settings(conversation.server_id)).verbose
         return self._use_cases.facts.verbose_default if chosen is None else chosen
 
     def screen(

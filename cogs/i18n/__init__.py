@@ -1,5 +1,27 @@
 """What the bot says, in the languages it knows: English in the code, others in a catalogue each."""
 
-from cogs.i18n.speech import CatalogueTranslator, Speech, language_name, later, speech_for, speech_in, speech_of
+from cogs.i18n.speech import (
+    CatalogueTranslator,
+    Speech,
+    choose_language,
+    language_name,
+    later,
+    set_languages,
+    speech_for,
+    speech_for_all,
+    speech_in,
+    speech_of,
+)
 
-__all__ = ["CatalogueTranslator", "Speech", "language_name", "later", "speech_for", "speech_in", "speech_of"]
+__all__ = [
+    "CatalogueTranslator",
+    "Speech",
+    "choose_language",
+    "language_name",
+    "later",
+    "set_languages",
+    "speech_for",
+    "speech_for_all",
+    "speech_in",
+    "speech_of",
+]

@@ -5,6 +5,7 @@ is its own key in the catalogues, `locale/*.po`. A test collects the texts and c
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from importlib.resources import files
@@ -101,9 +102,34 @@ def speech_of(interaction: discord.Interaction[Any]) -> Speech:
     return speech_for(interaction.locale)
 
 
+_CHOSEN: dict[int, discord.Locale] = {}
+"""The languages that the managers of servers have chosen; told at the start of the bot and with each choice."""
+
+
+def set_languages(codes: Mapping[int, str]) -> None:
+    """Speak these languages, by Discord's codes for them, to all in these servers, and in others Discord's setting."""
+    _CHOSEN.clear()
+    for server_id, code in codes.items():
+        choose_language(server_id, code)
+
+
+def choose_language(server_id: int, code: str) -> None:
+    """Speak a language, by Discord's code for it, to all in a server from now on; "" leaves it to Discord's setting."""
+    if code:
+        _CHOSEN[server_id] = discord.Locale(code)
+    else:
+        _CHOSEN.pop(server_id, None)
+
+
 def speech_in(guild: discord.Guild) -> Speech:
     """The language of a guild, for what is read by all: messages do not tell their author's."""
-    return speech_for(guild.preferred_locale)
+    return speech_for(_CHOSEN.get(guild.id, guild.preferred_locale))
+
+
+def speech_for_all(interaction: discord.Interaction[Any]) -> Speech:
+    """The language of a reply that everybody reads: the one chosen for the server, else that of whoever asked."""
+    chosen = _CHOSEN.get(interaction.guild_id or 0)
+    return speech_of(interaction) if chosen is None else speech_for(chosen)
 
 
 def language_name(code: str, locale: discord.Locale) -> str:

@@ -34,8 +34,12 @@ def end_of_page(pages: Sequence[Page], label: str) -> int:
 
 
 def page_missing(label: str, pages: Sequence[Page]) -> BookError:
-    first = f"; its first is {pages[0].label}" if pages else ""
-    return BookError(BookErrorCode.NOT_FOUND, f"This book has no page {label.strip()!r}{first}. Check the number.")
+    """What to raise where somebody names a page that a book does not have.
+
+    It says where the pages begin and not where they end: how long a book is tells something of its unread part.
+    """
+    begins = f" (its pages begin with {pages[0].label})" if pages else ""
+    return BookError(BookErrorCode.NOT_FOUND, f"There's no page {label.strip()} in this book{begins}.")
 
 
 def title_is_read(chapter: Chapter, read_to: int) -> bool:
@@ -51,7 +55,7 @@ def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
     """
     chapter = find_chapter(chapters, name)
     if chapter is None:
-        sentence = f"I can make out no chapter {name.strip()!r} in this book. Say the page you have read to instead."
+        sentence = f"I can't find chapter {name.strip()!r} in this book. Tell me the page you've read to instead."
         raise BookError(BookErrorCode.NOT_FOUND, sentence)
     return with_descendants(chapters, chapter)[-1].end
 
@@ -128,7 +132,9 @@ class ManagePositions:
         if kind == "clear" and not name:
             return await self.clear(reader_id, book)
         if order.strip():
-            raise BookError(BookErrorCode.NOT_FOUND, f"I cannot tell how far {order.strip()!r} is. {USAGE}.")
+            raise BookError(
+                BookErrorCode.NOT_FOUND, f"I don't understand {order.strip()!r} as a place in the book. {USAGE}."
+            )
         return await self.get(reader_id, book)
 
     async def describe(self, reader_id: str, book: Book) -> str:

@@ -113,7 +113,7 @@ class Bookshelf:
         """
         book = await self._books.get(book_id)
         if book is None or shelf not in (None, book.shelf):
-            raise BookError(BookErrorCode.NOT_FOUND, "That book is not on the shelf (any more).")
+            raise BookError(BookErrorCode.NOT_FOUND, "That book isn't on the shelf any more.")
         return book
 
     async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF, removed: bool = False) -> Book:

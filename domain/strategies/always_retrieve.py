@@ -99,7 +99,7 @@ class AlwaysRetrieveStrategy:
                 else:
                     yield event
         if response is None or not (response.text or "").strip() or response.stop_reason is StopReason.REFUSAL:
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         if response.usage:
             yield UsageReported(response.usage, chat_provider.model_name)
         yield StrategyOutcome(

@@ -101,7 +101,7 @@ class TurnTranscript:
             LLMError: EMPTY_REPLY, this was asked before.
         """
         if self._nudged:
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         self._nudged = True
 
     def outcome(self, *, cut: bool) -> StrategyOutcome:
@@ -214,7 +214,7 @@ class ToolUseRetrievalStrategy:
                 return
             else:
                 talk.nudge()
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model did not come to an answer. Please ask again.")
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model didn't reach an answer. Please ask again.")
 
 
 def asked_at(messages: Sequence[PromptMessage]) -> int:
@@ -227,6 +227,4 @@ def asked_at(messages: Sequence[PromptMessage]) -> int:
 
 def _refuse_dead_ends(response: ChatResponse) -> None:
     if response.stop_reason is StopReason.REFUSAL:
-        raise LLMError(
-            LLMErrorCode.REFUSED, "The model declined to answer this. Please put the question in another way."
-        )
+        raise LLMError(LLMErrorCode.REFUSED, "The model declined to answer this. Please rephrase your question.")

@@ -123,7 +123,7 @@ async def stream_within(
         window.overflowed(size, told)
     raise LLMError(
         LLMErrorCode.CONTEXT_EXCEEDED,
-        "This does not fit into the model's window. Please ask something shorter, or choose a model with a larger one.",
+        "This is too long for the model. Please ask something shorter, or choose a model with a larger context window.",
     )
 
 

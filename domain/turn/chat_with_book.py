@@ -79,7 +79,7 @@ class ChatWithBook:
                 case TurnFailed(code=code, message=message):
                     known = code in LLMErrorCode.__members__.values()
                     raise LLMError(LLMErrorCode(code) if known else LLMErrorCode.API_CALL_FAILED, message)
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "Somebody took the question back before it was answered.")
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "The question was deleted before it was answered.")
 
     async def receive(
         self, conversation_id: str, text: str, reader: Reader, *, external_id: str | None = None

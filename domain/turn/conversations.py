@@ -29,7 +29,7 @@ class ManageConversations:
             ConversationError: INVALID_STATE, the title is blank.
         """
         if await self._books.get(book_id) is None:
-            raise BookError(BookErrorCode.NOT_FOUND, "That book is not on the shelf (any more).")
+            raise BookError(BookErrorCode.NOT_FOUND, "That book isn't on the shelf any more.")
         conversation = Conversation(
             id=uuid.uuid4().hex,
             book_id=book_id,
@@ -51,7 +51,7 @@ class ManageConversations:
         if conversation is None:
             raise ConversationError(
                 ConversationErrorCode.NOT_FOUND,
-                "There is no such conversation (any more). List those there are, or start a new one.",
+                "That conversation doesn't exist any more. Choose another one, or start a new one.",
             )
         return conversation
 

@@ -17,7 +17,6 @@ from domain.ports import (
     BookFiles,
     BookRepository,
     BookView,
-    ChatProvider,
     Clock,
     ConversationContextStrategy,
     ConversationRepository,
@@ -124,13 +123,11 @@ class TurnTools:
         self,
         make_toolbox: MakeToolbox,
         *,
-        provider: ChatProvider,
         meter: UsageMeter,
         summaries: ChapterSummaries | None,
         timeout: float,
     ) -> None:
         self._make_toolbox = make_toolbox
-        self._provider = provider
         self._meter = meter
         self._summaries = summaries
         self.timeout = timeout
@@ -148,7 +145,7 @@ class TurnTools:
             assert isinstance(shown, ToolCallStarted)
             return await draft.approvals.ask(draft.asked[-1].author_id, tool, shown.arguments, emit)
 
-        ask = partial(complete_once, self._provider, spent, kind=PromptKind.SUMMARY)
+        ask = partial(complete_once, draft.provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
             propose=lambda page: emit(proposed(page, draft.asked)),

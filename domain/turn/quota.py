@@ -79,7 +79,7 @@ class Quota:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
         """
         await self.check_tokens(reader_id, conversation.guild_id)
-        if self._allowances is not None and conversation.thread_id is not None:
+        if self._allowances is not None and conversation.place_id is not None:
             await self._check_pace(self._allowances, reader_id)
 
     async def check_tokens(self, reader_id: str, guild_id: str | None) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
@@ -35,13 +35,13 @@ logger = logging.getLogger(__name__)
 
 
 class TurnRunner:
-    """Makes answers: has them prepared, runs the strategy, composes, keeps."""
+    """Makes answers: has them prepared, runs the strategy, composes, keeps. `model_of` tells a conversation's model."""
 
     def __init__(
         self,
         *,
         preparer: TurnPreparer,
-        provider: ChatProvider,
+        model_of: Callable[[Conversation], Awaitable[ChatProvider]],
         strategy: RetrievalStrategy,
         turns: TurnRepository,
         meter: UsageMeter,
@@ -50,7 +50,7 @@ class TurnRunner:
         turn_timeout: float,
     ) -> None:
         self._preparer = preparer
-        self._provider = provider
+        self._model_of = model_of
         self._strategy = strategy
         self._turns = turns
         self._meter = meter
@@ -72,10 +72,11 @@ class TurnRunner:
         `people` are the ids of all who have ever written in the thread, `history` its newest turns.
         Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
         """
+        provider = await self._model_of(conversation)
         turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
-        turn = replace(turn, model=self._provider.model_name)
+        turn = replace(turn, model=provider.model_name)
         asked = [replace(message, turn_id=turn.id) for message in waiting]
-        draft = TurnDraft(turn, asked, approvals=running.approvals)
+        draft = TurnDraft(turn, asked, provider, approvals=running.approvals)
         log = draft.log
 
         def tell(event: TurnEvent) -> None:
@@ -129,7 +130,7 @@ class TurnRunner:
         if self._stand_in:
             draft.stand_in = partial(self._stand_in.offer, prepared.messages, prepared.view, prepared.compose)
         draft.log.reach("prepared_ms")
-        strategy = self._strategy.execute(self._provider, prepared.messages, prepared.tools, prepared.dispatch)
+        strategy = self._strategy.execute(draft.provider, prepared.messages, prepared.tools, prepared.dispatch)
         async with aclosing(strategy) as events:
             async for event in events:
                 if isinstance(event, StrategyOutcome):
@@ -146,7 +147,7 @@ class TurnRunner:
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
         if not text:  # keys and page numbers that nothing stands behind are no words
-            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model came back with nothing to say. Please ask again.")
+            raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])

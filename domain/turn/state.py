@@ -272,6 +272,7 @@ class TurnDraft:
 
     turn: Turn
     asked: list[ChatMessage]
+    provider: ChatProvider
     answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     depends_to: int | None = None

@@ -119,7 +119,7 @@ class SQLTurns:
             )  # fmt: skip
             if not known:
                 raise ConversationError(
-                    ConversationErrorCode.NOT_FOUND, "The question was taken back or deleted before it was answered."
+                    ConversationErrorCode.NOT_FOUND, "The question was deleted before it was answered."
                 )
             await write_messages(
                 transaction,

@@ -63,7 +63,7 @@ async def test_two_places_at_once_are_refused_and_nothing_moves(stage: Stage) ->
 async def test_a_page_that_is_not_there_is_said_to_be_missing(stage: Stage) -> None:
     book = await stage.book()
     refused = await stage.ann.slash(stage.channel, "progress", book=book.id, page="99")
-    assert "no page '99'" in text_of(refused)
+    assert "no page 99 in this book" in text_of(refused)
 
 
 async def test_a_chapter_that_is_not_there_gives_no_title_away(stage: Stage) -> None:

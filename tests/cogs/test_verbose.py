@@ -39,3 +39,15 @@ async def test_in_a_thread_what_is_switched_over_is_the_readers_default_at_first
     assert (await stage.conversation(thread)).verbose is False
     await stage.ann.slash(thread, "verbose")
     assert (await stage.conversation(thread)).verbose is True
+
+
+async def test_in_a_thread_others_are_told_who_switches_it(stage: Stage) -> None:
+    thread = await stage.chat(await stage.book())
+    refused = await stage.ben.slash(thread, "verbose", mode="on")
+    assert refused.ephemeral
+    assert stage.ann.mention in text_of(refused)
+    assert "Manage Threads" in text_of(refused)
+    assert (await stage.conversation(thread)).verbose is None
+    moderator = stage.member("max", manage_threads=True)
+    await moderator.slash(thread, "verbose", mode="on")
+    assert (await stage.conversation(thread)).verbose is True

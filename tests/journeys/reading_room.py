@@ -132,7 +132,6 @@ async def reading_room(
             books=bound_books,
             tools=TurnTools(
                 toolbox,
-                provider=provider,
                 meter=meter,
                 summaries=summaries,
                 timeout=tool_timeout,
@@ -143,9 +142,13 @@ async def reading_room(
             quota=Quota(storage.usage, now, daily_tokens),
             spoilers=spoilers,
         )
+
+        async def model_of(_: Conversation) -> ChatProvider:
+            return provider
+
         runner = TurnRunner(
             preparer=preparer,
-            provider=provider,
+            model_of=model_of,
             strategy=AdaptiveStrategy(ToolUseRetrievalStrategy(max_rounds=max_rounds), AlwaysRetrieveStrategy(prompts)),
             turns=storage.turns,
             meter=meter,

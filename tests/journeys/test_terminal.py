@@ -138,7 +138,7 @@ async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> Non
     assert "You haven't told me how far you've read" in first
     assert "You're at about page 1" in second
     assert "Lucian" not in second
-    assert "This book has no page '99'" in second
+    assert "There's no page 99 in this book" in second
     assert "You've finished the book" in third
     assert "Lucian" in third
     assert ran.code == 1, "one order could not be followed"

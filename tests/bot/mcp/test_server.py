@@ -279,8 +279,8 @@ class TestBound:
             text, failed = await call(client, "search_book", book=book.id, query="lamp")
             listed = json.loads((await call(client, "list_books"))[0])
         assert failed
-        assert "This book has no page 'xii'" in text
-        assert "This book has no page 'xii'" in listed["books"][0]["problem"]
+        assert "There's no page 'xii' in this book" in text
+        assert "There's no page 'xii' in this book" in listed["books"][0]["problem"]
 
 
 class TestPositions:

@@ -80,7 +80,7 @@ async def test_an_answer_that_is_delivered_after_a_crash_has_its_button(double: 
 async def test_a_page_that_the_book_does_not_have_moves_nothing(room: Scene) -> None:
     reply = await proposed(room, page="900")
     pressed = await press(room, room.ann, reply, "I have read to page 900")
-    assert "This book has no page '900'" in pressed.text
+    assert "There's no page 900" in pressed.text
     assert await position(room, room.ann) == ReadingPosition()
 
 

@@ -46,7 +46,7 @@ def _speaker(function: ast.expr) -> str | None:
             return "counted"
         case ast.Attribute(attr="say" | "_say"):
             return "say"
-        case ast.Call(func=ast.Name(id="speech_of" | "speech_in" | "speech_for")):
+        case ast.Call(func=ast.Name(id="speech_of" | "speech_in" | "speech_for" | "speech_for_all")):
             return "say"
     return None
 
