@@ -2,14 +2,14 @@
 
 import asyncio
 import re
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar, cast
 
 import discord
 from discord import ButtonStyle
-from discord.ui import Button, DynamicItem, Item, Select, View
+from discord.ui import Button, DynamicItem, Item, Modal, Select, TextInput, View
 
 from cogs.errors import TOO_LATE, Refusal, report
 from cogs.i18n import Speech, speech_of
@@ -192,10 +192,64 @@ def on_stale_press(handled: Iterable[type[DynamicItem[Any]]]) -> type[DynamicIte
     known = "|".join(f"(?:{item.__discord_ui_compiled_template__.pattern})" for item in handled)
     nameless = re.sub(r"\(\?P<\w+>", "(?:", known)
 
-    async def refuse(interaction: discord.Interaction[Any], argument: str) -> None:
-        raise Refusal(speech_of(interaction)("This button is from an older version of me."))
+    return on_custom_id(rf"(?!(?:{nameless})\Z)(?:do|pick):.*", _refuse_stale)
 
-    return on_custom_id(rf"(?!(?:{nameless})\Z)(?:do|pick):.*", refuse)
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A line of a modal, known by its `name`."""
+
+    name: str
+    label: str
+    placeholder: str = ""
+    required: bool = False
+    length: int = 100
+    is_long: bool = False
+
+
+def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> Modal:
+    """A modal that is carried out by what a cog has told the bot by `handle_form`, also after a restart."""
+    modal = Modal(title=title, custom_id=f"fill:{action}:{argument}")
+    for each in fields:
+        style = discord.TextStyle.long if each.is_long else discord.TextStyle.short
+        modal.add_item(
+            TextInput(
+                label=each.label,
+                custom_id=each.name,
+                placeholder=each.placeholder or None,
+                required=each.required,
+                max_length=each.length,
+                style=style,
+            )
+        )
+    modal.stop()  # so that discord.py does not keep it
+    return modal
+
+
+def written_in(interaction: discord.Interaction[Any]) -> dict[str, str]:
+    """What a person has written in a modal, by the names of its fields; blanks at the ends are left out."""
+    return dict(_written(cast(dict[str, Any], interaction.data)))
+
+
+def _written(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if isinstance(part.get("value"), str):
+        yield part["custom_id"], part["value"].strip()
+    for inner in (*part.get("components", ()), *filter(None, [part.get("component")])):
+        yield from _written(inner)
+
+
+async def carry_out_form(interaction: discord.Interaction[Any]) -> None:
+    """Do what a modal asks for that `form` has made; others are left alone."""
+    bot, custom_id = interaction.client, str(cast(dict[str, Any], interaction.data or {}).get("custom_id", ""))
+    assert isinstance(bot, ServingBot)
+    kind, _, rest = custom_id.partition(":")
+    action, _, argument = rest.partition(":")
+    if interaction.type is discord.InteractionType.modal_submit and kind == "fill":
+        await carry_out(interaction, bot.forms.get(action, _refuse_stale), argument)
+
+
+async def _refuse_stale(interaction: discord.Interaction[Any], argument: str) -> None:
+    raise Refusal(speech_of(interaction)("This button is from an older version of me."))
 
 
 def row(*items: Item[Any]) -> View:

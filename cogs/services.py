@@ -96,13 +96,15 @@ def note_deed(interaction: discord.Interaction[Any], text: str, /, **values: obj
 class ServingBot(commands.Bot):
     """The bot as cogs know it.
 
-    `handled` are the dynamic items that cogs have told it of. `at_work` are the tasks that carry out commands
-    and actions now; they are cancelled, and waited for, before the bot goes. `carried_out` are the last interactions.
+    `handled` are the dynamic items that cogs have told it of, `forms` what it does with modals, by their actions.
+    `at_work` are the tasks that carry out commands and actions now; they are cancelled, and waited for, before the bot
+    goes. `carried_out` are the last interactions.
     """
 
     use_cases: UseCases
     audit: Audit
     handled: list[type[DynamicItem[Any]]]
+    forms: dict[str, Action]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]
     carried_out: RecentIds
 
@@ -110,6 +112,10 @@ class ServingBot(commands.Bot):
         """Have dynamic items carry out the presses of their buttons."""
         self.add_dynamic_items(*items)
         self.handled += items
+
+    def handle_form(self, action: str, act: Action) -> None:
+        """Have an action carry out what people send in the modals that `cogs.interactions.form` makes of it."""
+        self.forms[action] = act
 
     @property
     def serves_direct_messages(self) -> bool:

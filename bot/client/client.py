@@ -29,7 +29,7 @@ from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import Refusal, excuse, report
 from cogs.i18n import CatalogueTranslator
-from cogs.interactions import KEEP, assert_may_be_used_here, keep, on_press, on_stale_press
+from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
@@ -142,6 +142,7 @@ class Marginalia(ServingBot):
         self.use_cases = app
         self.audit = AuditLog(app)
         self.handled = []
+        self.forms = {}
         self.at_work = {}
         self.carried_out = RecentIds()
         self._announce = announce
@@ -214,6 +215,10 @@ class Marginalia(ServingBot):
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
         return task
+
+    async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
+        """Commands and buttons have their own ways; a modal is known by its custom_id alone."""
+        await carry_out_form(interaction)
 
     async def on_message(self, message: discord.Message) -> None:
         """There are no commands by message: a mention is a question."""

@@ -16,13 +16,17 @@ from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.citations.resolver import compose
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
+from domain.library.progress import title_is_read
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
 from domain.ports import BookFiles, BookView, ChatProvider
 from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
 from domain.reading.questions import (
     MOST_QUESTIONS,
+    OPENING,
     DiscussionKind,
     DiscussionQuestion,
+    FirstQuestion,
+    first_questions,
     questions,
     questions_text,
 )
@@ -314,6 +318,20 @@ class ReadingCompanion:
         """
         file = await self._files.open(book)
         return await self._names.of(file, file.view(read_to))
+
+    async def first_questions(self, book: Book, read_to: int) -> list[FirstQuestion]:
+        """Three questions to begin with, made of the opening of the story alone, or none where nothing was read of it.
+
+        Raises:
+            BookError: INVALID_STATE, the file is gone.
+        """
+        file = await self._files.open(book)
+        chapters = await file.chapters()
+        start = chapters[0].start if chapters else 0
+        end = min(read_to, start + OPENING)
+        title = chapters[0].title if chapters and title_is_read(chapters[0], read_to) else ""
+        names = await self._names.of(file, file.view(end)) if end > start else []
+        return first_questions((await file.text())[start:end], title if len(title.split()) > 2 else "", names)
 
     async def _view(self, book: Book, read_to: int) -> BookView:
         return (await self._files.open(book)).view(read_to)

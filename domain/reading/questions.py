@@ -249,3 +249,76 @@ def _speaker(text: str, known: frozenset[str]) -> str:
                 if name := _as_name(phrase, known):
                     return name
     return ""
+
+
+OPENING = 8_000
+"""Characters from the beginning of the story that first questions are made of: three or four pages."""
+
+FIRST_QUESTIONS = 3
+FEWEST_MENTIONS = 3
+"""How often somebody is named in the opening whom a first question is about."""
+
+_PLACE = re.compile(
+    r"\b(?:in|at|to|from|near|towards?|through|into|of|nach|aus|bei|von|à|dans|vers|de|en|desde|hacia)$", re.IGNORECASE
+)
+_DOES = re.compile(
+    r"(?:said|says|asked|cried|replied|answered|thought|would|could|did|went|came|looked|knew|felt|took|began|sat|stood"
+    r"|turned|laughed|nodded|had been|sagte|fragte|rief|ging|kam|sah|wusste|dachte|lachte|sprach|erwiderte|dit|demanda"
+    r"|répondit|reprit|dijo|preguntó|respondió)\b"
+)
+_SAID = re.compile(
+    r"\b(?:said|asked|cried|replied|answered|thought|sagte|fragte|rief|sprach|erwiderte|lachte|dit|demanda|dijo)$"
+)
+
+
+class FirstQuestionKind(StrEnum):
+    """What somebody may ask who has only begun."""
+
+    WHO = "who"
+    BEGINNING = "beginning"
+    SETTING = "setting"
+    CHAPTER = "chapter"
+    FIRST_PAGE = "first_page"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstQuestion:
+    """A question to begin with. `about` is a name, or the title of the first chapter."""
+
+    kind: FirstQuestionKind
+    about: str = ""
+
+
+def first_questions(opening: str, chapter: str, names: Sequence[str]) -> list[FirstQuestion]:
+    """Questions about the opening of a book: three, or none where nothing of it may be told.
+
+    `chapter` is the title of the first chapter, blank where it has none that tells anything. `names` are those of the
+    opening, the most frequent first.
+    """
+    if not opening.strip():
+        return []
+    people: list[str] = []
+    for name in names:
+        if not any({*name.split()} & {*known.split()} for known in people) and _is_somebody(name, opening):
+            people.append(name)
+    asked = [FirstQuestion(FirstQuestionKind.WHO, name) for name in people[: FIRST_QUESTIONS - 1]]
+    asked.append(FirstQuestion(FirstQuestionKind.BEGINNING))
+    if people:
+        asked.append(FirstQuestion(FirstQuestionKind.SETTING))
+    if chapter:
+        asked.append(FirstQuestion(FirstQuestionKind.CHAPTER, chapter))
+    asked += [FirstQuestion(FirstQuestionKind.FIRST_PAGE), FirstQuestion(FirstQuestionKind.SETTING)]
+    return list(dict.fromkeys(asked))[:FIRST_QUESTIONS]
+
+
+def _is_somebody(name: str, text: str) -> bool:
+    """Whether a name is that of a person: who does something, or has a title, and is not where things happen."""
+    written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
+    places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
+    if len(places) < FEWEST_MENTIONS:
+        return False
+    found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
+    placed = sum(bool(_PLACE.search(before)) for before, _ in found)
+    does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
+    titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE
+    return placed * 2 < len(found) and (titled or does)
