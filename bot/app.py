@@ -21,6 +21,7 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, Housekeeping
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
+from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion, ReadingWriter
 from domain.servers import ManageServers, Models
 from domain.spoilers.detector import SpoilerChecks
@@ -197,6 +198,15 @@ async def open_app(
         )
         downloads = GuardedDownloads(BookHosts.parse(settings.book_hosts), max_file_mb=settings.max_upload_mb)
         positions = ManagePositions(readers=storage.readers, files=book_files)
+        chat = ChatWithBook(
+            books=bound_books,
+            preparer=preparer,
+            runner=runner,
+            manage=manage,
+            messages=storage.messages,
+            turns=storage.turns,
+            clock=_now,
+        )
         yield App(
             settings=settings,
             storage=storage,
@@ -221,15 +231,8 @@ async def open_app(
                 clock=_now,
             ),
             people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
-            chat=ChatWithBook(
-                books=bound_books,
-                preparer=preparer,
-                runner=runner,
-                manage=manage,
-                messages=storage.messages,
-                turns=storage.turns,
-                clock=_now,
-            ),
+            chat=chat,
+            questions=PersonalQuestions(chat=chat, conversations=manage),
             titles=None if model.name == QUOTES_ONLY else titles,
             housekeeping=Housekeeping(
                 retention=storage.retention,

@@ -190,6 +190,8 @@ def _line(conversation: Conversation, book: str, say: Speech) -> str:
     if conversation.thread_id:
         title = f"[{title}](https://discord.com/channels/{conversation.guild_id}/{conversation.thread_id})"
     gone = "" if conversation.thread_id else " · " + say("its thread is gone; /chat opens a new one")
+    if conversation.is_aside:
+        gone = " · " + say("only you can see it; go on with /ask")
     owner = f" · <@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else ""
     lock = "🔒 " if conversation.private else ""
     when = discord.utils.format_dt(conversation.created_at, "d")

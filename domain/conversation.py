@@ -69,6 +69,11 @@ class Conversation:
         return is_personal(self.guild_id)
 
     @property
+    def is_aside(self) -> bool:
+        """Whether it holds what somebody has asked for themselves, by /ask: it is shown in no thread."""
+        return self.private and self.guild_id is not None and self.channel_id is None and self.thread_id is None
+
+    @property
     def server_id(self) -> str | None:
         """The server it is in; None in direct messages and in the terminal."""
         return None if self.is_direct else self.guild_id

@@ -9,6 +9,7 @@ from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf
 from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
+from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook
@@ -91,6 +92,7 @@ class UseCases:
     downloads: BookDownloads
     positions: ManagePositions
     reading: ReadingCompanion
+    questions: PersonalQuestions
     people: ManagePeople
     servers: ManageServers
     allowances: Allowances

@@ -107,7 +107,7 @@ def who(
 
 def discuss(
     book: BOOK,
-    section: Annotated[str, typer.Option(help="Only this chapter or part, as printed")] = "",
+    section: Annotated[str, typer.Option(help="This chapter or part, as printed; the last three without it")] = "",
     count: Annotated[int, typer.Option(min=1, max=MOST_QUESTIONS, help="How many questions")] = 3,
     page: PAGE = None,
     as_json: AS_JSON = False,
@@ -117,7 +117,9 @@ def discuss(
     async def work() -> None:
         async with opened() as app:
             found, read_to = await _read_so_far(app, book, page)
-            since, end = await app.reading.stretch(found, read_to, section) if section else (0, read_to)
+            since, end = await app.reading.lately(found, read_to), read_to
+            if section:
+                since, end = await app.reading.stretch(found, read_to, section)
             discussion = await app.reading.discuss(found, end, since, count, TERMINAL_ASKER)
         if as_json:
             print(json.dumps(_discussion_fields(discussion), ensure_ascii=False))  # noqa: T201

@@ -144,7 +144,10 @@ class AnswerButtons:
     async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> PlayedTurn | None:
         """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""
         played = await self._use_cases.transcripts.played(turn_id)
-        return played if played and await within_reach(interaction, played.conversation) else None
+        if played is None:
+            return None
+        is_here = interaction.message is not None and str(interaction.message.id) in played.turn.reply_ids
+        return played if is_here or await within_reach(interaction, played.conversation) else None
 
 
 def _refuse_others(

@@ -13,6 +13,7 @@ from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
+RECAP = "recap"
 ALLOW, REFUSE = "allow", "refuse"
 """What the buttons do, as their custom_ids have it."""
 
@@ -58,6 +59,11 @@ def again_button(conversation_id: str, say: Say) -> Buttons:
 def hear_button(message_id: int, say: Say) -> Buttons:
     """Take in a message that could not be kept."""
     return _button(HEAR, str(message_id), say("Retry"))
+
+
+def recap_button(book_id: str, say: Say) -> Buttons:
+    """Tell whoever presses what has happened so far."""
+    return _button(RECAP, book_id, say("What happened so far?"))
 
 
 def turn_shown_by(custom_id: str) -> str | None:

@@ -9,6 +9,7 @@ from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_cov
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
 from domain.book import Citation
 from domain.event import Answer, ApprovalAsked, TurnFailed
+from domain.spoilers.detector import Binding
 from domain.spoilers.filter import has_hidden
 
 QUOTE_SHOWN = 600
@@ -57,6 +58,20 @@ def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:
     if len(claims) == 1:
         return [say("-# ⚠ 1 sentence cites nothing")]
     return [say("-# ⚠ {count} sentences cite nothing", count=len(claims))] if claims else []
+
+
+def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
+    """A page by its label."""
+    return say("about p. {page}", page=page) if estimated else say("p. {page}", page=page)
+
+
+def binding_note(binding: Binding, say: Say = in_english) -> str:
+    """The line that says up to where is answered, and because of whom."""
+    who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
+    if not binding.page:
+        return say("-# {who} hasn't begun to read, so I say nothing of the story here.", who=who)
+    page = page_name(binding.page, say, estimated=binding.estimated)
+    return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
 
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:

@@ -8,7 +8,7 @@ from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants, without_titles
 from domain.ports import BookFiles, ReaderRepository
-from domain.spoilers.detector import label_at, lowest_bound
+from domain.spoilers.detector import Binding, find_binding, label_at, lowest_bound
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 
@@ -78,6 +78,20 @@ class ManagePositions:
     async def lowest(self, people: Iterable[str], book: Book) -> int:
         """How far into the book these people may look together, as an offset."""
         return await lowest_bound(self._readers, people, book)
+
+    async def binding(self, people: Iterable[str], askers: Iterable[str], book: Book) -> Binding | None:
+        """See `find_binding`."""
+        pages = await (await self._files.open(book)).pages()
+        return await find_binding(self._readers, people, askers, book, pages)
+
+    async def lowest_of_all(self, book: Book) -> int:
+        """How far into the book everybody may look who has said how far they are."""
+        lowest = await self._readers.lowest_position(book.id)
+        return book.length if lowest is None else min(lowest, book.length)
+
+    async def page_at(self, book: Book, read_to: int) -> str:
+        """The label of the page on which an offset lies; empty for the beginning."""
+        return label_at(await (await self._files.open(book)).pages(), read_to) if read_to else ""
 
     async def set_page(self, reader_id: str, book: Book, label: str) -> ReadingPosition:
         """The reader has read to the end of a page.

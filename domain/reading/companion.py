@@ -54,6 +54,9 @@ SENTENCES_SHOWN = 120
 FEWEST_LINES = 2
 """Lines of a recap below which it is none: a chapter or two of the book's own sentences say more."""
 
+LATELY = 3
+"""Chapters that are talked about where nobody names any."""
+
 OF_THE_BOOK = "the language of the text"
 
 logger = logging.getLogger(__name__)
@@ -301,6 +304,24 @@ class ReadingCompanion:
             except LLMError as error:
                 trouble = _noted(error)
         return Discussion(tuple(await questions(view, start, count)), trouble)
+
+    async def lately(self, book: Book, read_to: int) -> int:
+        """Where the last chapters begin that have been read, as an offset: what a group talks about next.
+
+        Raises:
+            BookError: INVALID_STATE, the file is gone.
+        """
+        view = await self._view(book, read_to)
+        entries = await view.contents()
+        return (await view.read_chapter(entries[-LATELY].number)).start if len(entries) > LATELY else 0
+
+    async def place(self, book: Book, read_to: int, since: str) -> int:
+        """Where a chapter or page begins, as somebody names it, as an offset.
+
+        Raises:
+            BookError: NOT_FOUND, there is no such place in what has been read; INVALID_STATE, the file is gone.
+        """
+        return await offset_of(await self._view(book, read_to), since)
 
     async def stretch(self, book: Book, read_to: int, chapter: str) -> tuple[int, int]:
         """Where a chapter or part begins, and where what has been read of it ends, as offsets.

@@ -318,6 +318,37 @@ def label_at(pages: Sequence[Page], read_to: int) -> str:
     return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Who keeps others from being told more of a book: a reader who is behind them, the lowest of all.
+
+    `page` is the label of the page where that is, `estimated` as the book's pages are; empty where they have not begun.
+    `name` is theirs as far as it is known.
+    """
+
+    reader_id: str
+    read_to: int
+    page: str
+    estimated: bool = False
+    name: str = ""
+
+
+async def find_binding(
+    readers: ReaderRepository, people: Iterable[str], askers: Iterable[str], book: Book, pages: Sequence[Page]
+) -> Binding | None:
+    """Who among the people binds what the askers are told; None where no asker has read further than anybody."""
+    asking = {*askers} - {""}
+    bounds = {
+        person: (await readers.get_position(person, book.id)).bound(book.length)
+        for person in sorted({*people, *asking} - {""})
+    }
+    lowest = min(bounds.values(), default=book.length)
+    if all(bounds[asker] == lowest for asker in asking):
+        return None
+    who = min((person for person, bound in bounds.items() if bound == lowest), key=lambda person: person in asking)
+    return Binding(who, lowest, label_at(pages, lowest) if lowest else "", book.pages_estimated)
+
+
 def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
     """The line in front of a reader's message. It tells nothing that depends on unread text, not even a page count."""
     if read_to >= length:

@@ -106,16 +106,19 @@ class ChatWithBook:
             await self._manage.title_after(conversation_id, message.content)
         return message
 
-    async def answer(self, conversation_id: str) -> AsyncGenerator[TurnEvent, None]:
+    async def answer(self, conversation_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
         """Answer all messages that wait in the conversation, in one turn. Yields nothing if none waits.
 
-        Waits for a turn that runs there already. Closing the iterator takes the turn back: its messages wait again.
+        Nothing beyond `read_to` is told, where it is given: others are going to see the answer. Waits for a turn that
+        runs there already. Closing the iterator takes the turn back: its messages wait again.
 
         Raises:
             ConversationError: NOT_FOUND.
         """
         async with self._lock(conversation_id):
             conversation = await self._manage.get(conversation_id)
+            if read_to is not None:
+                conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
             history = await self._messages.get_recent(conversation_id, self._preparer.reach)
             people = await self._messages.list_people(conversation_id)
             # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
@@ -295,3 +298,7 @@ class ChatWithBook:
 
 def _came_to_nothing(turn: Turn) -> bool:
     return turn.state is TurnState.RUNNING or (turn.state is TurnState.FAILED and not turn.told)
+
+
+def _lower(one: int, other: int | None) -> int:
+    return one if other is None else min(one, other)

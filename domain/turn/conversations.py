@@ -41,6 +41,19 @@ class ManageConversations:
         await self._conversations.save(conversation)
         return conversation
 
+    async def aside(self, book_id: str, shelf: str, owner_id: str) -> Conversation:
+        """The conversation in which somebody's own questions about a book are kept, made where there is none.
+
+        Raises:
+            BookError: NOT_FOUND.
+        """
+        known = [each for each in await self._conversations.get_by_book(book_id) if each.is_aside]
+        if own := next((each for each in known if each.owner_id == owner_id and each.guild_id == shelf), None):
+            return own
+        made = replace(await self.create(book_id, owner_id=owner_id), guild_id=shelf, private=True)
+        await self._conversations.save(made)
+        return made
+
     async def get(self, conversation_id: str) -> Conversation:
         """The conversation.
 

@@ -1,0 +1,396 @@
+"""/recap, /who, /discuss and /ask: what a book says, to one person at their own page or to a group at the lowest."""
+
+import io
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import discord
+from babel import Locale, UnknownLocaleError
+from discord import app_commands
+from discord.app_commands import Range
+from discord.ext import commands
+
+from cogs import access
+from cogs.access import bound_conversation, chapter_name, matching, resolve_book
+from cogs.cards import clipped, plain
+from cogs.conversation.buttons import RECAP, Buttons, move_buttons, sources_button, view_of
+from cogs.delivery.turn_messages import messages_of
+from cogs.errors import Refusal
+from cogs.i18n import Speech, speech_in, speech_of
+from cogs.interactions import defer_if_slow, on_press
+from cogs.permissions import everywhere
+from cogs.rendering.answers import answer_note, binding_note, failure_note, page_name, with_offer
+from cogs.rendering.inline import inert_in_files
+from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
+from cogs.services import ServingBot, server_of
+from domain.book import Book
+from domain.errors import BookError, LLMError
+from domain.event import Answer
+from domain.library.addressing import is_counted
+from domain.library.progress import title_is_read
+from domain.reading.companion import Asker
+from domain.reading.questions import MOST_QUESTIONS
+from domain.spoilers.detector import Binding
+from domain.turn.chat_with_book import Reader
+from domain.use_cases import UseCases
+
+MOST_MESSAGES = 5
+"""Messages that one command is answered in; what is longer is a file. Discord allows no more than five follow-ups where
+only the person has installed the bot."""
+
+FILE_NAME = "marginalia.md"
+LONGEST_QUESTION = 1_500
+QUESTION_SHOWN = 300
+TITLE_SHOWN = 100
+LONGEST_NAME = 100
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A book, and how far it may be told: to whoever asks, or where it is public to all who see it there.
+
+    `binding` is who keeps it from going further, where that is another; `crowd` says that it is everybody who reads
+    the book on this server.
+    """
+
+    book: Book
+    read_to: int
+    public: bool = False
+    binding: Binding | None = None
+    crowd: bool = False
+    page: str = ""
+
+
+class Reading(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+        bot.handle(on_press(RECAP, self._recap_pressed))
+
+    # The commands
+
+    @app_commands.command(description="Previously: what happened so far, up to your page")
+    @everywhere
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(
+        book="The book; not needed in a conversation's thread",
+        since="Begin at this chapter or page",
+        public="Show it to everybody here, up to the page the slowest reader has reached",
+    )
+    async def recap(
+        self,
+        interaction: discord.Interaction[Any],
+        book: str | None = None,
+        since: Range[str, 1, LONGEST_NAME] | None = None,
+        public: bool = False,
+    ) -> None:
+        await self._recap(interaction, book, since, public=public)
+
+    @app_commands.command(description="Who somebody is, from what you've read")
+    @everywhere
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(
+        name="A name you've met in the book",
+        book="The book; not needed in a conversation's thread",
+        public="Show it to everybody here, up to the page the slowest reader has reached",
+    )
+    async def who(
+        self,
+        interaction: discord.Interaction[Any],
+        name: Range[str, 1, LONGEST_NAME],
+        book: str | None = None,
+        public: bool = False,
+    ) -> None:
+        scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
+        say = _speech(interaction, scope)
+        told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
+        nothing = say("“{name}” doesn't come up in what has been read.", name=plain(clipped(name, LONGEST_NAME)))
+        await self._show(interaction, scope, told.text or nothing, told.trouble)
+
+    @app_commands.command(description="Questions to talk about, each resting on a quoted page")
+    @app_commands.guild_only()
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(
+        section="Only this section or chapter; the last chapters if left empty", count="How many questions, 1 to 5"
+    )
+    async def discuss(
+        self,
+        interaction: discord.Interaction[Any],
+        section: Range[str, 1, LONGEST_NAME] | None = None,
+        count: Range[int, 1, MOST_QUESTIONS] = 3,
+    ) -> None:
+        scope, since, end = await self._acknowledged(interaction, self._stretch(interaction, section), public=True)
+        say = _speech(interaction, scope)
+        reading = self._use_cases.reading
+        discussion = await reading.discuss(scope.book, end, since, count, _asker(interaction, scope))
+        text = discussion.text(say) or say("Too little has been read here to talk about it yet.")
+        await self._show(interaction, scope, text, discussion.trouble)
+
+    @app_commands.command(description="Ask about the book at your own page; only you see the answer")
+    @everywhere
+    @app_commands.default_permissions(send_messages=True)
+    @app_commands.describe(
+        question="What you want to know",
+        book="The book; not needed in a conversation's thread",
+        public="Show it to everybody here, up to the page the slowest reader has reached",
+    )
+    async def ask(
+        self,
+        interaction: discord.Interaction[Any],
+        question: Range[str, 1, LONGEST_QUESTION],
+        book: str | None = None,
+        public: bool = False,
+    ) -> None:
+        if not question.strip():
+            raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
+        scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
+        await self._ask(interaction, scope, question)
+
+    # What is offered while somebody types
+
+    @recap.autocomplete("book")
+    @who.autocomplete("book")
+    @ask.autocomplete("book")
+    async def _books(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        return await access.books(interaction, typed)
+
+    @who.autocomplete("name")
+    async def _names(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        """Names met so far; none of what they have not read."""
+        try:
+            book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
+            read_to = await self._own_bound(interaction, book)
+            names = await self._use_cases.reading.names(book, read_to)
+        except (BookError, Refusal):
+            return []
+        begin = [name for name in names if name.casefold().startswith(typed.strip().casefold())]
+        return matching(typed, ((name, name) for name in dict.fromkeys([*begin, *names])))
+
+    @recap.autocomplete("since")
+    @discuss.autocomplete("section")
+    async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        """Chapters that the person has reached."""
+        try:
+            book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
+            read_to = await self._own_bound(interaction, book)
+            chapters = await (await self._use_cases.shelf.open(book)).chapters()
+        except (BookError, Refusal):
+            return []
+        say, counted = speech_of(interaction), is_counted(chapters)
+        reached = [each for each in chapters if title_is_read(each, read_to)]
+        return matching(
+            typed, ((chapter_name(each, read_to, say, counted=counted), f"#{each.number}") for each in reached)
+        )
+
+    # How far
+
+    async def _scope(self, interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
+        """How far a book may be told here. Where only the person has the bot, nothing is public."""
+        found = await resolve_book(interaction, book)
+        own = await self._own_bound(interaction, found)
+        if not public or server_of(interaction) is None:
+            return Scope(found, own, page=await self._use_cases.positions.page_at(found, own))
+        read_to, binding, crowd = await self._public_bound(interaction, found, own)
+        page = await self._use_cases.positions.page_at(found, read_to)
+        return Scope(found, read_to, public=True, binding=binding, crowd=crowd, page=page)
+
+    async def _public_bound(
+        self, interaction: discord.Interaction[Any], book: Book, own: int
+    ) -> tuple[int, Binding | None, bool]:
+        """The lowest position in the thread; in a channel, that of all who read the book on this server."""
+        asker, positions = str(interaction.user.id), self._use_cases.positions
+        conversation = await bound_conversation(interaction)
+        if conversation is not None and conversation.book_id == book.id:
+            people = [*await self._use_cases.transcripts.people(conversation.id), conversation.owner_id, asker]
+            lowest = await positions.lowest(people, book)
+            if conversation.read_to is not None and conversation.read_to <= lowest:
+                return conversation.read_to, None, False
+            return lowest, await positions.binding(people, [asker], book), False
+        lowest = await positions.lowest_of_all(book)
+        return min(lowest, own), None, lowest < own
+
+    async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
+        return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
+
+    async def _stretch(self, interaction: discord.Interaction[Any], section: str | None) -> tuple[Scope, int, int]:
+        """What is to be talked about: how far it may be told, where it begins and where it ends."""
+        scope, reading = await self._scope(interaction, None, public=True), self._use_cases.reading
+        if section is None:
+            return scope, await reading.lately(scope.book, scope.read_to), scope.read_to
+        since, end = await reading.stretch(scope.book, scope.read_to, section)
+        return scope, since, end
+
+    # What is shown
+
+    async def _recap(
+        self, interaction: discord.Interaction[Any], book: str | None, since: str | None, *, public: bool
+    ) -> None:
+        async def prepare() -> tuple[Scope, int]:
+            scope = await self._scope(interaction, book, public=public)
+            reading = self._use_cases.reading
+            return scope, await reading.place(scope.book, scope.read_to, since) if since else 0
+
+        scope, start = await self._acknowledged(interaction, prepare(), public=public)
+        say = _speech(interaction, scope)
+        told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
+        nothing = say("Nothing has been read from there on, so there's nothing to recall yet.")
+        await self._show(interaction, scope, told.text or nothing, told.trouble)
+
+    async def _recap_pressed(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        await self._recap(interaction, book_id, None, public=False)
+
+    async def _ask(self, interaction: discord.Interaction[Any], scope: Scope, question: str) -> None:
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        asked = await self._use_cases.questions.ask(
+            scope.book,
+            reader,
+            question,
+            external_id=f"ask:{interaction.id}",
+            read_to=scope.read_to if scope.public else None,
+        )
+        say, ending = _speech(interaction, scope), asked.ending
+        buttons: Buttons = ()
+        if isinstance(ending, Answer):
+            text, note = ending.text, answer_note(ending, say)
+            sources = sources_button(ending.turn_id, say) if ending.citations else ()
+            buttons = sources + move_buttons(ending.turn_id, asked.proposals, say)
+        else:
+            note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending.offer, say)
+            text = ending.partial
+        heading = say(
+            "**{who}** asks: {question}", who=plain(reader.name), question=plain(clipped(question, QUESTION_SHOWN))
+        )
+        shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
+        await self._use_cases.questions.told(asked, shown)
+
+    async def _show(
+        self, interaction: discord.Interaction[Any], scope: Scope, text: str, trouble: LLMError | None
+    ) -> None:
+        say, note = _speech(interaction, scope), ""
+        if trouble is not None:
+            why, _, details = say.error(trouble).partition("\n")
+            note = f"-# ⚠️ {why} " + say("So here's what the book itself says.") + (f"\n{details}" if details else "")
+        await self._send(interaction, scope, text, note)
+
+    async def _send(
+        self,
+        interaction: discord.Interaction[Any],
+        scope: Scope,
+        text: str,
+        note: str = "",
+        *,
+        heading: str = "",
+        buttons: Buttons = (),
+    ) -> tuple[str, ...]:
+        """Answer an interaction that was acknowledged, in as many messages as it takes; their ids."""
+        say = _speech(interaction, scope)
+        heading = "\n".join(filter(None, (heading, _extent(scope, say))))
+        messages = _headed(heading, messages_of(text, "\n".join(filter(None, (note, _bound_line(scope, say))))))
+        if len(messages) <= MOST_MESSAGES:
+            return await _post(interaction, scope, messages, None, buttons)
+        whole = discord.File(io.BytesIO(inert_in_files(f"{text}\n").encode()), FILE_NAME)
+        return await _post(interaction, scope, [_cut(messages[0], say)], whole, buttons)
+
+    async def _acknowledged(
+        self, interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, public: bool = False
+    ) -> T:
+        """What comes of looking things up; what is refused is told to the person alone. Then there is time to work."""
+        found = await defer_if_slow(interaction, work)
+        if not interaction.response.is_done():
+            shown = public and server_of(interaction) is not None
+            await interaction.response.defer(ephemeral=not shown, thinking=True)
+            interaction.extras[SEEN_BY_ALL] = shown
+        return found
+
+
+SEEN_BY_ALL = "seen by all"
+"""Of an interaction: whether its reply was acknowledged for everybody to see."""
+
+
+async def _post(
+    interaction: discord.Interaction[Any],
+    scope: Scope,
+    messages: Sequence[str],
+    file: discord.File | None,
+    buttons: Buttons,
+) -> tuple[str, ...]:
+    """The messages, the first in place of what says that it is being worked on; file and buttons with the last.
+
+    A reply that had to be acknowledged to the person alone says so, and what is public follows it.
+    """
+    apart = scope.public and not interaction.extras.get(SEEN_BY_ALL)
+    if apart:
+        say = _speech(interaction, scope)
+        await interaction.edit_original_response(content=say("Here it is, for everybody:"))
+    view = view_of(buttons) if buttons else discord.utils.MISSING
+    posted: list[str] = []
+    for number, message in enumerate(messages, start=1):
+        is_last = number == len(messages)
+        shown = view if is_last else discord.utils.MISSING
+        files = [file] if file and is_last else discord.utils.MISSING
+        sent: discord.Message
+        if number == 1 and not apart:
+            sent = await interaction.edit_original_response(content=message, view=shown, attachments=files)
+        else:
+            sent = await interaction.followup.send(
+                message, ephemeral=not scope.public, wait=True, view=shown, files=files
+            )
+        posted.append(str(sent.id))
+    return tuple(posted)
+
+
+def _headed(heading: str, messages: Sequence[str]) -> list[str]:
+    first = f"{heading}\n{messages[0]}" if messages else heading
+    return [first, *messages[1:]] if units(first) <= MESSAGE_LIMIT else [heading, *messages]
+
+
+def _cut(message: str, say: Speech) -> str:
+    """The beginning of something that comes whole as a file."""
+    more = say("-# The whole of it is in the file.")
+    return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
+
+
+def _extent(scope: Scope, say: Speech) -> str:
+    """Which book, and up to where it is told."""
+    title = plain(clipped(scope.book.title, TITLE_SHOWN))
+    if scope.read_to >= scope.book.length:
+        return say("-# {title} · the whole book", title=title)
+    if not scope.page:
+        return say("-# {title} · nothing read yet", title=title)
+    page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
+    return say("-# {title} · up to {page}", title=title, page=page)
+
+
+def _bound_line(scope: Scope, say: Speech) -> str:
+    """Who keeps it from going further than whoever asks has read."""
+    if scope.binding is not None:
+        return binding_note(scope.binding, say)
+    if not scope.crowd:
+        return ""
+    page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
+    if not scope.page:
+        return say("-# Somebody on this server hasn't begun to read this book, so I say nothing of the story here.")
+    return say("-# Answering up to {page}, as far as everybody on this server who reads this book is.", page=page)
+
+
+def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:
+    """The language of whoever reads it: everybody there, or the person."""
+    server = server_of(interaction) if scope.public else None
+    return speech_of(interaction) if server is None else speech_in(server)
+
+
+def _asker(interaction: discord.Interaction[Any], scope: Scope) -> Asker:
+    server = server_of(interaction)
+    locale = server.preferred_locale if server is not None and scope.public else interaction.locale
+    shelf = None if server is None else str(server.id)
+    return Asker(str(interaction.user.id), shelf, _language(locale), _speech(interaction, scope))
+
+
+def _language(locale: discord.Locale) -> str:
+    """The English name of a language, without its country."""
+    try:
+        return Locale.parse(str(locale).split("-")[0]).english_name or ""
+    except (UnknownLocaleError, ValueError):
+        return ""

@@ -1,0 +1,251 @@
+"""/recap, /who, /discuss and /ask: to one person at their own page, to a group at the lowest."""
+
+import discord
+import pytest
+
+from cogs.i18n import speech_for
+from domain.book import Book, PositionState, ReadingPosition
+from domain.errors import LLMError, LLMErrorCode
+from domain.reading.companion import Asker
+from tests.cogs.stage import Stage, labels, text_of
+from tests.doubles.scripted_chat import ScriptedChat, call, calls
+from tests.journeys.reading_room import tale
+
+KEEPER = tale().text.index("III. The Keeper")
+
+
+@pytest.fixture
+def model() -> ScriptedChat:
+    """Writes nothing that rests on the book."""
+    return ScriptedChat("I know it by heart: Lucian drowned.")
+
+
+async def at(stage: Stage, who: object, book: Book, read_to: int) -> None:
+    position = ReadingPosition(PositionState.READING, read_to)
+    await stage.app.storage.readers.set_position(str(who.id), book.id, position)  # type: ignore[attr-defined]
+
+
+async def names(stage: Stage, typed: str = "") -> list[str]:
+    return [each["name"] for each in await stage.ann.autocomplete(stage.channel, "who", "name", typed)]
+
+
+class TestRecap:
+    async def test_it_is_told_to_the_person_alone_up_to_their_page(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        await at(stage, stage.ben, book, 30)
+        shown = await stage.ann.slash(stage.channel, "recap")
+        assert shown.ephemeral
+        assert "The Dark Lamp · up to p. 2" in text_of(shown)
+        assert "The lamp had been dark on the night of the ninth. (p. 2)" in text_of(shown)
+        assert "Hobb who" not in text_of(shown)
+        assert "Lucian" not in text_of(shown)
+
+    async def test_why_no_model_wrote_it_is_said(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."))
+        told = text_of(await stage.ann.slash(stage.channel, "recap"))
+        assert "⚠️ The model is overloaded. So here's what the book itself says." in told
+        assert "The lamp had been dark" in told
+
+    async def test_it_begins_where_it_is_asked_to(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        told = text_of(await stage.ann.slash(stage.channel, "recap", since="chapter 2"))
+        assert "The Lamp" in told
+        assert "Marta Quill came" not in told
+
+    async def test_a_place_not_reached_is_refused_as_one_that_does_not_exist(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        unread = await stage.ann.slash(stage.channel, "recap", since="The Keeper", public=True)
+        unknown = await stage.ann.slash(stage.channel, "recap", since="The Baker", public=True)
+        assert unread.ephemeral
+        assert text_of(unread) == text_of(unknown).replace("Baker", "Keeper")
+
+    async def test_in_public_everybody_who_reads_the_book_counts(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, book.length)
+        await at(stage, stage.ben, book, tale().text.index("II. The Lamp"))
+        shown = await stage.ann.slash(stage.channel, "recap", public=True)
+        assert not shown.ephemeral
+        assert "Marta Quill came" in text_of(shown)
+        assert "brass key" not in text_of(shown)
+        assert "Answering up to p. 1, as far as everybody on this server who reads this book is." in text_of(shown)
+
+    async def test_who_has_not_begun_is_told_nothing(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, 0)
+        told = text_of(await stage.ann.slash(stage.channel, "recap"))
+        assert "nothing read yet" in told
+        assert "Nothing has been read from there on" in told
+
+    async def test_since_completes_only_chapters_that_were_reached(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        offered = await stage.ann.autocomplete(stage.channel, "recap", "since", "")
+        assert [each["name"] for each in offered] == ["Chapter 1: I. The Arrival", "Chapter 2: II. The Lamp"]
+        told = await stage.ann.slash(stage.channel, "recap", since=offered[1]["value"])
+        assert "The lamp had been dark" in text_of(told)
+
+
+class TestWho:
+    async def test_somebody_is_told_from_what_was_read(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        shown = await stage.ann.slash(stage.channel, "who", name="Marta")
+        assert shown.ephemeral
+        assert "**Marta** is named 2 times, first on p. 1 and last on p. 2." in text_of(shown)
+
+    async def test_a_name_not_met_is_one_that_does_not_exist(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        unread = text_of(await stage.ann.slash(stage.channel, "who", name="Lucian"))
+        assert "“Lucian” doesn't come up in what has been read." in unread
+        assert unread == text_of(await stage.ann.slash(stage.channel, "who", name="Zorro")).replace("Zorro", "Lucian")
+
+    async def test_names_complete_only_once_they_are_met(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, 0)
+        assert await names(stage) == []
+        await at(stage, stage.ann, book, KEEPER)
+        assert "Hobb" in await names(stage)
+        assert await names(stage, "lu") == []
+        await at(stage, stage.ann, book, book.length)
+        assert await names(stage, "lu") == ["Lucian"]
+        assert await names(stage, "zz") == []
+
+    async def test_no_names_where_no_book_is_meant(self, stage: Stage) -> None:
+        assert await names(stage) == []
+
+
+class TestDiscuss:
+    async def test_questions_are_for_all_and_rest_on_the_lowest_page(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, book.length)
+        thread = await stage.chat(book)
+        await at(stage, stage.ben, book, KEEPER)
+        await stage.ben.send(thread, "Hello!")
+        shown = await stage.ann.slash(thread, "discuss", count=5)
+        assert not shown.ephemeral
+        told = text_of(shown)
+        assert "**1. " in told
+        assert "(p. 1)" in told
+        assert "(p. 3)" not in told
+        assert "-# Answering up to p. 2, as far as" in told
+        assert "has read." in told.split("\n")[-1]
+
+    async def test_a_section_is_a_chapter_where_no_club_reads(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        told = text_of(await stage.ann.slash(stage.channel, "discuss", section="2"))
+        assert "(p. 2)" in told
+        assert "(p. 1)" not in told
+        refused = await stage.ann.slash(stage.channel, "discuss", section="3")
+        assert refused.ephemeral
+        assert "There is no chapter '3' in the part that has been read." in text_of(refused)
+
+    async def test_of_nothing_there_is_nothing_to_discuss(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, 0)
+        assert "Too little has been read here" in text_of(await stage.ann.slash(stage.channel, "discuss"))
+
+
+class TestAsk:
+    async def test_it_is_answered_at_ones_own_page_and_seen_by_oneself(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        await at(stage, stage.ben, book, 10)
+        stage.model.say("Marta found a brass key under the stairs.")
+        shown = await stage.ann.slash(stage.channel, "ask", question="What was under the stairs?")
+        assert shown.ephemeral
+        assert "**ann** asks: What was under the stairs?" in text_of(shown)
+        assert "up to p. 2" in text_of(shown)
+        assert "Marta found a brass key under the stairs." in text_of(shown)
+        [conversation] = await stage.conversations()
+        assert conversation.is_aside
+        assert conversation.owner_id == str(stage.ann.id)
+        sent = stage.model.requests[-1][-1]
+        assert "has read to page 2" in sent.text
+
+    async def test_its_turns_are_kept_together_and_are_the_askers_alone(self, stage: Stage) -> None:
+        await stage.book()
+        for question in ("Who is Hobb?", "And Marta?"):
+            await stage.ann.slash(stage.channel, "ask", question=question)
+        await stage.ben.slash(stage.channel, "ask", question="Who is Ben?")
+        assert len(await stage.conversations()) == 2
+        said = [message.text for message in stage.model.requests[1] if message.role == "user"]
+        assert len(said) == 2, "the second question is asked with the first before it"
+        manager = stage.member("mod", manage_threads=True, manage_guild=True)
+        for member, own in ((stage.ann, True), (stage.ben, False), (manager, False)):
+            listed = text_of(await member.slash(stage.channel, "conversations list"))
+            assert ("Who is Hobb?" in listed) is own
+            offered = await member.autocomplete(stage.channel, "conversations export", "conversation", "hobb")
+            assert bool(offered) is own
+        exported = await stage.ann.slash(stage.channel, "conversations export", conversation="Who is Hobb?")
+        assert any(each and each.attachments for each in (exported.response, *exported.followups))
+
+    async def test_erasure_takes_it_along(self, stage: Stage) -> None:
+        await stage.book()
+        await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?")
+        assert "Who is Hobb?" in str(await stage.app.people.export(str(stage.ann.id)))
+        await stage.app.people.erase(str(stage.ann.id))
+        assert await stage.conversations() == []
+
+    async def test_in_public_it_obeys_the_lowest(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, book.length)
+        thread = await stage.chat(book)
+        await at(stage, stage.ben, book, KEEPER)
+        await stage.ben.send(thread, "Hello!")
+        shown = await stage.ann.slash(thread, "ask", question="Who was it?", public=True)
+        assert not shown.ephemeral
+        assert "has read to page 2" in stage.model.requests[-1][-1].text
+        assert "-# Answering up to p. 2, as far as" in text_of(shown)
+
+    async def test_sources_are_shown_to_whoever_sees_the_answer(self, stage: Stage) -> None:
+        await stage.book()
+        for public in (True, False):
+            stage.model.say(calls(call("search_book", "t1", query="key")), "Marta found a brass key under the stairs.")
+            shown = await stage.ann.slash(stage.channel, "ask", question="What was there?", public=public)
+            assert "under the stairs (p. 2)." in text_of(shown)
+            assert labels(shown) == ["Sources"]
+            if public:
+                assert shown.response is not None
+                seen = await stage.ben.click(shown.response, label="Sources")
+                assert "brass key" in text_of(seen)
+        turns = await stage.app.transcripts.turns((await stage.conversations())[0].id)
+        assert [bool(turn.reply_ids) for turn in turns] == [True, True]
+
+    async def test_a_failure_ends_in_a_sentence_and_is_not_asked_again(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."), "Here I am.")
+        failed = await stage.ann.slash(stage.channel, "ask", question="Who is Hobb?")
+        assert "⚠️ The model is overloaded." in text_of(failed)
+        answered = await stage.ann.slash(stage.channel, "ask", question="And Marta?")
+        assert "Here I am." in text_of(answered)
+        assert "Who is Hobb?" not in stage.model.requests[-1][-1].text
+
+    async def test_a_long_answer_is_split_or_comes_as_a_file(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say("word " * 1_000)
+        shown = await stage.ann.slash(stage.channel, "ask", question="Tell me all.")
+        assert shown.followups
+        assert all(each.ephemeral for each in shown.followups)
+        stage.model.say("word " * 3_500)
+        shown = await stage.ann.slash(stage.channel, "ask", question="Tell me all.")
+        assert shown.response is not None
+        assert not shown.followups
+        assert [each.filename for each in shown.response.attachments] == ["marginalia.md"]
+
+    async def test_blank_questions_are_refused(self, stage: Stage) -> None:
+        await stage.book()
+        assert "What would you like to know" in text_of(await stage.ann.slash(stage.channel, "ask", question="  "))
+
+
+async def test_german(stage: Stage) -> None:
+    book = await stage.book()
+    german = Asker(say=speech_for(discord.Locale.german))
+    told = await stage.app.reading.who(book, KEEPER, "Marta", german)
+    assert told.text.startswith("**Marta** kommt 2-mal vor, zuerst auf p. 1")
