@@ -25,6 +25,7 @@ from cogs.rendering.inline import inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of
 from domain.book import Book
+from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer
 from domain.library.addressing import is_counted
@@ -52,8 +53,8 @@ T = TypeVar("T")
 class Scope:
     """A book, and how far it may be told: to whoever asks, or where it is public to all who see it there.
 
-    `binding` is who keeps it from going further, where that is another; `crowd` says that it is everybody who reads
-    the book on this server.
+    `binding` is who keeps it from going further, where that is another and may be named; `crowd` says that it is
+    somebody who is not. `page` is the label of the last page. `club` is the one whose channel it is.
     """
 
     book: Book
@@ -62,9 +63,10 @@ class Scope:
     binding: Binding | None = None
     crowd: bool = False
     page: str = ""
+    club: Club | None = None
 
 
-class Reading(commands.Cog):
+class ReadingCog(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         bot.handle(on_press(RECAP, self._recap_pressed))
@@ -160,7 +162,7 @@ class Reading(commands.Cog):
     async def _names(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         """Names met so far; none of what they have not read."""
         try:
-            book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
+            book = await self._book_meant(interaction)
             read_to = await self._own_bound(interaction, book)
             names = await self._use_cases.reading.names(book, read_to)
         except (BookError, Refusal):
@@ -168,12 +170,23 @@ class Reading(commands.Cog):
         begin = [name for name in names if name.casefold().startswith(typed.strip().casefold())]
         return matching(typed, ((name, name) for name in dict.fromkeys([*begin, *names])))
 
-    @recap.autocomplete("since")
     @discuss.autocomplete("section")
+    async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        """Sections of the channel's club, by number alone; where there is none, chapters."""
+        club, say = await self._club(interaction), speech_of(interaction)
+        if club is None:
+            return await self._chapters_read(interaction, typed)
+        numbers = (each.number for each in club.sections)
+        return matching(typed, ((say("Section {number}", number=number), str(number)) for number in numbers))
+
+    @recap.autocomplete("since")
     async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
+        return await self._chapters_read(interaction, typed)
+
+    async def _chapters_read(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
         """Chapters that the person has reached."""
         try:
-            book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
+            book = await self._book_meant(interaction)
             read_to = await self._own_bound(interaction, book)
             chapters = await (await self._use_cases.shelf.open(book)).chapters()
         except (BookError, Refusal):
@@ -184,22 +197,30 @@ class Reading(commands.Cog):
             typed, ((chapter_name(each, read_to, say, counted=counted), f"#{each.number}") for each in reached)
         )
 
+    async def _book_meant(self, interaction: discord.Interaction[Any]) -> Book:
+        """The book that is chosen already, else the channel's."""
+        club = await self._club(interaction)
+        chosen = getattr(interaction.namespace, "book", None)
+        return await resolve_book(interaction, chosen or (club.book_id if club else None))
+
     # How far
 
     async def _scope(self, interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
         """How far a book may be told here. Where only the person has the bot, nothing is public."""
-        found = await resolve_book(interaction, book)
+        club = await self._club(interaction)
+        found = await resolve_book(interaction, club.book_id if club and book is None else book)
         own = await self._own_bound(interaction, found)
         if not public or server_of(interaction) is None:
             return Scope(found, own, page=await self._use_cases.positions.page_at(found, own))
-        read_to, binding, crowd = await self._public_bound(interaction, found, own)
+        club = club if club is not None and club.book_id == found.id else None
+        read_to, binding, crowd = await self._public_bound(interaction, found, own, club)
         page = await self._use_cases.positions.page_at(found, read_to)
-        return Scope(found, read_to, public=True, binding=binding, crowd=crowd, page=page)
+        return Scope(found, read_to, public=True, binding=binding, crowd=crowd, page=page, club=club)
 
     async def _public_bound(
-        self, interaction: discord.Interaction[Any], book: Book, own: int
+        self, interaction: discord.Interaction[Any], book: Book, own: int, club: Club | None
     ) -> tuple[int, Binding | None, bool]:
-        """The lowest position in the thread; in a channel, that of all who read the book on this server."""
+        """The lowest position in the thread, or of the channel's club; else that of all who read the book here."""
         asker, positions = str(interaction.user.id), self._use_cases.positions
         conversation = await bound_conversation(interaction)
         if conversation is not None and conversation.book_id == book.id:
@@ -208,8 +229,29 @@ class Reading(commands.Cog):
             if conversation.read_to is not None and conversation.read_to <= lowest:
                 return conversation.read_to, None, False
             return lowest, await positions.binding(people, [asker], book), False
+        if club is not None:
+            return await self._bound_of_club(club, book, own)
         lowest = await positions.lowest_of_all(book)
         return min(lowest, own), None, lowest < own
+
+    async def _bound_of_club(self, club: Club, book: Book, own: int) -> tuple[int, Binding | None, bool]:
+        """The lowest position of its active members; who has hidden theirs is not named."""
+        now = self._use_cases.clock()
+        lowest = club.lowest(now)
+        if lowest >= own:
+            return own, None, False
+        last = [each for each in club.active(now) or club.taking_part if each.reached(club.length) == lowest]
+        if not last or all(each.hidden for each in last):
+            return lowest, None, True
+        who = next(each for each in last if not each.hidden)
+        page = await self._use_cases.positions.page_at(book, lowest)
+        return lowest, Binding(who.reader_id, lowest, page, book.pages_estimated), False
+
+    async def _club(self, interaction: discord.Interaction[Any]) -> Club | None:
+        """The club that reads in this channel, not in one of its threads."""
+        server = server_of(interaction)
+        running = await self._use_cases.clubs.store.get_running(str(server.id)) if server else ()
+        return next((each for each in running if each.channel_id == str(interaction.channel_id)), None)
 
     async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
         return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
@@ -219,8 +261,16 @@ class Reading(commands.Cog):
         scope, reading = await self._scope(interaction, None, public=True), self._use_cases.reading
         if section is None:
             return scope, await reading.lately(scope.book, scope.read_to), scope.read_to
-        since, end = await reading.stretch(scope.book, scope.read_to, section)
-        return scope, since, end
+        if scope.club is None:
+            return scope, *await reading.stretch(scope.book, scope.read_to, section)
+        say = speech_of(interaction)
+        number = section.strip().lstrip("#")
+        if not number.isdecimal():
+            raise Refusal(say("Name a section by its number: /club plan shows them."))
+        part = scope.club.section(int(number[:6]))
+        if part.start >= scope.read_to:
+            raise Refusal(say("Not everybody who is reading has begun section {number} yet.", number=part.number))
+        return scope, part.start, min(part.end, scope.read_to)
 
     # What is shown
 
@@ -371,8 +421,8 @@ def _bound_line(scope: Scope, say: Speech) -> str:
         return ""
     page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
     if not scope.page:
-        return say("-# Somebody on this server hasn't begun to read this book, so I say nothing of the story here.")
-    return say("-# Answering up to {page}, as far as everybody on this server who reads this book is.", page=page)
+        return say("-# Somebody here hasn't begun to read this book, so I say nothing of the story.")
+    return say("-# Answering up to {page}, as far as everybody here who reads this book is.", page=page)
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

@@ -33,7 +33,7 @@ from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, kee
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
-from cogs.reading import Reading
+from cogs.reading import ReadingCog
 from cogs.services import RecentIds, ServingBot
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
@@ -177,7 +177,7 @@ class Marginalia(ServingBot):
             Verbose(self, self.use_cases),
             ServerSettingsCog(self, self.use_cases),
             Progress(self, self.use_cases),
-            Reading(self, self.use_cases),
+            ReadingCog(self, self.use_cases),
             Usage(self, self.use_cases),
             Privacy(self, self.use_cases),
             Help(self, self.use_cases),

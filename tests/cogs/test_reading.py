@@ -5,6 +5,7 @@ import pytest
 
 from cogs.i18n import speech_for
 from domain.book import Book, PositionState, ReadingPosition
+from domain.clubs.manage import PlanRequest
 from domain.errors import LLMError, LLMErrorCode
 from domain.reading.companion import Asker
 from tests.cogs.stage import Stage, labels, text_of
@@ -72,7 +73,7 @@ class TestRecap:
         assert not shown.ephemeral
         assert "Marta Quill came" in text_of(shown)
         assert "brass key" not in text_of(shown)
-        assert "Answering up to p. 1, as far as everybody on this server who reads this book is." in text_of(shown)
+        assert "Answering up to p. 1, as far as everybody here who reads this book is." in text_of(shown)
 
     async def test_who_has_not_begun_is_told_nothing(self, stage: Stage) -> None:
         book = await stage.book()
@@ -150,6 +151,53 @@ class TestDiscuss:
         book = await stage.book()
         await at(stage, stage.ann, book, 0)
         assert "Too little has been read here" in text_of(await stage.ann.slash(stage.channel, "discuss"))
+
+
+class TestClub:
+    """The channel of a club that reads the book in a section for each chapter."""
+
+    async def club(self, stage: Stage) -> Book:
+        await stage.book("Another Tale")
+        book = await stage.book()
+        start = stage.app.clock().date()
+        clubs, channel = stage.app.clubs, str(stage.channel.id)
+        request = PlanRequest(start, chapters=1)
+        club = await clubs.start(book, str(stage.guild.id), channel, str(stage.ann.id), request)
+        await clubs.join(club, str(stage.ben.id))
+        await at(stage, stage.ann, book, book.length)
+        await at(stage, stage.ben, book, KEEPER)
+        return book
+
+    async def test_its_book_is_meant_and_its_slowest_member_binds_and_is_named(self, stage: Stage) -> None:
+        await self.club(stage)
+        shown = await stage.ann.slash(stage.channel, "recap", public=True)
+        assert "The lamp had been dark" in text_of(shown)
+        assert "Lucian" not in text_of(shown)
+        assert f"-# Answering up to p. 2, as far as <@{stage.ben.id}> has read." in text_of(shown)
+        own = await stage.ann.slash(stage.channel, "recap")
+        assert "Lucian" in text_of(own)
+
+    async def test_who_has_hidden_their_position_is_not_named(self, stage: Stage) -> None:
+        await self.club(stage)
+        [club] = await stage.app.clubs.store.get_running(str(stage.guild.id))
+        await stage.app.clubs.hide(club, str(stage.ben.id), hidden=True)
+        told = text_of(await stage.ann.slash(stage.channel, "recap", public=True))
+        assert "as far as everybody here who reads this book is." in told
+        assert str(stage.ben.id) not in told
+
+    async def test_questions_are_asked_about_a_section(self, stage: Stage) -> None:
+        await self.club(stage)
+        told = text_of(await stage.ann.slash(stage.channel, "discuss", section="2"))
+        assert "(p. 2)" in told
+        assert "(p. 1)" not in told
+        assert "Not everybody who is reading has begun section 3 yet." in text_of(
+            await stage.ann.slash(stage.channel, "discuss", section="3")
+        )
+        assert "The plan has the sections 1 to 3." in text_of(
+            await stage.ann.slash(stage.channel, "discuss", section="99")
+        )
+        offered = await stage.ann.autocomplete(stage.channel, "discuss", "section", "")
+        assert [each["name"] for each in offered] == ["Section 1", "Section 2", "Section 3"]
 
 
 class TestAsk:
