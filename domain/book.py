@@ -61,7 +61,8 @@ class BookText:
 
     Pages cover the text without gaps or overlaps, in order. Chapters are in order and do not overlap; text before the
     first belongs to none. `pages_estimated` says that the source had no page marks and pages were cut at a fixed size.
-    `warnings` are sentences for the person who added the file (e.g. pages without text).
+    `warnings` are sentences for the person who added the file (e.g. pages without text). `readings` pairs how words are
+    read, as small letters beside them say (Japanese ruby, in hiragana), with those words.
     """
 
     text: str = field(repr=False)
@@ -73,6 +74,7 @@ class BookText:
     language: str = ""
     pages_estimated: bool = False
     warnings: tuple[str, ...] = ()
+    readings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 __all__ = [

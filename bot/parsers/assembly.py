@@ -218,6 +218,7 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         language=one_line(draft.language or wrapping.language),
         pages_estimated=estimated,
         warnings=tuple(draft.warnings),
+        readings=tuple(draft.readings),
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.parsers.headings import Heading
@@ -104,6 +104,7 @@ class BookDraft:
     author: str = ""
     language: str = ""
     warnings: Sequence[str] = ()
+    readings: Iterable[tuple[str, str]] = ()
 
 
 def check_length(characters: int, limits: ReadingLimits) -> None:
@@ -118,6 +119,16 @@ def check_length(characters: int, limits: ReadingLimits) -> None:
 PARAGRAPH_GAP = "\n\n"
 _LINE_END = re.compile(r"(?<![ \t])[ \t]+\n")
 _BLANK_LINES = re.compile(r"\n{3,}")
+
+
+MOST_READINGS = 20_000
+_LONGEST_READING = 40
+_HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
+
+
+def hiragana(reading: str) -> str:
+    """A reading as it is typed: katakana in hiragana, without blanks."""
+    return "".join(reading.split())[:_LONGEST_READING].translate(_HIRAGANA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +155,7 @@ class TextBuilder:
         self.headings: list[Heading] = []
         self.page_marks: list[PageMark] = []
         self.anchors: dict[str, int] = {}
+        self.readings: dict[tuple[str, str], None] = {}
         self._limits = limits
         self._pieces: list[str] = []
         self._length = 0
@@ -174,6 +186,11 @@ class TextBuilder:
             title = " ".join(block.split())
             self.headings.append(Heading(start, self._length, title, heading_level))
         return start
+
+    def add_reading(self, written: str, reading: str) -> None:
+        """Note how some words are read, as small letters beside them say."""
+        if len(self.readings) < MOST_READINGS and written and reading:
+            self.readings[hiragana(reading), written] = None
 
     def mark(self, mark: Anchor | PageBreak) -> None:
         """Mark the place where the next block will begin."""

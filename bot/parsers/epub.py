@@ -339,6 +339,7 @@ def read(
         builder.text,
         outlines=[[*_headings(contents.chapters, builder)], builder.headings],
         page_marks=builder.page_marks,
+        readings=builder.readings,
         title=package.title,
         author=package.author,
         language=package.language,

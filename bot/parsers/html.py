@@ -99,6 +99,7 @@ class _Walk:
         self._preformatted = 0
         self._cell_due = False
         self._alternative = ""
+        self._ruby = 0
 
     def through(self, root: "LexborNode") -> None:
         open_elements: list[tuple[LexborNode, str]] = []
@@ -123,7 +124,11 @@ class _Walk:
     def _enter(self, node: "LexborNode", tag: str) -> bool:
         """Whether the children of a node are to be read."""
         if tag in _UNSEEN or tag[:1] in "-!":
+            if tag == "rt":
+                self._add_reading(node)
             return False
+        if tag == "ruby":
+            self._ruby = len(self._pieces)
         if tag in _BLOCKS:
             self._open_block(tag)
         if (attributes := node.attributes) and not self._enter_marked(node, tag, attributes):
@@ -173,6 +178,12 @@ class _Walk:
         if raised:
             self._pieces.append(f"[{number}]")
         return not raised
+
+    def _add_reading(self, node: "LexborNode") -> None:
+        """Small letters say how the words before them are read."""
+        written = "".join(self._pieces[self._ruby :]).replace(MARK, "").strip()
+        self._builder.add_reading(written[:_LONGEST_LABEL], little_text(node) or "")
+        self._ruby = len(self._pieces)
 
     def _add_picture(self, alternative: str) -> None:
         """A drop capital is a letter of the text; a heading may be nothing but a picture."""
@@ -293,6 +304,7 @@ def read(
         builder.text,
         outlines=[builder.headings, linked_headings(links, builder)],
         page_marks=builder.page_marks,
+        readings=builder.readings,
         title=_first(fields, _TITLE_FIELDS) or _text_of(tree, "title"),
         author=_first(fields, _AUTHOR_FIELDS),
         language=_language(tree),

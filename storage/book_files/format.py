@@ -9,7 +9,8 @@ A book file is a SQLite file with these tables. All numbers in blobs are unsigne
     chapters   in order
     places     name, numbers: the columns of the layout (sentences in reading order, edges of chapters), one blob each
     words      first, stems, forms, counts, positions: the written forms of STEMS_A_ROW stems and their places
-    spellings  spelling, stems: for words typed without accents, where that changes the stem
+    spellings  spelling, stems: for words typed without accents, where that changes the stem; in Japanese books,
+               for words typed by their reading, the words as written
 """
 
 import sys

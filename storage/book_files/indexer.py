@@ -128,6 +128,7 @@ def encode_task(path: Path, book: BookText) -> Iterator[bytes]:
         "format": book.format,
         "language": book.language,
         "pages_estimated": book.pages_estimated,
+        "readings": book.readings,
     }
     yield json.dumps(task).encode() + b"\n"
     for start in range(0, len(book.text), _PIECE):
@@ -158,6 +159,7 @@ def _read_task() -> tuple[Path, BookText]:
         format=task["format"],
         language=task["language"],
         pages_estimated=task["pages_estimated"],
+        readings=tuple((reading, written) for reading, written in task["readings"]),
     )
     return Path(task["path"]), book
 

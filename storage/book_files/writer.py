@@ -11,7 +11,7 @@ from pathlib import Path
 
 from domain.book import BookText, Chapter, Page
 from domain.errors import StorageError, StorageErrorCode
-from domain.library.search.index import MemoryIndex, index_book
+from domain.library.search.index import MemoryIndex, index_book, written_forms
 from domain.library.search.languages import book_language
 from domain.library.search.layout import BookLayout
 from domain.library.search.words import words_of_each
@@ -46,7 +46,8 @@ def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
         index, analyzer = indexed(), find_analyzer(language)
         _insert_places(db, index)
         db.executemany("INSERT INTO words VALUES (?, ?, ?, ?, ?)", encode_rows(index, analyzer))
-        spellings = ((encode_text(each), encode_stems(stems)) for each, stems in index.spellings(analyzer))
+        found = index.spellings(analyzer) or written_forms(book.readings)
+        spellings = ((encode_text(each), encode_stems(stems)) for each, stems in found)
         db.executemany("INSERT INTO spellings VALUES (?, ?)", spellings)
         db.commit()
         return db.serialize()

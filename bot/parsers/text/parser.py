@@ -6,9 +6,18 @@ The notation of Aozora Bunko is understood: readings, notes on layout, and lette
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from bot.parsers.assembly import assemble
-from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, ignore_progress
+from bot.parsers.draft import (
+    DEFAULT_LIMITS,
+    MOST_READINGS,
+    BookDraft,
+    ReadingLimits,
+    Report,
+    hiragana,
+    ignore_progress,
+)
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading
 from domain.book import BookText
@@ -17,6 +26,11 @@ _NOTE = re.compile(r"［＃[^］\n]{1,200}］")
 _RUBY = re.compile(r"(?<=[^\s《》])《[^《》\n]{1,60}》")
 _KANA_RUBY = re.compile(r"[\u3005\u3400-\u9fff]《[\u3041-\u30ff]{1,30}》")
 _FEWEST_RUBY = 3
+_READ_WORD = re.compile(
+    r"(?:｜(?P<marked>[^｜《》\n]{1,20})|(?P<written>[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff]{1,20}))"
+    r"《(?P<reading>[^《》\n]{1,60})》(?P<ending>[\u3041-\u3096]{0,2})"
+)
+_SHORTEST_READING = 2
 _LEGEND = re.compile(r"^-{10,}\n【テキスト中に現れる記号について】.{1,4000}?^-{10,}\n", re.MULTILINE | re.DOTALL)
 _FOOTER = re.compile(r"^底本：", re.MULTILINE)
 _OUTSIDE = re.compile(
@@ -37,6 +51,7 @@ class AozoraText:
     headings: tuple[Heading, ...]
     title: str
     author: str
+    readings: tuple[tuple[str, str], ...]
 
 
 def read_aozora(text: str) -> AozoraText | None:
@@ -53,7 +68,17 @@ def read_aozora(text: str) -> AozoraText | None:
         offset += len(line) + 1
     named = len(head) >= _TITLE_LINES and bool(_LEGEND.search(text))
     title, author = (_clean(head[0]), _clean(head[-1])) if named else ("", "")
-    return AozoraText("\n".join(line for line, _, _ in lines), tuple(headings), title.strip(), author.strip())
+    readings = tuple(islice(dict.fromkeys(_readings(text)), MOST_READINGS))
+    return AozoraText("\n".join(line for line, _, _ in lines), tuple(headings), title.strip(), author.strip(), readings)
+
+
+def _readings(text: str) -> Iterator[tuple[str, str]]:
+    """Readings with the words they stand beside, and with the first letters of the ending that follows."""
+    for word in _READ_WORD.finditer(_NOTE.sub("", text)):
+        written, reading, ending = word["marked"] or word["written"], hiragana(word["reading"]), word["ending"]
+        for letters in range(len(ending) + 1):
+            if len(reading) + letters >= _SHORTEST_READING:
+                yield reading + ending[:letters], written + ending[:letters]
 
 
 def _is_aozora(text: str) -> bool:
@@ -119,6 +144,7 @@ def read(
             title=aozora.title,
             author=aozora.author,
             language="ja",
+            readings=aozora.readings,
             warnings=warnings,
         )
     return assemble(draft, filename, limits)

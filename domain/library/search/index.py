@@ -86,6 +86,14 @@ class MemoryIndex:
         return sorted((spelling, sorted(each)) for spelling, each in stems.items())
 
 
+def written_forms(readings: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Readings, in order, each with the ways to write it, the most usual first as they come."""
+    forms: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for reading, written in readings:
+        forms[reading][written] = None
+    return sorted((reading, list(each)) for reading, each in forms.items())
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedPart:
     """A stretch of a book: its sentences, the number of words before the end of each, the places of its words."""

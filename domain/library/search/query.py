@@ -3,12 +3,13 @@
 Nothing a person types is ever a command to the index: a query is cut into words, and words are looked up.
 """
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
-from itertools import accumulate, chain, repeat
+from itertools import accumulate, chain, islice, repeat
 from math import log, pow, sqrt
 from operator import add, rshift, sub
 
@@ -300,6 +301,47 @@ def _heads(rest: str) -> list[str]:
     return [head for head in heads if len(head) >= _SHORTEST_REST]
 
 
+_KANA = re.compile("[\u3041-\u3096]{2,}")
+_LONGEST_READING = 10
+_MOST_KANA = 60
+_MOST_WRITTEN = 6
+"""Ways to write a query that is typed by readings, of which each is searched."""
+
+
+def by_written_forms(index: BookIndex, layout: BookLayout, query: str) -> list[str]:
+    """A query with what is typed in hiragana written as the book writes it: "わがはい" as "吾輩".
+
+    The query itself is among them if the book has what is typed so, too; there are none where nothing is typed so.
+    """
+    runs = [run[0][:_MOST_KANA] for run in islice(_KANA.finditer(query, 0, MAX_QUERY_CHARACTERS), _MOST_KANA // 2)]
+    pieces = [_written(index, run) for run in runs]
+    count = min(_MOST_WRITTEN, max((len(forms) for piece in pieces for forms in piece), default=0))
+    phrasings = [_rewritten(query, pieces, choice) for choice in range(count)]
+    if phrasings == [query] or not phrasings:
+        return []
+    is_printed = any(positions_of(index, layout, run) for run in runs)
+    return [query, *phrasings] if is_printed else phrasings
+
+
+def _rewritten(query: str, pieces: Sequence[Sequence[Sequence[str]]], choice: int) -> str:
+    """The query with each run in one of the ways to write it: the `choice`-th, or the last there is."""
+    runs = iter("".join(forms[min(choice, len(forms) - 1)] for forms in piece) for piece in pieces)
+    return _KANA.sub(lambda run: next(runs, run[0]), query)
+
+
+def _written(index: BookIndex, kana: str) -> list[Sequence[str]]:
+    """A run of hiragana in pieces, from the left the longest reading there is, each with the ways it is written."""
+    pieces: list[Sequence[str]] = []
+    at = 0
+    while at < len(kana):
+        longest = min(_LONGEST_READING, len(kana) - at)
+        readings = (kana[at : at + length] for length in range(longest, 1, -1))
+        reading, forms = next(((each, f) for each in readings if (f := index.stems_of_spelling(each))), (kana[at], ()))
+        pieces.append(forms or (reading,))
+        at += len(reading)
+    return pieces
+
+
 PASSAGE_WORDS = 120
 """Words a passage grows up to, if its best sentence is not longer. More words hold more of the story, fewer leave room
 for more places: 120 did best on labelled questions for a fixed number of words (docs/retrieval.md)."""
@@ -323,7 +365,8 @@ def search(index: BookIndex, layout: BookLayout, queries: Sequence[str], top_k: 
     """The passages that fit best, best first, none overlapping another; the scores of several phrasings are added."""
     count = max(0, min(top_k, MAX_RESULTS))
     scores: dict[int, float] = {}
-    for query in list(dict.fromkeys(queries))[:MAX_QUERIES]:
+    phrasings = chain.from_iterable(by_written_forms(index, layout, query) or [query] for query in queries)
+    for query in list(dict.fromkeys(phrasings))[:MAX_QUERIES]:
         if terms := find_terms(index, layout, query):
             found = score_sentences(layout, terms)
             for sentence, gain in verbatim_gains(index, layout, query[:MAX_QUERY_CHARACTERS]).items():

@@ -113,3 +113,11 @@ def test_declared_encodings_are_believed() -> None:
 def test_an_encoding_that_no_text_is_in_is_not_believed(name: str) -> None:
     page = f"<html><head><meta charset='{name}'></head><body><p>Où êtes-vous ?</p></body></html>"
     assert html.read(page.encode("cp1252"), "a.html").text == "Où êtes-vous ?"
+
+
+def test_small_letters_that_say_how_words_are_read_are_kept_apart() -> None:
+    scholar = "<ruby>書生<rp>（</rp><rt>しょせい</rt><rp>）</rp></ruby>"
+    body = f"<p>その{scholar}と<ruby>吾<rt>わが</rt>輩<rt>ハイ</rt></ruby>。</p>"
+    book = read(body)
+    assert book.text == "その書生と吾輩。"
+    assert book.readings == (("しょせい", "書生"), ("わが", "吾"), ("はい", "輩"))

@@ -2,7 +2,7 @@
 
 from bot.parsers.text.parser import read_plain
 from domain.book import BookText
-from domain.library.search.index import WordForm, index_book
+from domain.library.search.index import WordForm, index_book, written_forms
 from domain.library.search.languages import Analyzer, book_language
 from domain.library.search.layout import BookLayout
 from domain.library.view import Reading
@@ -21,7 +21,7 @@ class WordIndex:
         self.analyzer: Analyzer = find_analyzer(book_language(book) if language is None else language)
         stems = made.stems(self.analyzer)
         self._stems = {stem: [WordForm(form, made.words[form]) for form in forms] for stem, forms in stems}
-        self._spellings = dict(made.spellings(self.analyzer))
+        self._spellings = dict(made.spellings(self.analyzer) or written_forms(book.readings))
 
     def forms(self, stem: str) -> list[WordForm]:
         return self._stems.get(stem, [])

@@ -24,6 +24,13 @@ def test_readings_notes_and_letters_outside_the_character_set() -> None:
     assert (book.title, book.author, book.language) == ("吾輩は猫である", "夏目漱石", "ja")
 
 
+def test_readings_are_kept_apart_from_the_text() -> None:
+    line = "　｜吾輩《ワガハイ》は毎晩｜書斎《しょさい》で食《た》べていた。\n"
+    book = read((_LEGEND + line + _PARAGRAPH).encode("shift_jis"), "a.txt")
+    assert {("わがはい", "吾輩"), ("しょさい", "書斎"), ("たべ", "食べ"), ("たべて", "食べて")} <= {*book.readings}
+    assert "た" not in dict(book.readings)
+
+
 def test_notes_name_the_headings() -> None:
     chapters = "".join(f"［＃８字下げ］{n}［＃「{n}」は中見出し］\n\n{_PARAGRAPH}" for n in "一二三")
     book = check(read((_LEGEND + chapters).encode("euc_jp"), "a.txt"))

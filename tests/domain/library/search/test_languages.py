@@ -1,9 +1,12 @@
 """Words are searched by their stems in the language of the book, however they are typed."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.parsers.text.parser import read_plain
 from domain.book import BookText, Chapter, Page
 from domain.library.search.languages import LANGUAGES, book_language, language_code, language_name
 from storage.book_files.format import find_analyzer
@@ -188,3 +191,18 @@ def test_what_is_found_does_not_depend_on_what_is_unread(
 
 def a_book(text: str, language: str = "") -> BookText:
     return BookText(text, (Page(1, "1", 0, len(text)),), (), "txt", language=language)
+
+
+def test_japanese_words_are_found_by_their_reading() -> None:
+    sentences = [
+        "吾輩は猫である。",
+        "書生というものを見た。",
+        "だんだん暗くなっただけだ。",
+        "何も起らない一日であった。",
+    ]
+    readings = (("わがはい", "吾輩"), ("しょせい", "書生"))
+    reading = reading_of(replace(read_plain("\n".join(sentences)), readings=readings))
+    found = reading.search(["しょせいをみた"], 1)
+    assert "書生" in found[0].text
+    assert "吾輩" in reading.search(["わがはいは誰か"], 1)[0].text
+    assert "だんだん" in reading.search(["だんだん"], 1)[0].text
