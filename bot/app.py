@@ -33,7 +33,7 @@ from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook
-from domain.turn.conversations import ManageConversations, Transcripts
+from domain.turn.conversations import Company, ManageConversations, Transcripts
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
@@ -142,6 +142,7 @@ async def open_app(
 
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
+        company = Company(messages=storage.messages, clock=_now, lasts=_days(settings.presence_days))
         bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
         quota = Quota(storage.usage, _now, settings.daily_tokens_per_user, allowances=allowances, servers=servers)
         preparer = TurnPreparer(
@@ -203,6 +204,7 @@ async def open_app(
             preparer=preparer,
             runner=runner,
             manage=manage,
+            company=company,
             messages=storage.messages,
             turns=storage.turns,
             clock=_now,
@@ -221,6 +223,7 @@ async def open_app(
             servers=servers,
             allowances=allowances,
             reading=ReadingCompanion(files=book_files, writer=None if model.name == QUOTES_ONLY else writer),
+            company=company,
             positions=positions,
             clubs=ManageClubs(
                 clubs=storage.clubs,

@@ -220,8 +220,8 @@ async def common_reach(interaction: discord.Interaction[Any], conversation: Conv
     """How far everybody may look who reads along in the conversation, and the person as well."""
     use_cases = use_cases_of(interaction)
     book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
-    people = await use_cases.transcripts.people(conversation.id)
-    return await use_cases.positions.lowest([*people, conversation.owner_id, str(interaction.user.id)], book)
+    people = await use_cases.company.of(conversation.id)
+    return await use_cases.positions.lowest([*people, str(interaction.user.id)], book)
 
 
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:

@@ -13,7 +13,7 @@ from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook
-from domain.turn.conversations import ManageConversations, Transcripts
+from domain.turn.conversations import Company, ManageConversations, Transcripts
 from domain.turn.quota import Allowances, Limits
 from domain.turn.titles import TitleWriter
 from domain.usage import Erasure, UsageTotal
@@ -87,6 +87,7 @@ class UseCases:
     chat: ChatWithBook
     conversations: ManageConversations
     transcripts: Transcripts
+    company: Company
     shelf: Bookshelf
     catalogue: BookCatalogue | None
     downloads: BookDownloads

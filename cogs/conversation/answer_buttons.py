@@ -212,7 +212,7 @@ class ToolCallButtons:
         common = await common_reach(interaction, conversation)
         if depends_to is None:
             book = await self._use_cases.shelf.get(conversation.book_id)
-            people = [*await self._use_cases.transcripts.people(conversation.id), conversation.owner_id]
+            people = await self._use_cases.company.of(conversation.id)
             depends_to = await self._use_cases.positions.lowest(people, book)
         if depends_to > mine:
             raise Refusal(say("This shows more of the book than you've read. /progress shows where you are."))

@@ -166,7 +166,7 @@ class MessageIntake:
         if addressed and not (self._reads_messages or is_direct or message.content):
             return IntakeResult.UNREADABLE
         if not addressed and (not self._reads_messages or await self._is_company(conversation, author)):
-            await self._use_cases.transcripts.note_present(conversation.id, author)
+            await self._use_cases.company.note_present(conversation.id, author)
             return await self._leave_to_others(message, conversation)
         if not text:
             return IntakeResult.WORDLESS

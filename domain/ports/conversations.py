@@ -92,12 +92,21 @@ class ChatMessageRepository(Protocol):
         """Who has written there, the bot and its tools left out."""
         ...
 
-    async def note_present(self, conversation_id: str, reader_id: str) -> None:
-        """Remember that somebody writes in its thread, though not to the bot; for conversations that are gone, not."""
+    async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
+        """Remember that somebody writes in its thread, now or at that moment, though not to the bot.
+
+        For conversations that are gone nothing is remembered.
+        """
         ...
 
-    async def list_people(self, conversation_id: str) -> Sequence[str]:
-        """Who reads along, as far as is known: all who have written in its thread, to the bot or not."""
+    async def note_absent(self, conversation_id: str, reader_id: str, since: datetime) -> None:
+        """Remember that somebody reads along no more, until they write again after that."""
+        ...
+
+    async def list_people(self, conversation_id: str, since: datetime | None = None) -> Sequence[str]:
+        """Who reads along, as far as is known: whoever opened it, and all who have written in its thread since then, to
+        the bot or not; without those who are absent.
+        """
         ...
 
     async def list_waiting(self) -> Sequence[str]:

@@ -14,7 +14,7 @@ from domain.conversation import UNTITLED, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
-from domain.turn.conversations import ManageConversations
+from domain.turn.conversations import Company, ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
 from domain.turn.state import Decision, Ending, RunningTurn
@@ -49,6 +49,7 @@ class ChatWithBook:
         preparer: TurnPreparer,
         runner: TurnRunner,
         manage: ManageConversations,
+        company: Company,
         messages: ChatMessageRepository,
         turns: TurnRepository,
         clock: Clock,
@@ -57,6 +58,7 @@ class ChatWithBook:
         self._preparer = preparer
         self._runner = runner
         self._manage = manage
+        self._company = company
         self._messages = messages
         self._turns = turns
         self._clock = clock
@@ -120,13 +122,14 @@ class ChatWithBook:
             if read_to is not None:
                 conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
             history = await self._messages.get_recent(conversation_id, self._preparer.reach)
-            people = await self._messages.list_people(conversation_id)
+            company = await self._company.of(conversation_id)
             # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             waiting = [m for m in waiting if not self._called_back[m.id]]
             if not waiting:
                 return
             answered = [m for m in history if m.turn_id is not None]
+            people = [*company, *(m.author_id for m in waiting)]
             running = self._running[conversation_id] = RunningTurn(waiting)
             try:
                 play = partial(self._runner.play, conversation, people, answered, waiting, running)
@@ -221,8 +224,9 @@ class ChatWithBook:
         if not answered:
             return
         conversation = await self._manage.get(conversation_id)
-        bound = await self._books.bound(conversation, await self._messages.list_people(conversation_id))
         history = await self._messages.get_by_conversation(conversation_id)
+        asked = {message.author_id for message in history if message.turn_id in {turn.id for turn in answered}}
+        bound = await self._books.bound(conversation, [*await self._company.of(conversation_id), *asked])
         beyond = {message.turn_id for message in history if (message.depends_to or 0) > bound}
         for turn in answered:
             if turn.id in beyond:

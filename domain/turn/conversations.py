@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, title_from
@@ -205,6 +205,31 @@ class PlayedTurn:
         return max((message.depends_to or 0 for message in self.messages), default=0)
 
 
+class Company:
+    """Knows who reads along in a conversation: the lowest of their positions binds what is told there.
+
+    It is whoever opened it or wrote in its thread within `lasts` (None: ever), unless they have gone since.
+    """
+
+    def __init__(self, *, messages: ChatMessageRepository, clock: Clock, lasts: timedelta | None) -> None:
+        self._messages = messages
+        self._clock = clock
+        self._lasts = lasts
+
+    async def of(self, conversation_id: str) -> Sequence[str]:
+        """The ids of those who read along."""
+        since = self._clock() - self._lasts if self._lasts is not None else None
+        return await self._messages.list_people(conversation_id, since)
+
+    async def note_present(self, conversation_id: str, reader_id: str) -> None:
+        """Remember that somebody writes in the thread, though not to the bot."""
+        await self._messages.note_present(conversation_id, reader_id, self._clock())
+
+    async def dismiss(self, conversation_id: str, reader_id: str) -> None:
+        """Wait for somebody no more: they have gone, or so its owner wishes. Once they write again, they are back."""
+        await self._messages.note_absent(conversation_id, reader_id, self._clock())
+
+
 class Transcripts:
     """Reads conversations as they were kept, and notes what becomes of their answers."""
 
@@ -232,17 +257,9 @@ class Transcripts:
         history = await self._messages.get_by_conversation(conversation.id)
         return PlayedTurn(turn, conversation, tuple(message for message in history if message.turn_id == turn.id))
 
-    async def people(self, conversation_id: str) -> Sequence[str]:
-        """The ids of all who have written in the thread, to the bot or not."""
-        return await self._messages.list_people(conversation_id)
-
     async def authors(self, conversation_id: str) -> Sequence[str]:
         """The ids of those who have written to the bot."""
         return await self._messages.list_authors(conversation_id)
-
-    async def note_present(self, conversation_id: str, reader_id: str) -> None:
-        """Remember that somebody writes in the thread, though not to the bot."""
-        await self._messages.note_present(conversation_id, reader_id)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest id of a platform's message that is known there, erased ones included."""

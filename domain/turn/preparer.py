@@ -106,7 +106,7 @@ class BoundBooks:
         return note_for(name, pages, read_to, length, self._clock())
 
     async def _lowest(self, conversation: Conversation, people: Sequence[str], book: Book) -> int:
-        lowest = await lowest_bound(self._readers, {*people, conversation.owner_id}, book)
+        lowest = await lowest_bound(self._readers, people, book)
         return lowest if conversation.read_to is None else min(lowest, conversation.read_to)
 
     async def _book(self, conversation: Conversation) -> Book:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, TitleSource, checked_title
@@ -178,13 +179,23 @@ ON CONFLICT DO NOTHING
 """
 
 _NOTE_PRESENT = """
-INSERT INTO present (conversation_id, reader_id) SELECT id, ?1 FROM conversations WHERE id = ?2
-ON CONFLICT DO NOTHING
+INSERT INTO present (conversation_id, reader_id, written_at) SELECT id, ?1, ?3 FROM conversations WHERE id = ?2
+ON CONFLICT (conversation_id, reader_id) DO UPDATE SET written_at = excluded.written_at
+"""
+
+_NOTE_ABSENT = """
+INSERT INTO present (conversation_id, reader_id, absent_since) SELECT id, ?1, ?3 FROM conversations WHERE id = ?2
+ON CONFLICT (conversation_id, reader_id) DO UPDATE SET absent_since = excluded.absent_since
 """
 
 _PEOPLE = """
-SELECT author_id AS reader_id FROM chat_messages WHERE conversation_id = ?1 AND author_id != ''
-UNION SELECT reader_id FROM present WHERE conversation_id = ?1
+SELECT reader_id FROM (
+  SELECT author_id AS reader_id, created_at AS at, '' AS absent FROM chat_messages
+  WHERE conversation_id = ?1 AND author_id <> ''
+  UNION ALL SELECT owner_id, created_at, '' FROM conversations WHERE id = ?1 AND owner_id <> ''
+  UNION ALL SELECT reader_id, written_at, absent_since FROM present WHERE conversation_id = ?1
+) AS traces
+GROUP BY reader_id HAVING max(at) >= ?2 AND max(at) > max(absent)
 """
 
 
@@ -242,11 +253,15 @@ class SQLMessages:
         )
         return [row["author_id"] for row in rows]
 
-    async def note_present(self, conversation_id: str, reader_id: str) -> None:
-        await self._database.write(_NOTE_PRESENT, [reader_id, conversation_id])
+    async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
+        written = time_to_text(at or datetime.now(UTC))
+        await self._database.write(_NOTE_PRESENT, [reader_id, conversation_id, written])
 
-    async def list_people(self, conversation_id: str) -> Sequence[str]:
-        rows = await self._database.read(_PEOPLE, [conversation_id])
+    async def note_absent(self, conversation_id: str, reader_id: str, since: datetime) -> None:
+        await self._database.write(_NOTE_ABSENT, [reader_id, conversation_id, time_to_text(since)])
+
+    async def list_people(self, conversation_id: str, since: datetime | None = None) -> Sequence[str]:
+        rows = await self._database.read(_PEOPLE, [conversation_id, time_to_text(since) if since else ""])
         return [row["reader_id"] for row in rows]
 
     async def list_waiting(self) -> Sequence[str]:

@@ -129,6 +129,29 @@ class TestMessages:
         await storage.conversations.delete("tea")
         assert await storage.messages.list_people("tea") == []
 
+    async def test_whoever_opened_it_or_wrote_long_ago_or_is_absent_reads_along_no_more(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation(owner_id="queen", created_at=at(1)))
+        await storage.messages.add_incoming(a_question("old", author_id="hatter", created_at=at(2)))
+        await storage.messages.note_present("tea", "dormouse", at(3))
+        assert sorted(await storage.messages.list_people("tea")) == ["dormouse", "hatter", "queen"]
+        assert sorted(await storage.messages.list_people("tea", at(1))) == ["dormouse", "hatter", "queen"]
+        assert sorted(await storage.messages.list_people("tea", at(2))) == ["dormouse", "hatter"]
+        assert await storage.messages.list_people("tea", at(4)) == []
+        await storage.messages.note_present("tea", "dormouse", at(5))
+        assert await storage.messages.list_people("tea", at(4)) == ["dormouse"]
+
+    async def test_who_is_absent_is_back_once_they_write(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question("one", author_id="hatter", created_at=at(1)))
+        await storage.messages.note_present("tea", "dormouse", at(1))
+        for person in ("hatter", "dormouse", "stranger"):
+            await storage.messages.note_absent("tea", person, at(2))
+        await storage.messages.note_absent("gone", "hatter", at(2))
+        assert await storage.messages.list_people("tea") == []
+        await storage.messages.add_incoming(a_question("two", author_id="hatter", created_at=at(3)))
+        assert await storage.messages.list_people("tea") == ["hatter"]
+        await storage.messages.note_present("tea", "dormouse", at(3))
+        assert sorted(await storage.messages.list_people("tea")) == ["dormouse", "hatter"]
+
     async def test_a_conversation_is_listed_while_a_message_waits_in_it(self, storage: Storage) -> None:
         await hold_turn(storage, "first")
         assert await storage.messages.list_waiting() == []

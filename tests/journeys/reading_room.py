@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveSt
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tools.context import MakeToolbox
 from domain.turn.chat_with_book import ChatWithBook, Reader
-from domain.turn.conversations import ManageConversations
+from domain.turn.conversations import Company, ManageConversations
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
 from domain.turn.prompts import Prompts
@@ -161,6 +161,7 @@ async def reading_room(
             preparer=preparer,
             runner=runner,
             manage=manage,
+            company=Company(messages=storage.messages, clock=now, lasts=timedelta(days=30)),
             messages=storage.messages,
             turns=storage.turns,
             clock=now,
