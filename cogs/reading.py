@@ -224,7 +224,7 @@ class ReadingCog(commands.Cog):
         asker, positions = str(interaction.user.id), self._use_cases.positions
         conversation = await bound_conversation(interaction)
         if conversation is not None and conversation.book_id == book.id:
-            people = [*await self._use_cases.transcripts.people(conversation.id), conversation.owner_id, asker]
+            people = [*await self._use_cases.company.of(conversation.id), asker]
             lowest = await positions.lowest(people, book)
             if conversation.read_to is not None and conversation.read_to <= lowest:
                 return conversation.read_to, None, False

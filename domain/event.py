@@ -57,13 +57,16 @@ class ToolCallFinished:
 
 @dataclass(frozen=True, slots=True)
 class PositionProposed:
-    """The model suggests that a reader has read to the end of a page. Nothing has changed: only the reader can confirm.
+    """The model suggests that a reader has read to the end of a page or a chapter, or `finished`, as they have written.
 
-    `page` is a label as the model gave it; whether the book has it is found out when it is set.
+    Nothing has changed: only the reader can confirm. `page` and `chapter` are numbers or labels, one of them at most;
+    whether the book has them is found out when it is set.
     """
 
     page: str
     reader_id: str
+    chapter: str = ""
+    finished: bool = False
 
 
 @dataclass(frozen=True, slots=True)

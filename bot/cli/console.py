@@ -260,8 +260,8 @@ class _Rendering:
                 self._indented(f"{name} {json.dumps(arguments, ensure_ascii=False)}")
             case ApprovalSettled():
                 self._status.start()
-            case PositionProposed(page=page):
-                self._proposed = page
+            case PositionProposed(page=page, chapter=chapter):
+                self._proposed = f"page {page}" if page else f"chapter {chapter}" if chapter else "finished"
             case Answer():
                 self._status.stop()
                 self._write(self._wrap.finish())
@@ -305,7 +305,8 @@ class _Rendering:
             many = len(answer.uncited)
             self._indented("1 sentence cites nothing" if many == 1 else f"{many} sentences cite nothing")
         if self._proposed:
-            self._indented(f"Have you read to page {self._proposed}? Then type: {PROGRESS} page {self._proposed}")
+            asked = "finished the book" if self._proposed == "finished" else f"read to {self._proposed}"
+            self._indented(f"Have you {asked}? Then type: {PROGRESS} {self._proposed}")
         self._console.print()
 
     def _show_offer(self, failure: TurnFailed) -> None:

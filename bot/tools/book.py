@@ -59,22 +59,29 @@ def _key(entry: ContentsEntry) -> dict[str, object]:
 PROPOSE_POSITION = define(
     context.PROPOSE_POSITION,
     "Offer the reader to set how far they have read. Use it only when a reader says so themselves (“I am on page 80 "
-    "now”). It changes nothing by itself: the reader confirms, and then their next message sees more.",
-    {"page": {"type": "string", "description": "The last page the reader has read, as printed: 80 or xii."}},
-    "page",
+    "now”, “I have read chapter 5”, “I have finished it”), with one argument. It changes nothing by itself: the reader "
+    "confirms, and then their next message sees more.",
+    {
+        "page": {"type": "string", "description": "The last page the reader has read, as printed: 80 or xii."},
+        "chapter": {"type": "string", "description": "The number of the last chapter the reader has read: 5 or V."},
+        "finished": {"type": "boolean", "description": "True when the reader says they have finished the book."},
+    },
 )
 
 
-def proposer(propose: Callable[[str], None]) -> ToolHandler:
+def proposer(propose: Callable[[str, str], bool]) -> ToolHandler:
     """The handler. Whether there is such a page is not looked up: that would tell how long the book is."""
 
     async def call(args: dict[str, Any]) -> ToolResult:
-        page = context.page_in(text_argument(args, "page"))
-        if page is None:
-            raise ValueError("page must be the number or label of one page, such as 80 or xii")
-        propose(page)
-        sentence = f"The reader is asked whether to set their position to page {page}. Nothing changes until then."
-        return ToolResult(sentence, summary=f"page {page} proposed")
+        place = context.place_in(args)
+        if place is None:
+            raise ValueError("give one of page and chapter, a number or label such as 80 or xii, or finished")
+        page, chapter = place
+        name = f"page {page}" if page else f"chapter {chapter}" if chapter else "the end"
+        if not propose(page, chapter):
+            raise ValueError(f"no reader has written that they have read to {name}; only what they write is offered")
+        sentence = f"The reader is asked whether to set their position to {name}. Nothing changes until then."
+        return ToolResult(sentence, summary=f"{name} proposed")
 
     return call
 

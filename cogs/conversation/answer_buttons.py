@@ -10,7 +10,18 @@ from discord.ui import DynamicItem
 
 from cogs.access import assert_may_post, common_reach, reach_of, within_reach
 from cogs.cards import position_line
-from cogs.conversation.buttons import AGAIN, ALLOW, MOVE, REFUSE, RETRY, SOURCES, STOP, buttons_left, view_of
+from cogs.conversation.buttons import (
+    AGAIN,
+    ALLOW,
+    MOVE,
+    REFUSE,
+    RETRY,
+    SOURCES,
+    STOP,
+    buttons_left,
+    proposal_of,
+    view_of,
+)
 from cogs.conversation.presenter import LiveTurns, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import embeds_of
@@ -34,8 +45,11 @@ from cogs.rendering.answers import source_pages
 from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
 from cogs.services import Action, shelf_of
+from domain.book import Book, ReadingPosition
 from domain.chat import MessageRole
 from domain.conversation import Conversation, TurnState
+from domain.event import PositionProposed
+from domain.tools.context import has_said
 from domain.turn.chat_with_book import Reader
 from domain.turn.conversations import PlayedTurn
 from domain.turn.state import Decision
@@ -123,9 +137,9 @@ class AnswerButtons:
         await (change if turning else reply)(interaction, content=page.items[0], view=view)
 
     async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        """Set the position that was proposed; `argument` is the turn, the reader and the page, with colons between."""
-        turn_id, reader_id, page = argument.split(":", 2)
-        say = speech_of(interaction)
+        """Set the position that was proposed; `argument` is the turn, the reader and the place, with colons between."""
+        (turn_id, proposal), say = proposal_of(argument), speech_of(interaction)
+        reader_id = proposal.reader_id
         if str(interaction.user.id) != reader_id:
             who = f"<@{reader_id}>"
             raise Refusal(say("Only {who} can confirm that. Set your own page with /progress.", who=who))
@@ -133,13 +147,23 @@ class AnswerButtons:
         shown = await self._shown(interaction, turn_id)
         if shown is None:
             raise Refusal(say("This answer is no longer stored. Set your page with /progress."))
+        if not has_said(shown.messages, proposal):
+            raise Refusal(say("That isn't in what you wrote. Set your page with /progress."))
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
-        position = await self._use_cases.positions.set_page(reader_id, book, page)
+        position = await self._moved(proposal, book)
         line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
         await interaction.edit_original_response(view=view_of(left) if left else None)
         await interaction.followup.send(line, ephemeral=True)
+
+    async def _moved(self, proposal: PositionProposed, book: Book) -> ReadingPosition:
+        positions = self._use_cases.positions
+        if proposal.chapter:
+            return await positions.set_chapter(proposal.reader_id, book, proposal.chapter)
+        if proposal.finished:
+            return await positions.finish(proposal.reader_id, book)
+        return await positions.set_page(proposal.reader_id, book, proposal.page)
 
     async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> PlayedTurn | None:
         """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""

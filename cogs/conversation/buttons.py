@@ -45,10 +45,31 @@ def move_buttons(turn_id: str, proposals: Iterable[PositionProposed], say: Say) 
     return tuple(
         button
         for each in proposals
-        for button in _button(
-            MOVE, f"{turn_id}:{each.reader_id}:{each.page}", say("I have read to page {page}", page=each.page)
-        )
+        for button in _button(MOVE, f"{turn_id}:{each.reader_id}:{_place(each)}", _claim(each, say))
     )
+
+
+def proposal_of(argument: str) -> tuple[str, PositionProposed]:
+    """The turn and the proposal that the argument of such a button stands for."""
+    turn_id, reader_id, place = argument.split(":", 2)
+    kind, is_no_page, chapter = place.partition("=")
+    page = "" if is_no_page else kind
+    return turn_id, PositionProposed(page, reader_id, chapter, kind == "finished" and bool(is_no_page))
+
+
+def _place(proposal: PositionProposed) -> str:
+    """A page's label is no word, and has no sign in it."""
+    if proposal.page:
+        return proposal.page
+    return f"chapter={proposal.chapter}" if proposal.chapter else "finished="
+
+
+def _claim(proposal: PositionProposed, say: Say) -> str:
+    if proposal.page:
+        return say("I have read to page {page}", page=proposal.page)
+    if proposal.chapter:
+        return say("I have read to the end of chapter {chapter}", chapter=proposal.chapter)
+    return say("I have finished the book")
 
 
 def again_button(conversation_id: str, say: Say) -> Buttons:

@@ -78,6 +78,11 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
     return by_title or next(by_part, None)
 
 
+def is_chapter_word(word: str) -> bool:
+    """Whether a word names what a book is divided into: chapter, Kapitel, part, volume …"""
+    return _folded(word) in _CHAPTER_WORDS | _PART_WORDS
+
+
 def without_titles(title: str) -> str:
     """What of a title is an address: its kind and number ("Part Two"), which tell nothing of the story."""
     words = (word for word in title.split() if _is_address(word))

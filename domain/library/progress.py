@@ -113,7 +113,7 @@ class ManagePositions:
             each if title_is_read(each, read_to) else replace(each, title=without_titles(each.title))
             for each in await self._chapters(book)
         ]
-        return await self._end_chapter(reader_id, book, chapters, name)
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
 
     async def reach(self, reader_id: str, book: Book, read_to: int) -> ReadingPosition:
         """The reader has read up to an offset."""
@@ -130,8 +130,6 @@ class ManagePositions:
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
         """Do as a reader types: "page 12", "chapter 3", "finished", "clear"; nothing at all changes nothing.
 
-        Any title is found: it is for the terminal, whose reader owns the book.
-
         Raises:
             BookError: NOT_FOUND, there is no such place, or the words make no sense here.
         """
@@ -140,7 +138,7 @@ class ManagePositions:
         if kind == "page" and name:
             return await self.set_page(reader_id, book, name)
         if kind == "chapter" and name:
-            return await self._end_chapter(reader_id, book, await self._chapters(book), name)
+            return await self.set_chapter(reader_id, book, name)
         if kind == "finished" and not name:
             return await self.finish(reader_id, book)
         if kind == "clear" and not name:
@@ -173,9 +171,6 @@ class ManagePositions:
 
     async def _chapters(self, book: Book) -> Sequence[Chapter]:
         return await (await self._files.open(book)).chapters()
-
-    async def _end_chapter(self, reader_id: str, book: Book, chapters: Sequence[Chapter], name: str) -> ReadingPosition:
-        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_chapter(chapters, name)))
 
     async def _set(self, reader_id: str, book: Book, position: ReadingPosition) -> ReadingPosition:
         await self._readers.set_position(reader_id, book.id, position)

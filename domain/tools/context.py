@@ -1,12 +1,15 @@
 """What a turn lends to its tools, besides its view of the book."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from domain.chat import ChatMessage, MessageRole
 from domain.event import Approval, PositionProposed
+from domain.library.addressing import is_chapter_word
+from domain.library.numerals import number_value
+from domain.library.search.words import fold
 from domain.library.summaries import Digest
 from domain.ports import BookView, Toolbox
 
@@ -15,12 +18,13 @@ from domain.ports import BookView, Toolbox
 class ToolContext:
     """`digests` gives summaries of what has been read, or of one chapter; None where there is no model that writes.
 
-    `propose` puts a page to the reader as their new position, for them to confirm; `approve` asks them whether a tool
-    may be called with these arguments. None where there is nobody to ask.
+    `propose` puts a page or a chapter (none of both: the end of the book) to whoever has written it as their new
+    position, for them to confirm, and says whether anybody has; `approve` asks them whether a tool may be called with
+    these arguments. None where there is nobody to ask.
     """
 
     digests: Callable[[int | None], Awaitable[list[Digest]]] | None = None
-    propose: Callable[[str], None] | None = None
+    propose: Callable[[str, str], bool] | None = None
     approve: Callable[[str, dict[str, Any]], Awaitable[Approval]] | None = None
 
 
@@ -48,11 +52,57 @@ def page_in(argument: str) -> str | None:
     return label if _PAGE.fullmatch(label) else None
 
 
-def proposed(page: str, asked: Sequence[ChatMessage]) -> PositionProposed:
-    """The proposal of a page to whoever named it last; to whoever wrote last, where nobody did."""
-    named = re.compile(rf"(?<!\w){re.escape(page)}(?!\w)", re.IGNORECASE)
-    by_name = [message for message in asked if named.search(message.content)]
-    return PositionProposed(page, (by_name or asked)[-1].author_id)
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_DONE = re.compile(
+    r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
+    r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
+)
+
+
+def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:
+    """The proposal of a page, a chapter or, without either, the end of the book to whoever has written it, the last of
+    several. None: nobody has, so that nothing but a model wishes it.
+    """
+    by = next((message for message in reversed(asked) if _names(message.content, page, chapter)), None)
+    return PositionProposed(page, by.author_id, chapter, not (page or chapter)) if by else None
+
+
+def has_said(said: Sequence[ChatMessage], proposal: PositionProposed) -> bool:
+    """Whether a proposal is one that its reader has written, in a turn as it was kept."""
+    own = [m for m in said if m.role is MessageRole.USER and m.author_id == proposal.reader_id]
+    return any(_names(message.content, proposal.page, proposal.chapter) for message in own)
+
+
+def _names(words: str, page: str, chapter: str) -> bool:
+    """Whether words say a number as that of a page or a chapter, or that the book is finished."""
+    tokens = _WORD.findall(words)
+    divisions = [is_chapter_word(token) for token in tokens]
+    if not (page or chapter):
+        return bool(_DONE.search(fold(words))) and not any(divisions)
+    named = [at for at, token in enumerate(tokens) if _is_number(token, page or chapter)]
+    if page:
+        return any(not any(divisions[max(0, at - 1) : at]) for at in named)
+    return any(any(divisions[max(0, at - 1) : at + 2]) for at in named)  # "chapter 5", "the fifth chapter"
+
+
+def _is_number(token: str, label: str) -> bool:
+    """Whether a word is that label, or its number in other digits or in words."""
+    if token.casefold() == label.casefold():
+        return True
+    value = number_value(label)
+    return value is not None and number_value(token) == value
+
+
+def place_in(arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The page and the chapter that a call of the tool names, one of them or, for the end of the book, none.
+
+    None where it names none of these, or several, or words.
+    """
+    page, chapter = (str(arguments.get(name, "")).strip() for name in ("page", "chapter"))
+    if sum((bool(page), bool(chapter), arguments.get("finished") is True)) != 1:
+        return None
+    labels = tuple(page_in(label) if label else "" for label in (page, chapter))
+    return None if None in labels else (labels[0] or "", labels[1] or "")
 
 
 def proposals_in(said: Sequence[ChatMessage]) -> tuple[PositionProposed, ...]:
@@ -65,5 +115,6 @@ def proposals_in(said: Sequence[ChatMessage]) -> tuple[PositionProposed, ...]:
         for call in message.tool_invocations
         if call.tool_name == PROPOSE_POSITION and call.tool_use_id not in failed
     ]
-    pages = [page_in(str(call.arguments.get("page", ""))) for call in calls]
-    return tuple(dict.fromkeys(proposed(page, asked) for page in pages if page)) if asked else ()
+    places = [place for call in calls if (place := place_in(call.arguments)) is not None]
+    made = [proposed(asked, *place) for place in places]
+    return tuple(dict.fromkeys(each for each in made if each))

@@ -145,10 +145,16 @@ class TurnTools:
             assert isinstance(shown, ToolCallStarted)
             return await draft.approvals.ask(draft.asked[-1].author_id, tool, shown.arguments, emit)
 
+        def propose(page: str, chapter: str) -> bool:
+            proposal = proposed(draft.asked, page, chapter)
+            if proposal is not None:
+                emit(proposal)
+            return proposal is not None
+
         ask = partial(complete_once, draft.provider, spent, kind=PromptKind.SUMMARY)
         context = ToolContext(
             digests=self._summaries.of(view, ask).digests if self._summaries else None,
-            propose=lambda page: emit(proposed(page, draft.asked)),
+            propose=propose,
             approve=approve,
         )
         return self._make_toolbox(view, context)

@@ -30,6 +30,8 @@ from domain.tool_use import TokenUsage, ToolInvocation
 from domain.tools.context import MakeToolbox
 
 logger = logging.getLogger(__name__)
+turn_log = logging.getLogger("marginalia.turns")
+"""One line for each turn, which figures are made from."""
 
 LONGEST_S = 2.0
 """What an offer may take: whoever waits for it has waited long already."""
@@ -254,7 +256,7 @@ class TurnLog:
             "total_ms": self._elapsed(),
         }
         told = " ".join(f"{name}={value}" for name, value in fields.items() if value not in ("", None))
-        logger.info("turn %s", told, extra={"fields": fields})
+        turn_log.info("turn %s", told, extra={"fields": fields})
 
     def _elapsed(self) -> int:
         return round((time.perf_counter() - self._began) * 1000)

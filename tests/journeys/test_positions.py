@@ -26,7 +26,7 @@ def positions(room: ReadingRoom, folder: Path) -> ManagePositions:
         ("Page 2 ", PositionState.READING, 2),
         ("chapter 1", PositionState.READING, 1),
         ("chapter II", PositionState.READING, 2),
-        ("chapter the keeper", PositionState.READING, 3),
+        ("chapter the arrival", PositionState.READING, 1),
         ("finished", PositionState.FINISHED, 0),
         ("clear", PositionState.UNSET, 0),
     ],
@@ -72,6 +72,17 @@ async def test_unset_begun_and_finished_are_told_apart(tmp_path: Path) -> None:
 
 def test_the_model_is_told_of_a_reader_who_has_not_begun() -> None:
     assert note_for("Ann", (), 0, 99, datetime(2026, 1, 2, tzinfo=UTC)) == "[Ann · has not begun to read · 2026-01-02]"
+
+
+async def test_an_unread_title_is_answered_in_the_terminal_as_one_that_does_not_exist(tmp_path: Path) -> None:
+    async with reading_room(tmp_path, ScriptedChat("x")) as room:
+        manage = positions(room, tmp_path)
+        await manage.set_page(ANN.id, room.book, "1")
+        with pytest.raises(BookError) as unread:
+            await manage.follow(ANN.id, room.book, "chapter the keeper")
+        with pytest.raises(BookError) as unknown:
+            await manage.follow(ANN.id, room.book, "chapter the baker")
+        assert unread.value.message == unknown.value.message.replace("baker", "keeper")
 
 
 async def test_the_model_may_propose_and_moves_nothing(tmp_path: Path) -> None:

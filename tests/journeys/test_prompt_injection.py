@@ -80,7 +80,7 @@ async def test_no_order_widens_the_bound(tmp_path: Path, attack: str) -> None:
         assert len(finished(events)) == len(OBEDIENCE)
         assert not TOLD_BY_THE_SECRET.search("\n".join(event.content for event in finished(events)))
         assert not TOLD_BY_THE_SECRET.search(seen_by(model))
-        assert [event.page for event in events if isinstance(event, PositionProposed)] == ["9999"]
+        assert [event for event in events if isinstance(event, PositionProposed)] == []
         position = await room.storage.readers.get_position("eve", "tale")
         assert position.read_to == (await room.file.pages())[1].end
         answer = events[-1]

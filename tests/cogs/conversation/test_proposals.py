@@ -78,7 +78,7 @@ async def test_an_answer_that_is_delivered_after_a_crash_has_its_button(double: 
 
 
 async def test_a_page_that_the_book_does_not_have_moves_nothing(room: Scene) -> None:
-    reply = await proposed(room, page="900")
+    reply = await proposed(room, page="900", words="I am on page 900 now.")
     pressed = await press(room, room.ann, reply, "I have read to page 900")
     assert "There's no page 900" in pressed.text
     assert await position(room, room.ann) == ReadingPosition()
@@ -88,6 +88,41 @@ async def test_a_page_that_the_book_does_not_have_moves_nothing(room: Scene) -> 
 async def test_no_words_of_the_model_get_onto_a_button(room: Scene, page: str) -> None:
     reply = await proposed(room, page=page)
     assert reply.buttons == []
+
+
+@pytest.mark.parametrize("page", ["2", "3"])
+async def test_what_the_reader_has_not_written_is_not_offered(room: Scene, page: str) -> None:
+    reply = await proposed(room, page=page, words="Who is Hobb?")
+    assert reply.buttons == []
+
+
+async def test_a_chapter_and_the_end_are_offered_to_whoever_has_written_them(room: Scene) -> None:
+    room.model.say(calls(call("propose_position", chapter="1")), "Shall I note that?")
+    await room.ann.say(room.thread, "I have finished chapter 1.")
+    await room.until_delivered()
+    await press(room, room.ann, room.replies()[-1], "I have read to the end of chapter 1")
+    chapters = await (await room.app.shelf.open(await room.book())).chapters()
+    assert (await position(room, room.ann)).read_to == chapters[0].end
+    room.model.say(calls(call("propose_position", finished=True)), "Shall I note that?")
+    await room.ann.say(room.thread, "Now I have finished it.")
+    await room.until_delivered(2)
+    await press(room, room.ann, room.replies()[-1], "I have finished the book")
+    assert (await position(room, room.ann)).state is PositionState.FINISHED
+
+
+async def test_a_button_of_before_moves_to_nothing_that_was_not_written(room: Scene) -> None:
+    reply = await proposed(room)
+    [button] = reply.buttons
+    turn = (await room.turns())[0]
+    forged = button.custom_id.removesuffix(":2") + ":3"
+    assert turn.id in forged
+    room.double.world.edit(
+        reply,
+        {"components": [{"type": 1, "components": [{"type": 2, "style": 2, "label": "I", "custom_id": forged}]}]},
+    )
+    pressed = await press(room, room.ann, reply, "I")
+    assert "That isn't in what you wrote" in pressed.text
+    assert await position(room, room.ann) == ReadingPosition()
 
 
 async def test_of_several_who_wrote_it_is_the_one_who_named_the_page(room: Scene) -> None:
