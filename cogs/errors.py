@@ -78,6 +78,14 @@ async def excuse(interaction: discord.Interaction[Any]) -> None:
     await tell(interaction, say("I'm restarting and couldn't finish this. Please try again in a minute."))
 
 
+async def turn_away(interaction: discord.Interaction[Any]) -> None:
+    """Tell the person who comes while the program is being stopped to come again."""
+    try:
+        await tell(interaction, speech_of(interaction)("I'm restarting. Please try again in a minute."))
+    except DISCORD_ERRORS as error:
+        logger.info("somebody could not be told to try again: %s", error)
+
+
 async def tell(interaction: discord.Interaction[Any], text: str) -> None:
     """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged."""
     if interaction.response.is_done():

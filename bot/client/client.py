@@ -27,7 +27,7 @@ from cogs.books import Books
 from cogs.chat import Chat, Opening
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
-from cogs.errors import Refusal, excuse, report
+from cogs.errors import Refusal, excuse, report, turn_away
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.permissions import missing
@@ -152,6 +152,8 @@ class Marginalia(ServingBot):
         self._health = health
         self._in_background: list[asyncio.Task[None]] = []
         self._listening: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+        self._turned_away: set[asyncio.Task[None]] = set()
 
     async def setup_hook(self) -> None:
         """Between log-in and the gateway."""
@@ -206,9 +208,22 @@ class Marginalia(ServingBot):
             await wait_to_identify(self._storage.leases, self.shard_id, self.identify_buckets)
             self._may_identify = True
 
+    def take_up(self, interaction: discord.Interaction[Any]) -> bool:
+        """As usual, until the program is being stopped; then whoever comes is told to try again."""
+        if not self._is_stopping:
+            return super().take_up(interaction)
+        if self.carried_out.is_new(interaction.id) and interaction.type is not discord.InteractionType.autocomplete:
+            task = asyncio.create_task(turn_away(interaction))
+            self._turned_away.add(task)
+            task.add_done_callback(self._turned_away.discard)
+        return False
+
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Hand an event to those who listen; once the bot is closing nobody does, though the library goes on."""
-        if not self.is_closed():
+        """Hand an event to those who listen; once the bot is stopping nobody does, though the library goes on.
+
+        What is missed so is read after the next start.
+        """
+        if not self._is_stopping:
             super().dispatch(event, *args, **kwargs)
 
     def _schedule_event(self, *args: Any, **kwargs: Any) -> asyncio.Task[None]:
@@ -238,6 +253,18 @@ class Marginalia(ServingBot):
 
     async def close(self) -> None:
         """Bring what is at work to rest while the connection still stands, then close that."""
+        await self.come_to_rest()
+        await super().close()
+        stop_heartbeats(self)
+
+    async def come_to_rest(self) -> None:
+        """Finish or give up what is at work; whoever uses a command or a button meanwhile is told to come again.
+
+        For that, the connection has to be listened to.
+        """
+        if self._is_stopping:
+            return
+        self._is_stopping = True
         for task in self._in_background:
             task.cancel()
         await asyncio.gather(*self._in_background, return_exceptions=True)
@@ -248,8 +275,8 @@ class Marginalia(ServingBot):
         with suppress(TimeoutError):
             async with asyncio.timeout(FAREWELL_S):
                 await self.audit.close()
-        await super().close()
-        stop_heartbeats(self)
+        if self._turned_away:
+            await asyncio.wait(self._turned_away, timeout=FAREWELL_S)
 
     async def _finish_work(self) -> None:
         """Let commands that are nearly done be done; tell those who gave the others that they have to again."""

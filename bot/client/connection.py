@@ -143,6 +143,9 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
             if bot.identify_limit.wait():
                 raise Stuck("sessions keep ending")
         await connecting
+    except asyncio.CancelledError:
+        await bot.come_to_rest()  # while the gateway is still listened to
+        raise
     finally:
         connecting.cancel()
         await asyncio.gather(connecting, return_exceptions=True)

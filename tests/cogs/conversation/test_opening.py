@@ -99,6 +99,31 @@ async def test_who_gave_a_command_that_a_stop_cuts_short_is_told(
     assert "I'm restarting and couldn't finish this." in adding.text
 
 
+@pytest.mark.parametrize("locale", ["en-US", "de"])
+async def test_who_comes_while_it_stops_is_told_to_try_again(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, locale: str
+) -> None:
+    """A command, and the button of a message that stands: both are answered as long as the connection does."""
+    used: list[Interaction] = []
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        ben = double.user("ben")
+        ben.locale = locale
+        shown = await ben.slash("privacy")
+        bot = room.state.bot
+        finish = bot._finish_listening
+
+        async def late() -> None:
+            """The cogs are gone by now, and the connection stands."""
+            used.append(await ben.slash("help"))
+            used.append(await ben.click(shown.message, custom_id="do:privacy-export:"))
+            await finish()
+
+        monkeypatch.setattr(bot, "_finish_listening", late)
+    told = "try again in a minute" if locale == "en-US" else "in einer Minute noch einmal"
+    assert [told in each.text and each.ephemeral for each in used] == [True, True]
+
+
 async def test_a_command_that_is_nearly_done_is_let_finish(double: DiscordDouble, tmp_path: Path) -> None:
     async with scene(double, tmp_path) as room:
         await room.prepare()
