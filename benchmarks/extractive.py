@@ -46,7 +46,7 @@ from typing import Any
 from benchmarks.table import print_table
 from bot.parsers.formats import read_book
 from bot.parsers.text.parser import read_plain
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.planning import PASSAGES
 from bot.providers.extractive.wording import PHRASES

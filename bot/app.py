@@ -324,7 +324,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 max_tokens=settings.llm_max_tokens,
             )
         case "extractive":
-            from bot.providers.extractive import ExtractiveChat
+            from bot.providers.extractive.client import ExtractiveChat
 
             return ExtractiveChat()
 
@@ -336,7 +336,7 @@ def _ocr_bounds(settings: Settings) -> OcrBounds | None:
 
 
 def _stand_in() -> FallbackAnswerer:
-    from bot.providers.extractive import ExtractiveChat
+    from bot.providers.extractive.client import ExtractiveChat
 
     return FallbackAnswerer(ExtractiveChat(), ToolUseRetrievalStrategy(), book_toolbox)
 

@@ -336,7 +336,7 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class AccessCheck:
     """Whom the server listens to: requests to its own address and port, with the token where one is set.
 
     `Host` and `Origin` are checked so that no web page can reach the server by way of a browser on this machine.
@@ -382,7 +382,7 @@ class GatedApp:
     """An application behind the gate."""
 
     app: ASGIApp
-    gate: Gate
+    gate: AccessCheck
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and (refusal := self.gate.refusal(Headers(scope=scope))):
@@ -422,7 +422,7 @@ async def serve_http(server: Server[Any], host: str, port: int, token: str, read
     bound = listener.getsockname()[1]
     # The gate checks Host and Origin, exactly; the SDK's own check would let every port and user part through.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = GatedApp(server.streamable_http_app(transport_security=unchecked), Gate(host, bound, token))
+    app = GatedApp(server.streamable_http_app(transport_security=unchecked), AccessCheck(host, bound, token))
     # Clients keep their streams open for good, so that nothing is gained by waiting for them at the end.
     config = uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=0)
     ready(f"http://{f'[{host}]' if ':' in host else host}:{bound}{PATH}")

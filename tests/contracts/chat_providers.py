@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from bot.providers.anthropic.client import AnthropicChat
 from bot.providers.base import WireChat
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.openai.client import OpenAIChat
 from domain.ports import ChatProvider
 from tests.doubles.anthropic_api import AnthropicDouble

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from pathlib import Path
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Page
 from domain.conversation import Conversation

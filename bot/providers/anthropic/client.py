@@ -1,88 +1,23 @@
-"""What the errors of Anthropic's API mean. It loads the SDK, so it is imported where that is in use already."""
+"""Claude over Anthropic's Messages API."""
 
 import logging
-import re
 from collections.abc import AsyncGenerator, Sequence
 from typing import TYPE_CHECKING, Any, Final
-
-import anthropic
-import httpx2
 
 from bot.providers.anthropic.request import PROVIDER, Request
 from bot.providers.anthropic.stream import MessageAccumulator
 from bot.providers.base import (
     CONNECT_TIMEOUT,
-    STATUS_CODES,
     LateClient,
     Service,
     WireChat,
     encoded,
-    never_connected,
     refuse_long_waits,
     retry_after,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
-
-_TYPES: Final = {
-    "authentication_error": LLMErrorCode.API_KEY_MISSING,
-    "permission_error": LLMErrorCode.API_KEY_MISSING,
-    "billing_error": LLMErrorCode.OUT_OF_CREDIT,
-    "not_found_error": LLMErrorCode.UNKNOWN_MODEL,
-    "rate_limit_error": LLMErrorCode.RATE_LIMITED,
-    "overloaded_error": LLMErrorCode.OVERLOADED,
-    "timeout_error": LLMErrorCode.TIMEOUT,
-    "request_too_large": LLMErrorCode.CONTEXT_EXCEEDED,
-}
-
-
-_TOO_LONG: Final = ("prompt is too long", "exceed context limit")
-"""The prompt alone, and the prompt with the room that the answer may take."""
-
-
-def error_code(error: Exception) -> LLMErrorCode:
-    """A line lost in mid-stream comes as an exception of httpx2, not of the SDK."""
-    if never_connected(error):
-        return LLMErrorCode.CONNECTION_LOST
-    match error:
-        case anthropic.APIStatusError():
-            return _status_code(error)
-        case anthropic.APITimeoutError() | httpx2.TimeoutException():
-            return LLMErrorCode.TIMEOUT
-        case anthropic.APIConnectionError() | httpx2.TransportError():
-            return LLMErrorCode.CONNECTION_LOST
-        case _:
-            return LLMErrorCode.API_CALL_FAILED
-
-
-def is_about_thinking(error: anthropic.APIStatusError) -> bool:
-    """Whether signed thinking in the history no longer fits what stands before it."""
-    message = error.api_message or ""
-    return "thinking" in message and ("signature" in message or "different conversation" in message)
-
-
-def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
-    """By type first: an error that comes in mid-stream has status 200."""
-    message = error.api_message or ""
-    if error.type == "invalid_request_error" and any(words in message for words in _TOO_LONG):
-        return LLMErrorCode.CONTEXT_EXCEEDED
-    if error.type == "invalid_request_error" and "credit balance is too low" in message:
-        return LLMErrorCode.OUT_OF_CREDIT
-    by_status = STATUS_CODES.get(error.status_code, LLMErrorCode.API_CALL_FAILED)
-    return _TYPES.get(error.type or "", by_status)
-
-
-def told_window(error: Exception) -> int:
-    """The window in tokens that an error names ("… 210000 tokens > 200000 maximum"); 0: it names none."""
-    found = re.search(r">\s*(\d{3,8})", sentence_of(error))
-    return int(found[1]) if found else 0
-
-
-def sentence_of(error: Exception) -> str:
-    """The sentence in which the API says what is wrong."""
-    return (error.api_message or "") if isinstance(error, anthropic.APIStatusError) else ""
-
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
@@ -165,7 +100,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         await self._turnstile()
         from anthropic import BadRequestError
 
-        from bot.providers.anthropic.client import is_about_thinking
+        from bot.providers.anthropic.errors import is_about_thinking
 
         request = Request(self.model_name, messages, tools)
         try:
@@ -197,7 +132,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     def _failure(self, error: Exception) -> LLMError:
         from anthropic import APIStatusError
 
-        from bot.providers.anthropic.client import error_code, sentence_of, told_window
+        from bot.providers.anthropic.errors import error_code, sentence_of, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         code = error_code(error)

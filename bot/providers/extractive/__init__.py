@@ -1,5 +1,1 @@
 """The built-in answerer, which needs no model: it finds the sentences that answer, and quotes them."""
-
-from bot.providers.extractive.client import ExtractiveChat
-
-__all__ = ["ExtractiveChat"]

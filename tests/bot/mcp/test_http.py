@@ -3,12 +3,12 @@
 import pytest
 from starlette.datastructures import Headers
 
-from bot.mcp.server import Gate
+from bot.mcp.server import AccessCheck
 
-LOOPBACK = Gate("127.0.0.1", 8765)
+LOOPBACK = AccessCheck("127.0.0.1", 8765)
 
 
-def refusal(gate: Gate, **headers: str) -> int | None:
+def refusal(gate: AccessCheck, **headers: str) -> int | None:
     """The status that a request with these headers gets; None if it is let in."""
     refused = gate.refusal(Headers({"host": "127.0.0.1:8765"} | headers))
     return refused.status_code if refused else None
@@ -53,7 +53,7 @@ def test_two_hosts_are_none() -> None:
 
 
 def test_on_an_address_of_its_own_only_that_one_is_let_in() -> None:
-    gate = Gate("192.0.2.7", 80, "secret")
+    gate = AccessCheck("192.0.2.7", 80, "secret")
     let_in = {"authorization": "Bearer secret"}
     assert refusal(gate, host="192.0.2.7", **let_in) is None
     assert refusal(gate, host="192.0.2.7:80", **let_in) is None
@@ -61,7 +61,7 @@ def test_on_an_address_of_its_own_only_that_one_is_let_in() -> None:
 
 
 def test_on_all_addresses_any_name_with_the_port_is_let_in_with_the_token() -> None:
-    gate = Gate("0.0.0.0", 8765, "secret")
+    gate = AccessCheck("0.0.0.0", 8765, "secret")
     assert refusal(gate, host="books.example:8765", authorization="Bearer secret") is None
     assert refusal(gate, host="books.example:8765") == 401
     assert refusal(gate, host="books.example", authorization="Bearer secret") == 421
@@ -71,8 +71,8 @@ def test_on_all_addresses_any_name_with_the_port_is_let_in_with_the_token() -> N
 @pytest.mark.parametrize("given", ["", "secret", "Bearer", "Bearer ", "Bearer secrets", "Basic secret"])
 def test_without_the_token_nobody_is_let_in(given: str) -> None:
     headers = {"authorization": given} if given else {}
-    assert refusal(Gate("127.0.0.1", 8765, "secret"), **headers) == 401
+    assert refusal(AccessCheck("127.0.0.1", 8765, "secret"), **headers) == 401
 
 
 def test_the_token_lets_in() -> None:
-    assert refusal(Gate("127.0.0.1", 8765, "secret"), authorization="bearer secret") is None
+    assert refusal(AccessCheck("127.0.0.1", 8765, "secret"), authorization="bearer secret") is None

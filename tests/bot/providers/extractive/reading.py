@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Citation, Page
 from domain.chat import PromptMessage

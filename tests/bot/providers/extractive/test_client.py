@@ -1,6 +1,6 @@
 """The provider itself: it keeps to what is offered, keeps nothing, and is never at a loss for words."""
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.wording import PHRASES
 from domain.chat import PromptKind, PromptMessage

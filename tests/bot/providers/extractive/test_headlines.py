@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from domain.chat import PromptKind, PromptMessage
 from domain.turn.prompts import Prompts
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.providers.extractive.language import Language
 from bot.providers.extractive.quotation import gather, quotations, render
 from domain.book import Citation, Passage, Sentence

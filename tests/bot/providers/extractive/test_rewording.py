@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.providers.extractive import ExtractiveChat
+from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.chat import MessageRole, PromptKind, PromptMessage
 from domain.citations.resolver import compose
