@@ -106,13 +106,17 @@ EXEMPT = ("settings", "privacy", "help")
 
 
 async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None:
-    """Let nobody use the bot where those who manage the server do not want it.
+    """Let nobody use the bot where those who manage the server do not want it, nor who has asked to be left out.
 
     Raises:
-        Refusal: this is not one of the channels that were set.
+        Refusal: this is not one of the channels that were set; or the person, or the one whose message they have
+            chosen, is to be left out.
     """
+    if _is_exempt(interaction):
+        return
+    await _assert_takes_part(interaction)
     server = server_of(interaction)
-    if server is None or _is_exempt(interaction):
+    if server is None:
         return
     servers, place = use_cases_of(interaction).servers, interaction.channel
     parent = place.parent if isinstance(place, discord.Thread) else place
@@ -122,6 +126,25 @@ async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None
     channels = [server.get_channel(int(each)) for each in (await servers.settings(str(server.id))).channels]
     seen = [each.mention for each in channels if each and each.permissions_for(interaction.user).view_channel]  # type: ignore[arg-type]
     raise Refusal(not_here(speech_of(interaction), seen))
+
+
+async def _assert_takes_part(interaction: discord.Interaction[Any]) -> None:
+    people, say = use_cases_of(interaction).people, speech_of(interaction)
+    if await people.is_left_out(str(interaction.user.id)):
+        raise Refusal(
+            say("You've asked me to leave you out, so I can't do this for you. You can undo that with /privacy.")
+        )
+    for person in _chosen_people(interaction):
+        if await people.is_left_out(person):
+            raise Refusal(say("They've asked me to leave them out."))
+
+
+def _chosen_people(interaction: discord.Interaction[Any]) -> set[str]:
+    """Who has written the message that a command of a menu is for, or whom it is for."""
+    data = cast(dict[str, Any], interaction.data or {})
+    resolved = data.get("resolved") or {}
+    authors = {str(message["author"]["id"]) for message in (resolved.get("messages") or {}).values()}
+    return authors | {*(resolved.get("users") or {})}
 
 
 def _is_exempt(interaction: discord.Interaction[Any]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import discord
 from discord import ButtonStyle, app_commands
 from discord.ext import commands
+from discord.ui import Button, View
 
 from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, later, speech_of
@@ -27,6 +28,8 @@ class Privacy(commands.Cog):
             on_press("privacy-export", self._export),
             on_press("privacy-ask", self._ask),
             on_press("privacy-erase", self._erase),
+            on_press("privacy-out", self._leave_out),
+            on_press("privacy-in", self._take_in),
         )
 
     @app_commands.command(description="What I store about you: download it or erase it")
@@ -44,7 +47,24 @@ class Privacy(commands.Cog):
             action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
         )
+        out = await self._use_cases.people.is_left_out(str(interaction.user.id))
+        view.add_item(_opt_button(say, out=out))
+        text = f"{_left_out_line(say)}\n\n{text}" if out else text
         await interaction.response.send_message(text, view=view, ephemeral=True)
+
+    async def _leave_out(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        await self._use_cases.people.leave_out(str(interaction.user.id), left_out=True)
+        say = speech_of(interaction)
+        erase = action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger)
+        await interaction.response.edit_message(
+            content=_left_out_line(say), view=row(_opt_button(say, out=True), erase)
+        )
+
+    async def _take_in(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        await self._use_cases.people.leave_out(str(interaction.user.id), left_out=False)
+        say = speech_of(interaction)
+        text = say("Welcome back. I store and answer what you write to me again.")
+        await interaction.response.edit_message(content=text, view=row(_opt_button(say, out=False)))
 
     async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)
@@ -117,6 +137,20 @@ async def _failed(removal: Awaitable[None]) -> bool:
     except DISCORD_ERRORS:
         return True
     return False
+
+
+def _opt_button(say: Speech, *, out: bool) -> Button[View]:
+    """The button that undoes what is so."""
+    if out:
+        return action_button("privacy-in", "", label=say("Take part again"))
+    return action_button("privacy-out", "", label=say("Leave me out"))
+
+
+def _left_out_line(say: Speech) -> str:
+    return say(
+        "I leave you out, as you asked: I neither store nor answer what you write, and how far you've read holds "
+        "nobody back. What I stored before stays until you erase it. “Take part again” undoes this."
+    )
 
 
 def _erased_line(erased: Erasure, say: Speech) -> str:

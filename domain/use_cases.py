@@ -34,6 +34,14 @@ class ManagePeople:
     async def set_verbose(self, reader_id: str, verbose: bool) -> None:
         await self._readers.set_verbose(reader_id, verbose)
 
+    async def is_left_out(self, reader_id: str) -> bool:
+        """Whether they have asked that nothing they write be stored or answered."""
+        return await self._readers.is_opted_out(reader_id)
+
+    async def leave_out(self, reader_id: str, *, left_out: bool) -> None:
+        """Neither store nor answer what they write from now on, and let them bind nobody; or take them in again."""
+        await self._readers.set_opted_out(reader_id, left_out)
+
     async def locale(self, reader_id: str) -> str | None:
         """The language they were last met in, as their platform names it; None where they were not."""
         return await self._readers.get_locale(reader_id)

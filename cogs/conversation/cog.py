@@ -152,7 +152,7 @@ class ConversationCog(commands.Cog):
             return
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._hear(message)
-        elif mentions(message, self._bot_id):
+        elif mentions(message, self._bot_id) and not await self._intake.leaves_out(message.author):
             place = message.channel
             ids = [str(place.id), str(getattr(place, "category_id", None))]
             may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)
@@ -255,6 +255,8 @@ class ConversationCog(commands.Cog):
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None where the thread belongs to no conversation."""
         async with self._intake.order(message.channel.id):
+            if await self._intake.leaves_out(message.author):
+                return IntakeResult.OVERHEARD
             conversation = await self._use_cases.conversations.in_thread(str(message.channel.id))
             if conversation is None:
                 self._note_missed(message)

@@ -160,6 +160,8 @@ class MessageIntake:
             StorageError: it could not be kept.
         """
         author = str(message.author.id)
+        if await self.leaves_out(message.author):
+            return IntakeResult.OVERHEARD
         text = words_of(message, bot_id)
         is_direct = message.guild is None
         addressed = is_direct or is_addressed(message, bot_id)
@@ -175,6 +177,10 @@ class MessageIntake:
         reader = Reader(author, message.author.display_name)
         kept = await self._use_cases.chat.receive(conversation.id, text, reader, external_id=str(message.id))
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
+
+    async def leaves_out(self, author: discord.abc.User) -> bool:
+        """Whether nothing of what they write is to be stored or answered, as they have asked."""
+        return await self._use_cases.people.is_left_out(str(author.id))
 
     async def catch_up(
         self,
@@ -251,6 +257,8 @@ class Corrections:
 
     async def edited(self, message: discord.Message, bot_id: int) -> None:
         await self._let_it_arrive(message.channel.id)
+        if await self._intake.leaves_out(message.author):
+            return
         self._go_on(await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id)))
 
     async def deleted(self, message_id: int, channel_id: int) -> None:

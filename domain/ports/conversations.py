@@ -175,7 +175,10 @@ class TurnRepository(Protocol):
 
 
 class ReaderRepository(Protocol):
-    """What is kept about a person: positions in books, and the verbose default."""
+    """What is kept about a person: positions in books, and preferences.
+
+    Whoever has opted out has no position as long as that lasts: they bind nobody.
+    """
 
     async def get_position(self, reader_id: str, book_id: str) -> ReadingPosition: ...
     async def set_position(self, reader_id: str, book_id: str, position: ReadingPosition) -> None:

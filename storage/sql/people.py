@@ -18,6 +18,8 @@ INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
 ON CONFLICT (reader_id, book_id) DO UPDATE SET state = excluded.state, read_to = excluded.read_to
 """
 
+_TAKES_PART = "reader_id NOT IN (SELECT id FROM readers WHERE opted_out = 1)"
+
 _SET_VERBOSE = """
 INSERT INTO readers (id, "verbose") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "verbose" = excluded."verbose"
 """
@@ -40,7 +42,8 @@ class SQLReaders:
 
     async def get_position(self, reader_id: str, book_id: str) -> ReadingPosition:
         row = await self._database.read_one(
-            "SELECT state, read_to FROM positions WHERE reader_id = ? AND book_id = ?", [reader_id, book_id]
+            f"SELECT state, read_to FROM positions WHERE reader_id = ? AND book_id = ? AND {_TAKES_PART}",  # noqa: S608
+            [reader_id, book_id],
         )
         return entity(_position, row) or ReadingPosition()
 
@@ -53,7 +56,7 @@ class SQLReaders:
             await self._database.write(_SET_POSITION, [reader_id, book_id, position.state, position.read_to])
 
     async def lowest_position(self, book_id: str) -> int | None:
-        sql = "SELECT min(read_to) AS lowest FROM positions WHERE book_id = ? AND state = ?"
+        sql = f"SELECT min(read_to) AS lowest FROM positions WHERE book_id = ? AND state = ? AND {_TAKES_PART}"  # noqa: S608
         row = await self._database.read_one(sql, [book_id, PositionState.READING])
         return None if row is None or row["lowest"] is None else int(row["lowest"])
 

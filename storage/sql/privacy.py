@@ -88,7 +88,8 @@ _AFTER_THE_MESSAGES = (
     "DELETE FROM club_members WHERE reader_id = ?1",
     "UPDATE votes SET asker_id = '' WHERE asker_id = ?1",
     "DELETE FROM positions WHERE reader_id = ?1",
-    "DELETE FROM readers WHERE id = ?1",
+    "DELETE FROM readers WHERE id = ?1 AND opted_out = 0",  # that they want to be left out is not forgotten
+    'UPDATE readers SET "verbose" = NULL, locale = NULL WHERE id = ?1',
 )
 
 
@@ -101,6 +102,8 @@ class SQLPrivacy:
 
     async def export(self, reader_id: str) -> dict[str, Any]:
         kept: dict[str, Any] = {"reader_id": reader_id, "verbose": await self._readers.get_verbose(reader_id)}
+        kept["language"] = await self._readers.get_locale(reader_id)
+        kept["left_out"] = await self._readers.is_opted_out(reader_id)
         for part, sql in _EXPORTED.items():
             kept[part] = [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
         return kept

@@ -24,7 +24,7 @@ async def erase(stage: Stage, shown: InteractionResult) -> str:
 async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
     shown = await asked(stage)
     assert "your messages go to the model (scripted)" in text_of(shown)
-    assert labels(shown) == ["Give me a copy", "Erase it all"]
+    assert labels(shown) == ["Give me a copy", "Erase it all", "Leave me out"]
 
 
 async def test_a_copy_holds_what_i_wrote(stage: Stage) -> None:

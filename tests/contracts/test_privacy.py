@@ -43,6 +43,19 @@ async def company(storage: Storage) -> None:
 
 
 class TestExport:
+    async def test_preferences_are_among_it(self, storage: Storage) -> None:
+        await storage.readers.set_locale("hatter", "de")
+        await storage.readers.set_opted_out("hatter", True)
+        kept = await storage.privacy.export("hatter")
+        assert (kept["language"], kept["left_out"]) == ("de", True)
+
+    async def test_that_somebody_is_to_be_left_out_outlives_their_data(self, storage: Storage) -> None:
+        await storage.readers.set_verbose("hatter", True)
+        await storage.readers.set_opted_out("hatter", True)
+        await storage.privacy.erase("hatter")
+        assert await storage.readers.is_opted_out("hatter")
+        assert await storage.readers.get_verbose("hatter") is None
+
     async def test_all_of_one_person_and_nothing_of_another(self, storage: Storage) -> None:
         kept = await storage.privacy.export("hatter")
         assert [message["content"] for message in kept["messages"]] == [a_question().content] * 4

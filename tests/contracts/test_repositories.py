@@ -273,6 +273,17 @@ class TestReaders:
             await storage.readers.set_opted_out("hatter", choice)
             assert await storage.readers.is_opted_out("hatter") is choice
 
+    async def test_who_is_left_out_holds_nobody_back_as_long_as_that_lasts(self, storage: Storage) -> None:
+        await storage.books.save(a_book())
+        here = ReadingPosition(PositionState.READING, 7)
+        await storage.readers.set_position("hatter", "alice", here)
+        await storage.readers.set_opted_out("hatter", True)
+        assert await storage.readers.get_position("hatter", "alice") == ReadingPosition()
+        assert await storage.readers.lowest_position("alice") is None
+        await storage.readers.set_opted_out("hatter", False)
+        assert await storage.readers.get_position("hatter", "alice") == here
+        assert await storage.readers.lowest_position("alice") == 7
+
     async def test_verbose_is_unset_until_it_is_set(self, storage: Storage) -> None:
         assert await storage.readers.get_verbose("hatter") is None
         for choice in (True, False):
