@@ -48,9 +48,14 @@ PERMISSION_NAMES = {
 }
 """What the bot needs, and how Discord's settings call it."""
 
+FOR_CLUBS = {"create_events": later("Create Events"), "send_polls": later("Create Polls")}
+"""What it needs for the events and votes of clubs alone."""
+
 NEEDED = discord.Permissions(**dict.fromkeys(PERMISSION_NAMES, True))
 
 FOR_ANSWERS = ("view_channel", "send_messages_in_threads")
+FOR_A_CARD = ("view_channel", "send_messages", "embed_links")
+FOR_EVENTS, FOR_POLLS = ("create_events",), ("view_channel", "send_messages", "send_polls")
 FOR_A_PUBLIC_THREAD = ("view_channel", "create_public_threads", "send_messages_in_threads", "embed_links")
 FOR_A_PRIVATE_THREAD = ("view_channel", "create_private_threads", "send_messages_in_threads", "embed_links")
 
@@ -66,7 +71,8 @@ def missing(granted: discord.Permissions, needed: Iterable[str] = PERMISSION_NAM
 
 def permission_names(names: Iterable[str], say: Speech) -> str:
     """Permissions as Discord's settings call them."""
-    return ", ".join(f"“{say(PERMISSION_NAMES.get(name, name.replace('_', ' ').title()))}”" for name in names)
+    known = PERMISSION_NAMES | FOR_CLUBS
+    return ", ".join(f"“{say(known.get(name, name.replace('_', ' ').title()))}”" for name in names)
 
 
 def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:

@@ -288,6 +288,8 @@ class ManageClubs:
         One that was deleted is opened again.
         """
         if section.opened_at is not None and section.ready and section.thread_id is None:
+            number = section.number
+            await self.store.forget(club.id, [f"{kind}/{number}" for kind in ("thread", "hello", "talk", "seats")])
             await self.store.put_sections(club.id, [replace(section, ready=False)])
             return True
         return await self.store.claim_opening(club.id, section.number, self._clock())
@@ -311,7 +313,7 @@ class ManageClubs:
             return
         now = self._clock()
         for each in club.sections:
-            if each.conversation_id is None:
+            if each.conversation_id is None or (each.private and each.ready):
                 continue
             known = await self._conversations.get(each.conversation_id)
             bound = club.bound_of(each, now)

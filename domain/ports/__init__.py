@@ -11,10 +11,10 @@ from domain.ports.books import (
     DerivedTextRepository,
     Progress,
 )
-from domain.ports.clubs import ClubRepository
 from domain.ports.conversations import (
     AllowanceRepository,
     ChatMessageRepository,
+    ClubRepository,
     ConversationRepository,
     LeaseRepository,
     PrivacyRepository,

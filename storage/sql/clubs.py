@@ -157,6 +157,9 @@ class SQLClubs:
     async def look_again(self, club_id: str, at: datetime | None) -> None:
         await self._database.write("UPDATE clubs SET look_at = ? WHERE id = ?", [optional_time_to_text(at), club_id])
 
+    async def look_at_all(self) -> None:
+        await self._database.write("UPDATE clubs SET look_at = '' WHERE ended_at IS NULL")
+
     async def list_to_look_at(self, now: datetime) -> Sequence[str]:
         sql = "SELECT id FROM clubs WHERE look_at <= ? ORDER BY look_at, created_at"
         return [row["id"] for row in await self._database.read(sql, [time_to_text(now)])]
@@ -179,6 +182,14 @@ class SQLClubs:
             "UPDATE club_posts SET state = ?, message_id = ?, shown = ? WHERE club_id = ? AND key = ?",
             [state, message_id, shown, club_id, key],
         )
+
+    async def forget(self, club_id: str, keys: Sequence[str]) -> None:
+        async def delete(transaction: Transaction) -> None:
+            await transaction.run_many(
+                "DELETE FROM club_posts WHERE club_id = ? AND key = ?", [[club_id, key] for key in keys]
+            )
+
+        await self._database.atomically(delete)
 
     async def get_posts(self, club_id: str) -> dict[str, Post]:
         rows = await self._database.read("SELECT * FROM club_posts WHERE club_id = ?", [club_id])

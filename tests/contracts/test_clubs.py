@@ -112,6 +112,9 @@ class TestClubs:
         await storage.clubs.put_member("club", MEMBERS[0])
         assert await due() == ["club"]
         await storage.clubs.look_again("club", None)
+        await storage.clubs.look_at_all()
+        assert await due() == ["club"]
+        await storage.clubs.look_again("club", None)
         await storage.clubs.put_host("club", "ben")
         assert await due() == ["club"]
         assert (await kept(storage)).host_id == "ben"
@@ -128,6 +131,8 @@ class TestPosts:
         done = await storage.clubs.claim("club", "remind/1", at(3))
         assert (done.state, done.is_new, done.message_id, done.shown) == (PostState.DONE, False, "77", "what it shows")
         assert await storage.clubs.get_posts("club") == {"remind/1": done}
+        await storage.clubs.forget("club", ["remind/1", "remind/2"])
+        assert (await storage.clubs.claim("club", "remind/1", at(4))).is_new
 
 
 class TestVotes:

@@ -1,0 +1,284 @@
+"""What a club looks like: its plan, its board, and what stands in its threads; made from values alone.
+
+What is seen by all is made with `bound` = the lowest position of the active members: titles that begin after it are
+left out. What one person alone sees is made with their own position.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import discord
+from discord import ButtonStyle
+from discord.ui import View
+from domain.library.progress import label_at
+
+from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
+from cogs.i18n import Speech
+from cogs.interactions import action_button, row
+from cogs.rendering.splitting import units
+from domain.clubs.manage import ClubBook
+from domain.clubs.plan import Club, Gate, Member, Section, Vote
+from domain.library.progress import title_is_read
+
+JOIN, THERE, BOARD, END, LIFT = "club-join", "club-there", "club-board", "club-end", "club-lift"
+"""What the buttons do, as their custom_ids have it."""
+
+CELLS = 10
+"""Characters of a bar."""
+SHOWN_MEMBERS = 40
+TITLES_LENGTH = 60
+NAME_LENGTH = 100
+"""Characters Discord allows a thread or an event in its name."""
+
+POLL_ANSWERS, POLL_ANSWER_LENGTH, POLL_QUESTION_LENGTH = 10, 55, 300
+"""What Discord allows a poll."""
+
+NOON = timedelta(hours=12)
+"""A date is shown by its noon in UTC, so that it reads as the same date nearly everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClubScene:
+    """A club, its book and the moment at which they are shown."""
+
+    club: Club
+    book: ClubBook
+    now: datetime
+
+    @property
+    def public_bound(self) -> int:
+        """How far into the book what all see may tell."""
+        return self.club.lowest(self.now)
+
+    def pages(self, section: Section, say: Speech) -> str:
+        """ "pp. 1-12", or "about pp. 1-12"."""
+        first = label_at(self.book.pages, section.start + 1)
+        last = label_at(self.book.pages, section.end)
+        values = {"first": plain(first), "last": plain(last)}
+        if first == last:
+            return say("about p. {page}", page=plain(last)) if self._estimated else say("p. {page}", page=plain(last))
+        return say("about pp. {first}–{last}", **values) if self._estimated else say("pp. {first}–{last}", **values)
+
+    def up_to(self, read_to: int, say: Speech) -> str:
+        """ "p. 12", or "about p. 12"."""
+        page = plain(label_at(self.book.pages, read_to))
+        return say("about p. {page}", page=page) if self._estimated else say("p. {page}", page=page)
+
+    def titles(self, section: Section, bound: int) -> str:
+        """The titles of a section's chapters that begin before the bound; nothing where there are none."""
+        reached = [
+            plain(each.title)
+            for each in self.book.chapters
+            if section.start <= each.start < section.end and each.title and title_is_read(each, bound)
+        ]
+        return clipped(" · ".join(reached), TITLES_LENGTH)
+
+    @property
+    def _estimated(self) -> bool:
+        return self.book.book.pages_estimated
+
+
+def date_mark(section: Section) -> str:
+    """A due date, which everybody sees in their own language."""
+    return discord.utils.format_dt(section.due_at + NOON, "D")
+
+
+def plan_card(scene: ClubScene, say: Speech, *, bound: int | None = None, reached: int | None = None) -> discord.Embed:
+    """The plan. `bound` and `reached` are one person's, who alone sees it; without them it is the card for all."""
+    club = scene.club
+    card = discord.Embed(title=clipped(plain(scene.book.book.title), TITLE_LENGTH), colour=INK)
+    card.set_author(name=say("This club has ended") if club.ended_at else say("A club is reading"))
+    shown_to = scene.public_bound if bound is None else bound
+    lines = [_section_line(scene, each, say, shown_to, reached) for each in club.sections]
+    text = "\n".join(lines)
+    if units(text) > DESCRIPTION_LENGTH:
+        text = "\n".join(_section_line(scene, each, say, 0, reached) for each in club.sections)
+    card.description = clipped(text, DESCRIPTION_LENGTH)
+    card.add_field(name=say("Reading along"), value=_members(scene, say), inline=False)
+    if club.ended_at is None:
+        card.add_field(name=say("How it works"), value=f"{_gate_line(club.gate, say)}\n{_how(say)}", inline=False)
+    return card
+
+
+def _section_line(scene: ClubScene, section: Section, say: Speech, bound: int, reached: int | None) -> str:
+    parts = [f"**{section.number}**", scene.pages(section, say), date_mark(section)]
+    seen = [each for each in scene.club.taking_part if not each.hidden]
+    if there := sum(each.reached(scene.club.length) >= section.end for each in seen):
+        parts.append(say("{there} of {all} are there", there=there, all=len(seen)))
+    if section.thread_id and (not section.private or (reached is not None and reached >= section.end)):
+        parts.append(f"<#{section.thread_id}>")
+    elif section.thread_id:
+        parts.append(say("thread open"))
+    if titles := scene.titles(section, bound):
+        parts.append(titles)
+    return " · ".join(parts)
+
+
+def _members(scene: ClubScene, say: Speech) -> str:
+    club = scene.club
+    active = {each.reader_id for each in club.active(scene.now)}
+    names = [
+        f"<@{each.reader_id}>" if each.reader_id in active else say("{who} (paused)", who=f"<@{each.reader_id}>")
+        for each in club.taking_part
+    ]
+    shown = _fitting(names, 1_000)
+    if more := len(names) - len(shown):
+        shown.append(say.counted(more, "{number} more", "{number} more"))
+    return ", ".join(shown) or say("Nobody yet. Press **Join**.")
+
+
+def _fitting(parts: Sequence[str], length: int) -> list[str]:
+    """As many of the parts, from the first, as fit into so many characters with commas between."""
+    shown: list[str] = []
+    for part in parts:
+        if len(", ".join([*shown, part])) > length:
+            break
+        shown.append(part)
+    return shown
+
+
+def _gate_line(gate: Gate, say: Speech) -> str:
+    match gate:
+        case Gate.EVERYONE:
+            return say("A section's thread opens once everybody is there.")
+        case Gate.DATE:
+            return say("A section's thread opens on its date.")
+        case Gate.OPEN:
+            return say("All threads are open. Go into one when you've read its section.")
+
+
+def _how(say: Speech) -> str:
+    return say(
+        "Press **I'm there** when you've read the next section, or say how far you are with /club checkin. Only you "
+        "can move your page."
+    )
+
+
+def plan_buttons(club: Club, say: Speech) -> View:
+    """The buttons under the plan card: they carry the club's id, and so work for as long as the card stands."""
+    return row(
+        action_button(JOIN, club.id, label=say("Join"), style=ButtonStyle.primary),
+        action_button(THERE, club.id, label=say("I'm there"), style=ButtonStyle.success),
+        action_button(BOARD, club.id, label=say("Board")),
+    )
+
+
+def board_card(scene: ClubScene, say: Speech) -> discord.Embed:
+    """A bar for each member who is not hidden, those furthest on first. There are no titles on it."""
+    club = scene.club
+    card = discord.Embed(title=clipped(plain(scene.book.book.title), TITLE_LENGTH), colour=INK)
+    card.set_author(name=say("How far the club is"))
+    seen = [each for each in club.taking_part if not each.hidden]
+    ranked = sorted(seen, key=lambda each: -each.reached(club.length))
+    active = {each.reader_id for each in club.active(scene.now)}
+    lines = [_bar_line(club, each, say, is_paused=each.reader_id not in active) for each in ranked[:SHOWN_MEMBERS]]
+    if more := len(ranked) - len(lines):
+        lines.append(say.counted(more, "{number} more", "{number} more"))
+    card.description = "\n".join([_summary(club, seen, say), "", *lines]) if seen else say("Nobody is on the board.")
+    card.set_footer(text=say("/club board hide:True takes you off it"))
+    return card
+
+
+def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
+    """ "3 of 5 are at section 4": the furthest section anybody has read."""
+    furthest = max(map(club.finished, seen))
+    if not furthest:
+        return say("Nobody has finished section 1 yet.")
+    there = sum(club.finished(each) == furthest for each in seen)
+    return say("{there} of {all} are at section {number}", there=there, all=len(seen), number=furthest)
+
+
+def _bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:
+    read, of = club.finished(member), len(club.sections)
+    full = read * CELLS // of
+    where = say("section {number} of {of}", number=read, of=of)
+    paused = f" · {say('paused')}" if is_paused else ""
+    return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
+
+
+def section_name(section: Section, title: str, say: Speech) -> str:
+    """The name of a section's thread. One that all see has the number alone."""
+    number = say("Section {number}", number=section.number)
+    if not section.private:
+        return number
+    return clipped(f"{number} · {' '.join(title.split())}", NAME_LENGTH)
+
+
+def opening_line(scene: ClubScene, section: Section, say: Speech) -> str:
+    """The first line of a section's thread: up to where it speaks."""
+    return say(
+        "**Section {number}** · This thread talks about “{title}” up to {page}. Not there yet? Then don't read on!",
+        number=section.number,
+        title=clipped(plain(scene.book.book.title), 200),
+        page=scene.up_to(section.end, say),
+    )
+
+
+def how_to_ask(say: Speech, *, reads_messages: bool) -> str:
+    if reads_messages:
+        return say("-# Talk among yourselves. Mention me or reply to me to ask me something.")
+    return say("-# Talk among yourselves. Mention me to ask me something.")
+
+
+def section_buttons(club: Club, section: Section, say: Speech) -> View:
+    """The buttons under a message about a section. Their custom_ids tell it from all others of the bot."""
+    mine = f"{club.id}:{section.number}"
+    return row(
+        action_button(THERE, mine, label=say("I'm there"), style=ButtonStyle.success),
+        action_button(BOARD, mine, label=say("Board")),
+    )
+
+
+def reminder(scene: ClubScene, section: Section, say: Speech) -> str:
+    """The reminder in the channel, a day before a section is due."""
+    role = f"<@&{scene.club.role_id}> " if scene.club.role_id else ""
+    return role + say(
+        "📖 Section {number} of “{title}” ({pages}) is due on {date}. Press **I'm there** when you've read it.",
+        number=section.number,
+        title=clipped(plain(scene.book.book.title), 200),
+        pages=scene.pages(section, say),
+        date=date_mark(section),
+    )
+
+
+def event_name(scene: ClubScene, section: Section, say: Speech) -> str:
+    number = say("Section {number}", number=section.number)
+    return clipped(f"{number} · {' '.join(scene.book.book.title.split())}", NAME_LENGTH)
+
+
+def event_text(scene: ClubScene, section: Section, say: Speech) -> str:
+    return say("Section {number} is due: {pages}.", number=section.number, pages=scene.pages(section, say))
+
+
+def poll_choices(typed: str) -> list[str]:
+    """The choices of a vote as they were typed, each once, in the length a poll allows."""
+    parts = (" ".join(part.split()) for part in typed.split(";"))
+    return list(dict.fromkeys(_clipped_units(part, POLL_ANSWER_LENGTH) for part in parts if part))
+
+
+def _clipped_units(text: str, length: int) -> str:
+    while units(text) > length:
+        text = clipped(text, min(length, len(text) - 1))
+    return text
+
+
+def result_line(vote: Vote, votes: Sequence[int], say: Speech) -> str:
+    """How a vote has ended; `votes` are those for each choice."""
+    best = max(votes, default=0)
+    if not best:
+        return say("The vote is over. Nobody has voted.")
+    first = [plain(choice) for choice, number in zip(vote.choices, votes, strict=True) if number == best]
+    if len(first) > 1:
+        return say(
+            "The vote is over: a tie between {choices}, with {best} of {all} votes each.",
+            choices=", ".join(f"“{each}”" for each in first),
+            best=best,
+            all=sum(votes),
+        )
+    return say(
+        "The vote is over: “{choice}” has won with {best} of {all} votes. /club start begins a club on it.",
+        choice=first[0],
+        best=best,
+        all=sum(votes),
+    )

@@ -1,0 +1,538 @@
+"""/club: a server reads one book by a plan. Only people move a position, each their own."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.app_commands import Choice, Range
+from discord.ext import commands
+
+from cogs import access
+from cogs.clubs import cards
+from cogs.clubs.cards import ClubScene
+from cogs.clubs.duties import ClubDuties
+from cogs.errors import Refusal, bot_lacks
+from cogs.i18n import Speech, speech_of
+from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
+from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, missing, permission_names
+from cogs.services import ServingBot, server_of, shelf_of
+from domain.clubs.manage import PlanRequest
+from domain.clubs.plan import MOST_SECTIONS, Club, Gate, PostState
+from domain.errors import MarginaliaError
+from domain.use_cases import UseCases
+
+LABEL_LENGTH = 100
+MOST_DAYS = 60
+LONGEST_CHOICES = 1_000
+
+
+@in_servers
+@app_commands.default_permissions(send_messages=True)
+class Clubs(commands.GroupCog, group_name="club", group_description="Read a book together, by a plan"):
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+        self._clubs = use_cases.clubs
+        self._duties = ClubDuties(bot, use_cases)
+        bot.handle(
+            on_press(cards.JOIN, self._join),
+            on_press(cards.THERE, self._there),
+            on_press(cards.BOARD, self._show_board),
+            on_press(cards.END, self._end),
+        )
+
+    @property
+    def duties(self) -> ClubDuties:
+        return self._duties
+
+    async def cog_load(self) -> None:
+        self._duties.start()
+
+    async def cog_unload(self) -> None:
+        await self._duties.close()
+
+    # The plan
+
+    @app_commands.command(description="Read a book together: a plan, and a thread for each section")
+    @app_commands.describe(
+        book="The book",
+        sections="How many sections; chapters stay whole",
+        chapters="Or: how many chapters in each section",
+        every="Days for each section (7 if you don't say)",
+        start="The day you begin, as YYYY-MM-DD (today if you don't say)",
+        gate="When a section's thread opens",
+        role="Whom the reminders notify",
+        events="Also make an event for each date",
+    )
+    @app_commands.choices(
+        gate=[
+            Choice(name="once everyone is there", value=Gate.EVERYONE.value),
+            Choice(name="on its date", value=Gate.DATE.value),
+            Choice(name="at once", value=Gate.OPEN.value),
+        ]
+    )
+    @app_commands.autocomplete(book=access.books)
+    async def start(
+        self,
+        interaction: discord.Interaction[Any],
+        book: str,
+        sections: Range[int, 1, MOST_SECTIONS] | None = None,
+        chapters: Range[int, 1, 100] | None = None,
+        every: Range[int, 1, MOST_DAYS] | None = None,
+        start: Range[str, 10, 10] | None = None,
+        gate: str = Gate.EVERYONE.value,
+        role: discord.Role | None = None,
+        events: bool = False,
+    ) -> None:
+        await interaction.response.defer(ephemeral=True)
+        say, channel = speech_of(interaction), _channel_for_a_club(interaction)
+        if sections is not None and chapters is not None:
+            raise Refusal(say("Please use only one of `sections` and `chapters`."))
+        found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
+        request = PlanRequest(
+            start=self._day(start, say),
+            sections=sections,
+            chapters=chapters,
+            every=every or 7,
+            gate=Gate(gate),
+            role_id=_role_id(interaction, role),
+            events=events,
+        )
+        host = str(interaction.user.id)
+        club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), host, request)
+        trouble = await self._duties.attend(club.id)
+        posts = await self._clubs.store.get_posts(club.id)
+        card = posts.get("card")
+        lines = [say("The club has begun, and you're in it.")]
+        if card and card.message_id:
+            lines = [f"{lines[0]} {channel.get_partial_message(int(card.message_id)).jump_url}"]
+        await interaction.edit_original_response(content="\n".join([*lines, *trouble.sentences(say)]))
+
+    def _day(self, typed: str | None, say: Speech) -> date:
+        """
+        Raises:
+            Refusal: it is no date.
+        """
+        if typed is None:
+            return self._clubs.now().date()
+        try:
+            day = date.fromisoformat(typed)
+        except ValueError as error:
+            raise Refusal(say("I can't read that date. Please write it like 2026-03-31.")) from error
+        if abs((day - self._clubs.now().date()).days) > 3_650:
+            raise Refusal(say("That date is more than ten years away. Please check it."))
+        return day
+
+    @app_commands.command(description="The club's plan, with the titles of chapters you've reached")
+    async def plan(self, interaction: discord.Interaction[Any]) -> None:
+        club = await defer_if_slow(interaction, self._here(interaction))
+        scene, say = await self._scene(club), speech_of(interaction)
+        member = club.member(str(interaction.user.id))
+        book = scene.book.book
+        position = await self._use_cases.positions.get(str(interaction.user.id), book)
+        reached = position.bound(book.length) if position.is_set else 0
+        card = cards.plan_card(scene, say, bound=reached, reached=reached if member else None)
+        await reply(interaction, embed=card, view=cards.plan_buttons(club, say))
+
+    @app_commands.command(description="Move all coming dates of the club's plan")
+    @app_commands.describe(days="By how many days; a minus sign moves them earlier")
+    async def move(self, interaction: discord.Interaction[Any], days: Range[int, -MOST_DAYS, MOST_DAYS]) -> None:
+        await interaction.response.defer(ephemeral=True)
+        club = await self._own(interaction)
+        moved = await self._clubs.move(club, days)
+        say = speech_of(interaction)
+        trouble = await self._duties.attend(club.id)
+        coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
+        if coming is None:
+            raise Refusal(say("All dates of the plan have passed, so there was none to move."))
+        line = say(
+            "All coming dates have moved. Section {number} is due on {date} now.",
+            number=coming.number,
+            date=cards.date_mark(coming),
+        )
+        await interaction.edit_original_response(content="\n".join([line, *trouble.sentences(say)]))
+
+    @app_commands.command(description="End the club; its threads and conversations stay")
+    async def end(self, interaction: discord.Interaction[Any]) -> None:
+        club = await defer_if_slow(interaction, self._own(interaction))
+        scene, say = await self._scene(club), speech_of(interaction)
+        question = say(
+            "End the club on “{title}”? Its threads and conversations stay; reminders and dates stop.",
+            title=cards.shown_title(scene),
+        )
+        await reply(interaction, content=question, view=confirmation(cards.END, club.id, say("End it"), say))
+
+    async def _end(self, interaction: discord.Interaction[Any], club_id: str) -> None:
+        assert_fresh(interaction)
+        await interaction.response.defer()
+        say = speech_of(interaction)
+        club = await self._running(interaction, club_id)
+        _assert_own(interaction, club)
+        await self._clubs.end(club)
+        trouble = await self._duties.attend(club.id)
+        lines = [say("The club has ended. Thank you for reading together."), *trouble.sentences(say)]
+        await interaction.edit_original_response(content="\n".join(lines), view=None)
+
+    # Members
+
+    @app_commands.command(description="Read along with the club")
+    async def join(self, interaction: discord.Interaction[Any]) -> None:
+        await self._join_club(interaction, await defer_if_slow(interaction, self._here(interaction)))
+
+    async def _join(self, interaction: discord.Interaction[Any], club_id: str) -> None:
+        await self._join_club(interaction, await defer_if_slow(interaction, self._running(interaction, club_id)))
+
+    async def _join_club(self, interaction: discord.Interaction[Any], club: Club) -> None:
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        known = club.member(reader)
+        club = await self._clubs.join(club, reader)
+        member = club.member(reader)
+        lines = [say("You're in already.") if known else say("You're in.")]
+        if member and not member.position.is_set:
+            lines.append(
+                say("Until you say how far you are, with **I'm there** or /club checkin, I take it you haven't begun.")
+            )
+        elif member and club.is_paused(member, self._clubs.now()):
+            lines.append(say("You're behind the plan, so you hold nobody up. Check in when you like."))
+        await self._answer(interaction, club, lines, say)
+
+    @app_commands.command(description="Leave the club")
+    async def leave(self, interaction: discord.Interaction[Any]) -> None:
+        club = await defer_if_slow(interaction, self._here(interaction))
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        if club.member(reader) is None:
+            raise Refusal(say("You aren't in this club."))
+        after = await self._clubs.leave(club, reader)
+        lines = [say("You've left the club. Your page stays as it is.")]
+        if after.host_id != club.host_id:
+            lines.append(say("{who} is the host now.", who=f"<@{after.host_id}>"))
+        await self._answer(interaction, after, lines, say)
+
+    @app_commands.command(description="Say how far you've read")
+    @app_commands.describe(
+        page="The last page you've read",
+        chapter="The last chapter you've read",
+        section="The last section you've read",
+        finished="You've finished the book",
+    )
+    async def checkin(
+        self,
+        interaction: discord.Interaction[Any],
+        page: Range[str, 1, LABEL_LENGTH] | None = None,
+        chapter: Range[str, 1, LABEL_LENGTH] | None = None,
+        section: Range[int, 1, MOST_SECTIONS] | None = None,
+        finished: bool | None = None,
+    ) -> None:
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        if sum((page is not None, chapter is not None, section is not None, bool(finished))) > 1:
+            raise Refusal(say("Please use only one of `page`, `chapter`, `section` and `finished`."))
+        club = await defer_if_slow(interaction, self._here(interaction))
+        after = await defer_if_slow(
+            interaction,
+            self._clubs.check_in(club, reader, page=page, chapter=chapter, section=section, finished=bool(finished)),
+        )
+        await self._checked_in(interaction, after, say)
+
+    @checkin.autocomplete("chapter")
+    async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
+        try:
+            scene = await self._scene(await self._here(interaction))
+        except (MarginaliaError, Refusal):
+            return []
+        position = await self._use_cases.positions.get(str(interaction.user.id), scene.book.book)
+        reached = position.bound(scene.book.book.length) if position.is_set else 0
+        return access.chapter_choices(scene.book.chapters, reached, typed, speech_of(interaction))
+
+    @checkin.autocomplete("section")
+    async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[int]]:
+        return await self._section_choices(interaction, typed)
+
+    async def _there(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """ "I'm there", under the plan card, or, with a section's number in the argument, about that section."""
+        club_id, _, number = argument.partition(":")
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        club = await defer_if_slow(interaction, self._running(interaction, club_id))
+        if number:
+            asked = club.section(int(number))
+            member = club.member(reader)
+            is_there = member is not None and member.reached(club.length) >= asked.end
+            after = await self._clubs.check_in(club, reader, section=None if is_there else asked.number)
+        else:
+            after, section = await self._clubs.there(club, reader)
+            is_there = section is None
+        await self._checked_in(interaction, after, say, was_there=is_there)
+
+    async def _checked_in(
+        self, interaction: discord.Interaction[Any], club: Club, say: Speech, *, was_there: bool = False
+    ) -> None:
+        scene, member = await self._scene(club), club.member(str(interaction.user.id))
+        assert member is not None
+        read = club.finished(member)
+        if was_there:
+            line = say(
+                "You've checked in. You had read section {number} already; if you've read on, say how far with "
+                "/club checkin.",
+                number=read,
+            )
+        elif member.reached(club.length) >= club.sections[-1].end:
+            line = say("You've checked in: you've finished the book.")
+        elif not member.position.is_set:
+            line = say("You've checked in, but haven't said how far you are. Use `page`, `chapter` or `section`.")
+        else:
+            line = say(
+                "You've checked in at {page}: {read} of {all} sections read.",
+                page=scene.up_to(member.reached(club.length), say),
+                read=read,
+                all=len(club.sections),
+            )
+        await self._answer(interaction, club, [line], say)
+
+    async def _answer(
+        self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], say: Speech
+    ) -> None:
+        """Reply at once, then do what follows, and add what could not be done."""
+        await reply(interaction, content="\n".join(lines))
+        if trouble := (await self._duties.attend(club.id)).sentences(say):
+            await interaction.edit_original_response(content="\n".join([*lines, *trouble]))
+
+    @app_commands.command(description="How far everybody is; no titles")
+    @app_commands.describe(hide="Take yourself off the board, or put yourself back on")
+    async def board(self, interaction: discord.Interaction[Any], hide: bool | None = None) -> None:
+        club = await defer_if_slow(interaction, self._here(interaction), thinking=True)
+        say, reader = speech_of(interaction), str(interaction.user.id)
+        if hide is None:
+            await self._post_board(interaction, club, say)
+            return
+        if club.member(reader) is None:
+            raise Refusal(say("You aren't in this club, so you aren't on its board."))
+        club = await self._clubs.hide(club, reader, hidden=hide)
+        line = say("You're not on the board any more.") if hide else say("You're on the board again.")
+        await self._answer(interaction, club, [line], say)
+
+    async def _post_board(self, interaction: discord.Interaction[Any], club: Club, say: Speech) -> None:
+        """Show the board to all in the club's channel, where it is kept up to date; elsewhere to the person alone."""
+        card = cards.board_card(await self._scene(club), say)
+        if str(interaction.channel_id) != club.channel_id or interaction.response.is_done():
+            await reply(interaction, embed=card)
+            return
+        shown = await interaction.response.send_message(embed=card)
+        if shown.message_id:
+            await self._clubs.store.claim(club.id, "board", self._clubs.now())
+            await self._clubs.store.settle(club.id, "board", PostState.DONE, str(shown.message_id))
+
+    async def _show_board(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        club = await defer_if_slow(interaction, self._running(interaction, argument.partition(":")[0]))
+        await reply(interaction, embed=cards.board_card(await self._scene(club), speech_of(interaction)))
+
+    @app_commands.command(name="open", description="Open a section's thread without waiting")
+    @app_commands.describe(section="The section's number")
+    async def open_section(self, interaction: discord.Interaction[Any], section: Range[int, 1, MOST_SECTIONS]) -> None:
+        await interaction.response.defer(ephemeral=True)
+        club, say = await self._own(interaction), speech_of(interaction)
+        chosen = club.section(section)
+        if not await self._clubs.open_section(club, chosen) and chosen.thread_id:
+            raise Refusal(say("That section's thread is open: {thread}", thread=f"<#{chosen.thread_id}>"))
+        trouble = await self._duties.attend(club.id)
+        opened = (await self._clubs.get(club.id)).section(section)
+        lines = trouble.sentences(say)
+        if opened.thread_id:
+            thread = f"<#{opened.thread_id}>"
+            lines = [say("Section {number} is open: {thread}", number=section, thread=thread), *lines]
+        elif not lines:
+            lines = [say("Discord is having trouble. Please try again in a minute.")]
+        await interaction.edit_original_response(content="\n".join(lines))
+
+    @open_section.autocomplete("section")
+    async def _unopened(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[int]]:
+        return await self._section_choices(interaction, typed, opened=False)
+
+    async def _section_choices(
+        self, interaction: discord.Interaction[Any], typed: str, *, opened: bool = True
+    ) -> list[Choice[int]]:
+        try:
+            scene, say = await self._scene(await self._here(interaction)), speech_of(interaction)
+        except (MarginaliaError, Refusal):
+            return []
+        offered = [each for each in scene.club.sections if opened or not each.thread_id]
+        named = [(f"{each.number} · {scene.pages(each, say)}", each.number) for each in offered]
+        return [Choice(name=name, value=number) for name, number in named if access.fits(str(typed), name)][:25]
+
+    # Votes
+
+    @app_commands.command(description="A vote for the next book")
+    @app_commands.describe(
+        days="For how many days", choices="2 to 10 choices with semicolons between; titles of the shelf complete"
+    )
+    async def vote(
+        self,
+        interaction: discord.Interaction[Any],
+        choices: Range[str, 1, LONGEST_CHOICES],
+        days: Range[int, 1, 7] | None = None,
+    ) -> None:
+        await interaction.response.defer(ephemeral=True)
+        say, channel = speech_of(interaction), _channel_for_a_club(interaction)
+        if lacking := missing(channel.permissions_for(channel.guild.me), FOR_POLLS):
+            raise Refusal(bot_lacks(lacking, say))
+        if lacking := missing(interaction.permissions, FOR_POLLS):
+            raise Refusal(
+                say("For this you need: {permissions}.", permissions=permission_names(lacking, say))
+            )
+        offered = cards.poll_choices(choices)
+        if not 2 <= len(offered) <= cards.POLL_ANSWERS:
+            raise Refusal(say("A vote needs 2 to 10 different choices. Put semicolons between them."))
+        asker = str(interaction.user.id)
+        vote = await self._clubs.vote(shelf_of(interaction), str(channel.id), asker, offered, days or 3)
+        link = await self._duties.attend_vote(vote.id)
+        await interaction.edit_original_response(content=say("The vote is on: {link}", link=link))
+
+    @vote.autocomplete("choices")
+    async def _titles(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
+        """The last of the choices, completed by a title of the shelf that is not among the others."""
+        before, _, last = typed.rpartition(";")
+        chosen = {each.casefold() for each in cards.poll_choices(before)}
+        books = await self._use_cases.shelf.list(shelf_of(interaction))
+        titles = dict.fromkeys(" ".join(book.title.split()).replace(";", ",") for book in books)
+        whole = [
+            f"{before}; {title}" if before else title
+            for title in titles
+            if title.casefold() not in chosen and access.fits(last, title)
+        ]
+        return [Choice(name=each, value=each) for each in whole if len(each) <= access.LONGEST_NAME][:25]
+
+    # What happens to channels, threads, books and positions
+
+    @commands.Cog.listener()
+    async def on_conversation_unbound(self, conversation_id: str) -> None:
+        """Its thread was deleted."""
+        conversation = await self._use_cases.conversations.find(conversation_id)
+        if conversation and (club_id := await self._clubs.thread_gone(conversation)):
+            await self._duties.attend(club_id)
+
+    @commands.Cog.listener()
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        for club in await self._clubs.store.get_running(str(channel.guild.id)):
+            if club.channel_id == str(channel.id):
+                await self._duties.attend(club.id)
+
+    @commands.Cog.listener()
+    async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
+        if before.overwrites != after.overwrites:
+            await self._look_again(after.guild)
+
+    @commands.Cog.listener()
+    async def on_guild_role_update(self, before: discord.Role, after: discord.Role) -> None:
+        if before.permissions != after.permissions and after in after.guild.me.roles:
+            await self._look_again(after.guild)
+
+    async def _look_again(self, guild: discord.Guild) -> None:
+        """Discord may let us now what it did not let us before."""
+        running = await self._clubs.store.get_running(str(guild.id))
+        unready = [club for club in running if any(each.opened_at and not each.ready for each in club.sections)]
+        self._duties.attend_later([club.id for club in unready])
+
+    @commands.Cog.listener()
+    async def on_position_moved(self, reader_id: str, book_id: str) -> None:
+        """Somebody has moved their position elsewhere than here."""
+        self._duties.attend_later(await self._clubs.moved_on(reader_id, book_id))
+
+    @commands.Cog.listener()
+    async def on_book_removed(self, clubs: Sequence[Club], title: str) -> None:
+        await self._duties.stopped(clubs, title)
+
+    @commands.Cog.listener()
+    async def on_book_restored(self, book_id: str) -> None:
+        self._duties.attend_later([club.id for club in await self._clubs.store.get_by_book(book_id)])
+
+    # Which club is meant
+
+    async def _here(self, interaction: discord.Interaction[Any]) -> Club:
+        """The club of the channel, or of the channel that the thread is in.
+
+        Raises:
+            ClubError: NO_CLUB.
+        """
+        place = interaction.channel
+        channel_id = place.parent_id if isinstance(place, discord.Thread) else interaction.channel_id
+        return await self._clubs.in_channel(shelf_of(interaction), str(channel_id))
+
+    async def _own(self, interaction: discord.Interaction[Any]) -> Club:
+        """
+        Raises:
+            ClubError: NO_CLUB.
+            Refusal: the person is not its host and does not manage threads.
+        """
+        club = await self._here(interaction)
+        _assert_own(interaction, club)
+        return club
+
+    async def _running(self, interaction: discord.Interaction[Any], club_id: str) -> Club:
+        """The club of a button.
+
+        Raises:
+            ClubError: NO_CLUB, its book is gone.
+            Refusal: it has ended, or is another server's.
+        """
+        club, say = await self._clubs.get(club_id), speech_of(interaction)
+        if club.guild_id != shelf_of(interaction) or club.ended_at is not None:
+            raise Refusal(say("This club has ended. /club start begins another."))
+        return club
+
+    async def _scene(self, club: Club) -> ClubScene:
+        return ClubScene(club, await self._clubs.book_of(club), self._clubs.now())
+
+
+def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
+    """
+    Raises:
+        Refusal: the person is not the club's host and does not manage threads in its channel.
+    """
+    if club.host_id == str(interaction.user.id):
+        return
+    guild = server_of(interaction)
+    channel = guild.get_channel(int(club.channel_id)) if guild else None
+    granted = interaction.permissions
+    if channel is not None and isinstance(interaction.user, discord.Member):
+        granted = channel.permissions_for(interaction.user)
+    if not (granted.manage_threads or granted.manage_guild or granted.administrator):
+        who = f"<@{club.host_id}>" if club.host_id else speech_of(interaction)("the host")
+        raise Refusal(
+            speech_of(interaction)(
+                "Only {who}, the club's host, or somebody with the permission “Manage Threads” can do that.", who=who
+            )
+        )
+
+
+def _channel_for_a_club(interaction: discord.Interaction[Any]) -> discord.TextChannel:
+    """The channel a club or a vote is to be posted in.
+
+    Raises:
+        Refusal: it is none for that, or the bot or the person may not write there.
+    """
+    channel, say = interaction.channel, speech_of(interaction)
+    if not isinstance(channel, discord.TextChannel):
+        raise Refusal(say("Please use this in a text channel: that's where the club's threads will be."))
+    if lacking := missing(channel.permissions_for(channel.guild.me), FOR_A_CARD):
+        raise Refusal(bot_lacks(lacking, say))
+    access.assert_may_post(interaction)
+    return channel
+
+
+def _role_id(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
+    """The role that reminders ping; people may have the bot ping only whom they may ping themselves.
+
+    Raises:
+        Refusal: they may not.
+    """
+    if role is None:
+        return None
+    if role.is_default() or not (role.mentionable or interaction.permissions.mention_everyone):
+        raise Refusal(
+            speech_of(interaction)(
+                "You can't notify {role} yourself, so I won't do it for you. Choose a role that anybody may mention.",
+                role=role.mention,
+            )
+        )
+    return str(role.id)
+
+

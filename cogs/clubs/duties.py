@@ -1,0 +1,290 @@
+"""What the bot does for clubs and votes of itself, when it is due and after every change."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import discord
+
+from cogs.cards import plain
+from cogs.clubs import cards
+from cogs.clubs.cards import ClubScene
+from cogs.clubs.work import SOON, ClubWork, Trouble, standing
+from cogs.errors import DISCORD_ERRORS, retry_transient
+from cogs.i18n import Speech, speech_in
+from cogs.services import ServingBot
+from domain.clubs.plan import Club, PostState, Section, Vote
+from domain.errors import MarginaliaError
+from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+LOOK_S = 20.0
+"""How often it is looked whether something is due."""
+LATER = timedelta(minutes=10)
+"""When something is tried again that Discord did not let us do."""
+VOTES_COUNTED_WITHIN = timedelta(minutes=10)
+"""Discord counts the votes anew when a poll ends; the count it has after this time is taken as it is."""
+
+
+@dataclass(slots=True)
+class _Attendance:
+    """Who waits for a club to be attended to: one run serves all who asked before it began."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    asked: int = 0
+    served: int = 0
+    trouble: Trouble = field(default_factory=Trouble)
+
+
+class ClubDuties:
+    """Brings what stands on Discord in line with the clubs in storage, and keeps it so."""
+
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._bot = bot
+        self._use_cases = use_cases
+        self._clubs = use_cases.clubs
+        self._attendances: dict[str, _Attendance] = {}
+        self._at_work: set[asyncio.Task[None]] = set()
+        self._posing: set[tuple[str, int]] = set()
+        self._votes = asyncio.Lock()
+        self._votes_later: dict[str, datetime] = {}
+
+    def start(self) -> None:
+        """Look after all clubs from now on."""
+        self._in_background(self._keep())
+
+    async def close(self) -> None:
+        """Leave off; what is unfinished is found at the next start."""
+        for task in self._at_work:
+            task.cancel()
+        await asyncio.gather(*self._at_work, return_exceptions=True)
+
+    async def _keep(self) -> None:
+        await self._bot.wait_until_ready()
+        await _logged(self._clubs.store.look_at_all(), "the clubs cannot be looked at")
+        while True:
+            await self.sweep()
+            await asyncio.sleep(LOOK_S)
+
+    async def sweep(self) -> None:
+        """Do what is due for all clubs and votes of the servers that are served here."""
+        try:
+            for club_id in await self._clubs.store.list_to_look_at(self._clubs.now()):
+                await self.attend(club_id)
+            for vote in await self._clubs.store.list_votes(self._clubs.now()):
+                await self.attend_vote(vote.id)
+        except MarginaliaError as error:
+            logger.error("what is due for clubs cannot be looked up: %s", error)
+
+    async def attend(self, club_id: str) -> Trouble:
+        """Do what is to be done for a club now. Never fails; what it could not do is in what it returns."""
+        attendance = self._attendances.setdefault(club_id, _Attendance())
+        attendance.asked += 1
+        mine = attendance.asked
+        async with attendance.lock:
+            if attendance.served < mine:
+                covers = attendance.asked
+                attendance.trouble = await self._attend(club_id)
+                attendance.served = covers
+            return attendance.trouble
+
+    def attend_later(self, club_ids: Sequence[str]) -> None:
+        """As `attend`, for several, in the background."""
+        for club_id in club_ids:
+            self._in_background(self._attend_quietly(club_id))
+
+    async def _attend_quietly(self, club_id: str) -> None:
+        await self.attend(club_id)
+
+    def _in_background(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._at_work.add(task)
+        task.add_done_callback(self._at_work.discard)
+
+    async def _attend(self, club_id: str) -> Trouble:
+        trouble = Trouble()
+        try:
+            club = await self._clubs.find(club_id)
+            if club is None:  # its book is off the shelf, and may come back
+                await self._clubs.store.look_again(club_id, self._clubs.now() + timedelta(hours=1))
+                return trouble
+            guild = self._bot.get_guild(int(club.guild_id))
+            if guild is None or guild.unavailable:
+                return trouble
+            channel = await self._channel(guild, club)
+            if channel is None:
+                await self._clubs.end(club)
+                await self._clubs.store.look_again(club.id, None)
+                return trouble
+            await self._do_all(club, channel, trouble)
+            await self._look_again(club_id, trouble)
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
+            logger.warning("club %s cannot be looked after: %s", club_id, error)
+            trouble.passing = True
+            await _logged(
+                self._clubs.store.look_again(club_id, self._clubs.now() + SOON), "when to look again cannot be kept"
+            )
+        return trouble
+
+    async def _do_all(self, club: Club, channel: discord.TextChannel, trouble: Trouble) -> None:
+        now, say = self._clubs.now(), speech_in(channel.guild)
+        if club.ended_at is None:
+            for section in club.to_open(now):
+                await self._clubs.open_section(club, section)
+            await self._clubs.limit(club)
+            club = await self._clubs.get(club.id)
+        scene = ClubScene(club, await self._clubs.book_of(club), now)
+        work = ClubWork(
+            self._use_cases,
+            scene,
+            channel,
+            say,
+            await self._clubs.store.get_posts(club.id),
+            trouble,
+            self._bot.intents.message_content,
+        )
+        if club.ended_at is None:
+            for section in club.sections:
+                if section.opened_at is not None and not section.ready:
+                    await work.safely(work.open(section))
+            work.scene = replace(scene, club=await self._clubs.get(club.id))
+            await work.safely(work.seat())
+        await work.safely(work.show_card())
+        await work.safely(work.show_board())
+        if club.ended_at is None:
+            await work.safely(work.remind())
+        await work.safely(work.make_events())
+        for section in work.scene.club.sections:
+            if section.thread_id and not section.ready and (club.id, section.number) not in self._posing:
+                self._posing.add((club.id, section.number))
+                self._in_background(self._pose(work, section))
+
+    async def _pose(self, work: "ClubWork", section: Section) -> None:
+        """Ask the questions in a section's thread: a model takes its time over them, so nothing waits for that."""
+        try:
+            await work.safely(work.pose(section))
+        except MarginaliaError as error:
+            logger.warning("no questions in a section's thread: %s", error)
+        finally:
+            self._posing.discard((work.scene.club.id, section.number))
+
+    async def _look_again(self, club_id: str, trouble: Trouble) -> None:
+        club, now = await self._clubs.get(club_id), self._clubs.now()
+        following = club.next_look(now)
+        unready = any(each.opened_at and not each.ready for each in club.sections) and club.ended_at is None
+        if trouble.passing or unready:
+            soon = now + (LATER if trouble.threads else SOON)
+            following = min(following or soon, soon)
+        elif trouble.threads or trouble.events or trouble.card:
+            following = min(following or now + LATER, now + LATER)
+        await self._clubs.store.look_again(club_id, following)
+
+    async def _channel(self, guild: discord.Guild, club: Club) -> discord.TextChannel | None:
+        """The club's channel; None where it was deleted."""
+        known = guild.get_channel(int(club.channel_id))
+        if known is None:
+            try:
+                fetched = await retry_transient(partial(guild.fetch_channel, int(club.channel_id)))
+            except discord.NotFound:
+                return None
+            known = fetched if isinstance(fetched, discord.abc.GuildChannel) else None
+        return known if isinstance(known, discord.TextChannel) else None
+
+    async def stopped(self, clubs: Sequence[Club], book_title: str) -> None:
+        """Say on the cards of clubs that their book is off the shelf."""
+        for club in clubs:
+            guild, posts = self._bot.get_guild(int(club.guild_id)), await self._clubs.store.get_posts(club.id)
+            post = posts.get("card")
+            if guild is None or post is None or post.state is not PostState.DONE:
+                continue
+            say = speech_in(guild)
+            text = say(
+                "“{title}” was removed from the shelf, so the club has stopped. /books restore brings both back "
+                "within 7 days.",
+                title=plain(book_title),
+            )
+            place = self._bot.get_partial_messageable(int(club.channel_id), guild_id=guild.id)
+            try:
+                message = place.get_partial_message(int(post.message_id))
+                await retry_transient(partial(message.edit, content=text, embed=None, view=None))
+            except DISCORD_ERRORS as error:
+                logger.info("the card of a club that stopped was not changed: %s", error)
+            await self._clubs.store.settle(club.id, "card", PostState.DONE, post.message_id, "")
+
+    # Votes
+
+    async def attend_vote(self, vote_id: str) -> str:
+        """Post a vote that was kept, or tell its end. Returns the link of its poll, where that stands."""
+        async with self._votes:
+            now = self._clubs.now()
+            vote = next((each for each in await self._clubs.store.list_votes(now) if each.id == vote_id), None)
+            if vote is None or self._votes_later.get(vote_id, now) > now:
+                return ""
+            guild = self._bot.get_guild(int(vote.guild_id))
+            if guild is None or guild.unavailable:
+                return ""
+            try:
+                return await self._do_vote(vote, guild)
+            except discord.NotFound:  # the channel or the poll was deleted
+                await self._clubs.store.put_vote(replace(vote, told=True))
+            except (discord.Forbidden, *DISCORD_ERRORS) as error:
+                logger.warning("a vote cannot be posted or told of: %s", error)
+                self._votes_later[vote_id] = now + (LATER if isinstance(error, discord.Forbidden) else SOON)
+                if not vote.message_id:
+                    raise
+            return ""
+
+    async def _do_vote(self, vote: Vote, guild: discord.Guild) -> str:
+        place = self._bot.get_partial_messageable(int(vote.channel_id), guild_id=guild.id)
+        if vote.message_id:
+            await self._tell_end(vote, place, speech_in(guild))
+            return ""
+        question = speech_in(guild)("What shall we read next?")
+        message = await standing(place, vote.created_at, partial(_is_poll_of, vote)) or await self._post_poll(
+            vote, place, question
+        )
+        ends = message.poll.expires_at if message.poll else None
+        await self._clubs.store.put_vote(replace(vote, message_id=str(message.id), ends_at=ends or vote.ends_at))
+        return message.jump_url
+
+    async def _post_poll(self, vote: Vote, place: discord.PartialMessageable, question: str) -> discord.Message:
+        hours = max(1, round((vote.ends_at - self._clubs.now()) / timedelta(hours=1)))
+        poll = discord.Poll(question[: cards.POLL_QUESTION_LENGTH], timedelta(hours=hours))
+        for choice in vote.choices:
+            poll.add_answer(text=choice)
+        return await place.send(poll=poll, nonce=f"vote:{vote.id}")
+
+    async def _tell_end(self, vote: Vote, place: discord.PartialMessageable, say: Speech) -> None:
+        message = await retry_transient(partial(place.fetch_message, int(vote.message_id)))
+        poll = message.poll
+        if poll is not None and not poll.is_finalised() and self._clubs.now() < vote.ends_at + VOTES_COUNTED_WITHIN:
+            self._votes_later[vote.id] = self._clubs.now() + timedelta(seconds=LOOK_S)
+            return
+        votes = [answer.vote_count for answer in poll.answers] if poll else []
+        told = await standing(place, vote.ends_at - SOON, partial(_is_reply_to, message.id))
+        if told is None and len(votes) == len(vote.choices):
+            text = cards.result_line(vote, votes, say)
+            await place.send(text, reference=message.to_reference(fail_if_not_exists=False), nonce=f"told:{vote.id}")
+        await self._clubs.store.put_vote(replace(vote, told=True))
+
+
+def _is_poll_of(vote: Vote, message: discord.Message) -> bool:
+    return message.poll is not None and [answer.text for answer in message.poll.answers] == list(vote.choices)
+
+
+def _is_reply_to(message_id: int, message: discord.Message) -> bool:
+    """Whether it is an ordinary reply to that message; Discord's own note on a poll's end is none."""
+    replied = message.reference is not None and message.reference.message_id == message_id
+    return replied and message.type is discord.MessageType.reply
+
+
+async def _logged(work: Awaitable[None], complaint: str) -> None:
+    try:
+        await work
+    except MarginaliaError as error:
+        logger.error("%s: %s", complaint, error)

@@ -1,0 +1,428 @@
+"""One round of work for one club: its card, its section threads, its reminders and its events.
+
+Each is claimed in storage before it is made and marked after. A claim that is found unfinished is looked for on
+Discord first, so that a crash at any moment neither loses it nor makes it twice.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import discord
+
+from cogs.clubs import cards
+from cogs.clubs.cards import ClubScene
+from cogs.errors import DISCORD_ERRORS, bot_lacks, retry_transient
+from cogs.i18n import Speech
+from cogs.permissions import FOR_A_CARD, FOR_A_PRIVATE_THREAD, FOR_A_PUBLIC_THREAD, FOR_EVENTS, missing
+from cogs.rendering.markdown import render
+from cogs.rendering.splitting import MESSAGE_LIMIT, units
+from cogs.threads import A_WEEK
+from domain.clubs.plan import Club, Post, PostState, Section
+from domain.reading.companion import Asker
+from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+SOON = timedelta(minutes=1)
+"""By how much Discord's clock and ours may differ."""
+LOOKED_THROUGH = 100
+"""Messages since a claim among which its own is looked for: what one request hands out."""
+QUESTIONS = 3
+UNKNOWN_MEMBERS, TOO_MANY_OLD_EDITS = (10007, 10013), 30046
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What could not be done for a club: the permissions that lack for it, and whether it is to be tried again soon."""
+
+    threads: list[str] = field(default_factory=list)
+    events: list[str] = field(default_factory=list)
+    card: list[str] = field(default_factory=list)
+    passing: bool = False
+
+    def sentences(self, say: Speech) -> list[str]:
+        """What to say of it to whoever has just done something."""
+        lines = []
+        if self.threads:
+            lines.append(say("I can't open the section's thread.") + " " + bot_lacks(self.threads, say))
+        if self.events:
+            lines.append(say("I can't make the events.") + " " + bot_lacks(self.events, say))
+        if self.card:
+            lines.append(say("I can't post in the club's channel.") + " " + bot_lacks(self.card, say))
+        return [f"⚠️ {line}" for line in lines]
+
+
+@dataclass(slots=True)
+class ClubWork:
+    """`posts` are those the club has in storage. `reads_messages`: the bot sees what is not addressed to it."""
+
+    use_cases: UseCases
+    scene: ClubScene
+    channel: discord.TextChannel
+    say: Speech
+    posts: dict[str, Post]
+    trouble: Trouble
+    reads_messages: bool
+
+    async def safely(self, work: Awaitable[None]) -> None:
+        """Do a part of the work; what Discord has against it is noted, and the rest is done all the same.
+
+        Raises:
+            MarginaliaError: storage or the book cannot be used.
+        """
+        try:
+            await work
+        except discord.Forbidden as error:
+            logger.warning("club %s: Discord does not let us: %s", self.scene.club.id, error)
+            self.trouble.card = self.trouble.card or missing(self._granted, FOR_A_CARD)
+            self.trouble.passing = True
+        except DISCORD_ERRORS as error:
+            logger.warning("club %s: Discord has trouble: %s", self.scene.club.id, error)
+            self.trouble.passing = True
+
+    @property
+    def _granted(self) -> discord.Permissions:
+        return self.channel.permissions_for(self.channel.guild.me)
+
+    @property
+    def _store(self) -> Any:
+        return self.use_cases.clubs.store
+
+    async def _once(
+        self,
+        key: str,
+        place: discord.abc.Messageable,
+        is_it: Callable[[discord.Message], bool],
+        make: Callable[[str], Awaitable[discord.Message]],
+        shown: str = "",
+    ) -> Post:
+        """The post of that key, made where it does not stand yet. `make` is handed its nonce."""
+        club = self.scene.club
+        post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
+        if post.state is not PostState.CLAIMED:
+            return post
+        message = None if post.is_new else await standing(place, post.claimed_at, is_it)
+        if message is None:
+            message = await make(f"c:{club.id[:12]}:{key}"[:25])
+        await self._store.settle(club.id, key, PostState.DONE, str(message.id), shown)
+        return replace(post, state=PostState.DONE, message_id=str(message.id), shown=shown)
+
+    # The card and the board
+
+    async def show_card(self) -> None:
+        """Post the plan card, or bring it up to date."""
+        club = self.scene.club
+        known = self.posts.get("card")
+        if known is None and missing(self._granted, FOR_A_CARD):
+            self.trouble.card = missing(self._granted, FOR_A_CARD)
+            return
+        embed = cards.plan_card(self.scene, self.say)
+        view = None if club.ended_at else cards.plan_buttons(club, self.say)
+        shown = fingerprint(embed, ended=club.ended_at is not None)
+        post = await self._once(
+            "card",
+            self.channel,
+            partial(_has_button, f"do:{cards.JOIN}:{club.id}"),
+            lambda nonce: self.channel.send(embed=embed, view=view or discord.utils.MISSING, nonce=nonce),
+            shown,
+        )
+        await self._bring_up_to_date(post, shown, embed=embed, view=view, content=None)
+
+    async def show_board(self) -> None:
+        """Bring the newest board that stands for all to see up to date."""
+        post = self.posts.get("board")
+        if post is not None:
+            embed = cards.board_card(self.scene, self.say)
+            await self._bring_up_to_date(post, fingerprint(embed), embed=embed)
+
+    async def _bring_up_to_date(self, post: Post, shown: str, **parts: Any) -> None:
+        if post.state is not PostState.DONE or post.shown == shown:
+            return
+        message = self.channel.get_partial_message(int(post.message_id))
+        try:
+            await retry_transient(partial(message.edit, **parts))
+        except discord.NotFound:
+            await self._store.settle(self.scene.club.id, post.key, PostState.GONE)
+            return
+        except discord.HTTPException as error:
+            if error.code != TOO_MANY_OLD_EDITS:
+                raise
+            self.trouble.passing = True
+            return
+        await self._store.settle(self.scene.club.id, post.key, PostState.DONE, post.message_id, shown)
+
+    # Section threads
+
+    async def open(self, section: Section) -> None:
+        """Bring a section's thread about, as far as it does not stand yet, and say up to where it speaks."""
+        clubs, club = self.use_cases.clubs, self.scene.club
+        section = (await clubs.get(club.id)).section(section.number)
+        if section.thread_id is None:
+            private = not self.channel.is_news() and not missing(self._granted, FOR_A_PRIVATE_THREAD)
+            if not private and (lacking := missing(self._granted, FOR_A_PUBLIC_THREAD)):
+                self.trouble.threads = lacking
+                await self._tell_lacking(section, lacking)
+                return
+            section = await self._thread(replace(section, private=private))
+        thread = self.channel.guild.get_thread(int(section.thread_id or 0)) or await self._fetched(section)
+        if thread is not None:
+            await self._greet(section, thread)
+
+    async def _tell_lacking(self, section: Section, lacking: Sequence[str]) -> None:
+        """Say in the channel, once, why a section has no thread."""
+        text = self.say(
+            "Section {number} could be talked about now, but I can't open its thread.", number=section.number
+        )
+        mine = f"do:{cards.THERE}:{self.scene.club.id}:{section.number}"
+        await self._once(
+            f"lack/{section.number}",
+            self.channel,
+            partial(_is_about, mine, warns=True),
+            lambda nonce: self.channel.send(
+                f"⚠️ {text} {bot_lacks(lacking, self.say)}",
+                view=cards.section_buttons(self.scene.club, section, self.say),
+                nonce=nonce,
+                silent=True,
+            ),
+        )
+
+    async def _thread(self, section: Section) -> Section:
+        """The section with its thread, which is made where it does not stand, and belongs to its conversation."""
+        clubs, club = self.use_cases.clubs, self.scene.club
+        name = cards.section_name(section, self.scene.book.book.title, self.say)
+        conversation = await clubs.conversation_of(club, section, name)
+        section = replace(section, conversation_id=conversation.id)
+        post: Post = await self._store.claim(club.id, f"thread/{section.number}", clubs.now())
+        thread = None if post.is_new else await self._standing_thread(section, post)
+        if thread is None:
+            kind = discord.ChannelType.private_thread if section.private else discord.ChannelType.public_thread
+            thread = await self.channel.create_thread(
+                name=name, type=kind, invitable=False, auto_archive_duration=A_WEEK
+            )
+        section = replace(section, thread_id=str(thread.id), private=thread.is_private())
+        await self.use_cases.conversations.bind(
+            conversation.id,
+            guild_id=str(thread.guild.id),
+            channel_id=club.channel_id,
+            thread_id=str(thread.id),
+            private=section.private,
+        )
+        await self._store.put_sections(club.id, [section])
+        await self._store.settle(club.id, post.key, PostState.DONE, str(thread.id))
+        await clubs.limit(await clubs.get(club.id))
+        return section
+
+    async def _standing_thread(self, section: Section, post: Post) -> discord.Thread | None:
+        """The thread that an attempt of before has made, without having come to keep it."""
+        if post.state is PostState.DONE:
+            return await self._fetched(replace(section, thread_id=post.message_id))
+        title = self.scene.book.book.title
+        names = {cards.section_name(replace(section, private=kind), title, self.say) for kind in (True, False)}
+        for thread in await retry_transient(self.channel.guild.active_threads):
+            is_ours = thread.owner_id == self.channel.guild.me.id and thread.parent_id == self.channel.id
+            is_of_then = discord.utils.snowflake_time(thread.id) >= post.claimed_at - SOON
+            if is_ours and is_of_then and thread.name in names:
+                bound = await self.use_cases.conversations.in_thread(str(thread.id))
+                if bound is None or bound.id == section.conversation_id:
+                    return thread
+        return None
+
+    async def _fetched(self, section: Section) -> discord.Thread | None:
+        try:
+            found = await retry_transient(partial(self.channel.guild.fetch_channel, int(section.thread_id or 0)))
+        except discord.NotFound:
+            return None
+        return found if isinstance(found, discord.Thread) else None
+
+    async def _greet(self, section: Section, thread: discord.Thread) -> None:
+        club = self.scene.club
+        text = cards.opening_line(self.scene, section, self.say)
+        how = cards.how_to_ask(self.say, reads_messages=self.reads_messages)
+        await self._once(
+            f"hello/{section.number}",
+            thread,
+            partial(_has_button, f"do:{cards.THERE}:{club.id}:{section.number}"),
+            lambda nonce: thread.send(
+                f"{text}\n{how}", view=cards.section_buttons(club, section, self.say), nonce=nonce, silent=True
+            ),
+        )
+
+    async def pose(self, section: Section) -> None:
+        """Ask the questions to discuss in a section's thread, then call it ready."""
+        clubs = self.use_cases.clubs
+        club = await clubs.get(self.scene.club.id)
+        section = club.section(section.number)
+        thread = self.channel.guild.get_thread(int(section.thread_id or 0)) or await self._fetched(section)
+        if section.ready or thread is None:
+            return
+        text = await self._questions(club, section)
+        if text:
+            await self._once(
+                f"talk/{section.number}",
+                thread,
+                lambda message: message.content == text,
+                lambda nonce: thread.send(text, nonce=nonce, silent=True),
+            )
+        section = (await clubs.get(club.id)).section(section.number)
+        await self._store.put_sections(club.id, [replace(section, ready=True)])
+
+    async def _questions(self, club: Club, section: Section) -> str:
+        """Questions on the section that rest on nothing beyond its bound; as many as one message holds."""
+        bound = club.bound_of(section, self.use_cases.clubs.now())
+        if bound <= section.start:
+            return ""
+        asker = Asker(club.host_id, club.guild_id, say=self.say)
+        found = await self.use_cases.reading.discuss(self.scene.book.book, bound, section.start, QUESTIONS, asker)
+        while found.questions:
+            text = render(found.text(self.say))
+            if units(text) <= MESSAGE_LIMIT:
+                return text
+            found = replace(found, questions=found.questions[:-1])
+        return ""
+
+    async def seat(self) -> None:
+        """Let those into private threads who have read so far."""
+        club = self.scene.club
+        for section in club.sections:
+            if not section.private or section.thread_id is None:
+                continue
+            key = f"seats/{section.number}"
+            post = self.posts.get(key)
+            seated = post.shown.split() if post else []
+            there = [each for each in club.taking_part if each.reached(club.length) >= section.end]
+            if not (coming := [each.reader_id for each in there if each.reader_id not in seated]):
+                continue
+            await self._store.claim(club.id, key, self.scene.now)
+            thread = self.channel.guild.get_thread(int(section.thread_id)) or await self._fetched(section)
+            try:
+                for reader_id in coming if thread else ():
+                    assert thread is not None
+                    await self._let_in(thread, reader_id)
+                    seated.append(reader_id)
+            finally:
+                await self._store.settle(club.id, key, PostState.DONE, "", " ".join(seated))
+
+    async def _let_in(self, thread: discord.Thread, reader_id: str) -> None:
+        """Let somebody in; who has left the server is passed over."""
+        try:
+            await retry_transient(partial(thread.add_user, discord.Object(int(reader_id))))
+        except discord.HTTPException as error:
+            if error.code not in UNKNOWN_MEMBERS:
+                raise
+
+    # Reminders and events
+
+    async def remind(self) -> None:
+        """Remind of what is due tomorrow, once."""
+        club = self.scene.club
+        for section in club.to_remind(self.scene.now):
+            roles = [discord.Object(int(club.role_id))] if club.role_id else False
+            await self._once(
+                f"remind/{section.number}",
+                self.channel,
+                partial(_is_about, f"do:{cards.THERE}:{club.id}:{section.number}", warns=False),
+                partial(
+                    self._send_reminder, section, discord.AllowedMentions(everyone=False, users=False, roles=roles)
+                ),
+            )
+
+    async def _send_reminder(self, section: Section, pings: discord.AllowedMentions, nonce: str) -> discord.Message:
+        text = cards.reminder(self.scene, section, self.say)
+        view = cards.section_buttons(self.scene.club, section, self.say)
+        return await self.channel.send(text, view=view, allowed_mentions=pings, nonce=nonce)
+
+    async def make_events(self) -> None:
+        """Make a native event for each coming date, move it with that, and take it away where the club has ended."""
+        club = self.scene.club
+        if not club.events:
+            return
+        granted = self.channel.guild.me.guild_permissions
+        if (lacking := missing(granted, FOR_EVENTS)) and not granted.manage_events:
+            self.trouble.events = lacking
+            return
+        for section in club.sections:
+            if section.due_at + cards.NOON > self.scene.now:
+                await self._event(section, is_over=club.ended_at is not None)
+
+    async def _event(self, section: Section, *, is_over: bool) -> None:
+        club, guild, key = self.scene.club, self.channel.guild, f"event/{section.number}"
+        if is_over and key not in self.posts:
+            return
+        post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
+        due = section.due.isoformat()
+        if post.state is PostState.GONE or (post.state is PostState.DONE and post.shown == due and not is_over):
+            return
+        starts = section.due_at + cards.NOON
+        try:
+            if post.state is PostState.CLAIMED:
+                known = None if post.is_new else await self._standing_event(section)
+                event = known or await self._new_event(section, starts)
+            else:
+                event = await retry_transient(partial(guild.fetch_scheduled_event, int(post.message_id)))
+                if not is_over:
+                    await event.edit(start_time=starts, end_time=starts + timedelta(hours=1))
+            if is_over:
+                await event.delete()
+        except discord.NotFound:  # somebody has deleted it
+            await self._store.settle(club.id, key, PostState.GONE)
+            return
+        state = PostState.GONE if is_over else PostState.DONE
+        await self._store.settle(club.id, key, state, str(event.id), due)
+
+    async def _standing_event(self, section: Section) -> discord.ScheduledEvent | None:
+        name, me = cards.event_name(self.scene, section, self.say), self.channel.guild.me.id
+        events = await retry_transient(self.channel.guild.fetch_scheduled_events)
+        ours = (each for each in events if each.creator_id == me and each.name == name)
+        return next((each for each in ours if each.start_time.date() == section.due), None)
+
+    async def _new_event(self, section: Section, starts: datetime) -> discord.ScheduledEvent:
+        return await self.channel.guild.create_scheduled_event(
+            name=cards.event_name(self.scene, section, self.say),
+            description=cards.event_text(self.scene, section, self.say),
+            start_time=starts,
+            end_time=starts + timedelta(hours=1),
+            entity_type=discord.EntityType.external,
+            privacy_level=discord.PrivacyLevel.guild_only,
+            location=f"#{self.channel.name}"[:100],
+        )
+
+
+async def standing(
+    place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
+) -> discord.Message | None:
+    """The bot's own message that is looked for among those since a moment; None too where the bot may not look."""
+    try:
+        return await retry_transient(partial(_looked_up, place, since - SOON, is_it))
+    except discord.Forbidden as error:
+        logger.info("what stands in a channel could not be read: %s", error)
+        return None
+
+
+async def _looked_up(
+    place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
+) -> discord.Message | None:
+    async for message in place.history(after=since, limit=LOOKED_THROUGH, oldest_first=True):
+        if message.author.bot and is_it(message):
+            return message
+    return None
+
+
+def _has_button(custom_id: str, message: discord.Message) -> bool:
+    rows = (each for each in message.components if isinstance(each, discord.ActionRow))
+    return any(getattr(part, "custom_id", None) == custom_id for each in rows for part in each.children)
+
+
+def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
+    """Whether it is about a section, and a warning or a reminder."""
+    return _has_button(custom_id, message) and message.content.startswith("⚠️") is warns
+
+
+def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
+    """What tells one state of a card from another."""
+    return hashlib.sha256(json.dumps([embed.to_dict(), ended], sort_keys=True).encode()).hexdigest()[:16]
