@@ -276,8 +276,11 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
     except (BookError, Refusal):
         return []
     position = await use_cases.positions.get(str(interaction.user.id), book)
-    bound, say = position.bound(book.length), speech_of(interaction)
-    found = await file.chapters()
+    return chapter_choices(await file.chapters(), position.bound(book.length), typed, speech_of(interaction))
+
+
+def chapter_choices(found: Sequence[Chapter], bound: int, typed: str, say: Speech) -> Choices:
+    """Chapters by their numbers, and by their titles where these stand before `bound`."""
     counted = is_counted(found)
     names = ((chapter_name(each, bound, say, counted=counted), f"#{each.number}") for each in found)
     return matching(typed, names)

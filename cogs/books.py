@@ -375,6 +375,7 @@ class Books(
             )
         await _assert_room(interaction, self._use_cases)
         await self._use_cases.shelf.restore(found[0])
+        interaction.client.dispatch("book_restored", found[0].id)
         note_deed(
             interaction,
             later("{who} brought the book “{book}” back, with its conversations."),
@@ -391,7 +392,9 @@ class Books(
         for talk in talks:
             self._use_cases.chat.withdraw(talk.id)
             await self._use_cases.chat.settle(talk.id)
+        clubs = await self._use_cases.clubs.store.get_by_book(found.id)
         await self._use_cases.shelf.take_off(found.id, by=str(interaction.user.id))
+        interaction.client.dispatch("book_removed", clubs, found.title)
         note_deed(
             interaction,
             later("{who} removed the book “{book}” with its conversations; for 7 days it can be brought back."),

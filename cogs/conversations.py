@@ -31,6 +31,7 @@ BRACKETS = str.maketrans("[]", "()")
 @app_commands.default_permissions(send_messages_in_threads=True)
 class Conversations(commands.GroupCog, group_name="conversations", group_description="Conversations about books"):
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+        self._bot = bot
         self._use_cases = use_cases
         self._opening = opening
         bot.handle(on_press("talks-page", self._turn_page), on_press("talk-delete", self._delete))
@@ -172,6 +173,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         """A conversation outlives its thread."""
         if conversation := await self._use_cases.conversations.unbind(str(payload.thread_id)):
             self._use_cases.chat.withdraw(conversation.id)
+            self._bot.dispatch("conversation_unbound", conversation.id)
 
 
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:

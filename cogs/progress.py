@@ -49,6 +49,7 @@ class Progress(commands.Cog):
         if sum((page is not None, chapter is not None, bool(finished), bool(clear))) > 1:
             raise Refusal(say("Please use only one of `page`, `chapter`, `finished` and `clear`."))
         position = await self._moved(reader, found, page, chapter, finished=bool(finished), clear=bool(clear))
+        interaction.client.dispatch("position_moved", reader, found.id)
         file = await self._use_cases.shelf.open(found)
         line = position_line(position, found, await file.pages(), say)
         await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}")

@@ -219,6 +219,11 @@ class ReadingPosition:
     state: PositionState = PositionState.UNSET
     read_to: int = 0
 
+    @property
+    def is_set(self) -> bool:
+        """Whether the reader has said how far they are."""
+        return self.state is not PositionState.UNSET
+
     def bound(self, length: int) -> int:
         """The offset this reader may be shown the book up to; unset and finished mean all of it."""
         return min(self.read_to, length) if self.state is PositionState.READING else length

@@ -25,6 +25,7 @@ from bot.settings import Settings
 from cogs.basics import Help, Usage, Verbose
 from cogs.books import Books
 from cogs.chat import Chat, Opening
+from cogs.clubs.cog import Clubs
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import Refusal, excuse, report, turn_away
@@ -180,6 +181,7 @@ class Marginalia(ServingBot):
             ServerSettingsCog(self, self.use_cases),
             Progress(self, self.use_cases),
             ReadingCog(self, self.use_cases),
+            Clubs(self, self.use_cases),
             Usage(self, self.use_cases),
             Privacy(self, self.use_cases),
             Help(self, self.use_cases),

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 import discord
 from discord import ButtonStyle
 from discord.ui import View
-from domain.library.progress import label_at
 
 from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
 from cogs.i18n import Speech
@@ -20,6 +19,7 @@ from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Gate, Member, Section, Vote
 from domain.library.progress import title_is_read
+from domain.spoilers.detector import label_at
 
 JOIN, THERE, BOARD, END, LIFT = "club-join", "club-there", "club-board", "club-end", "club-lift"
 """What the buttons do, as their custom_ids have it."""
@@ -197,6 +197,11 @@ def _bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> st
     return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
 
 
+def shown_title(scene: ClubScene) -> str:
+    """The book's title in a sentence."""
+    return clipped(plain(scene.book.book.title), 200)
+
+
 def section_name(section: Section, title: str, say: Speech) -> str:
     """The name of a section's thread. One that all see has the number alone."""
     number = say("Section {number}", number=section.number)
@@ -210,7 +215,7 @@ def opening_line(scene: ClubScene, section: Section, say: Speech) -> str:
     return say(
         "**Section {number}** · This thread talks about “{title}” up to {page}. Not there yet? Then don't read on!",
         number=section.number,
-        title=clipped(plain(scene.book.book.title), 200),
+        title=shown_title(scene),
         page=scene.up_to(section.end, say),
     )
 
@@ -236,7 +241,7 @@ def reminder(scene: ClubScene, section: Section, say: Speech) -> str:
     return role + say(
         "📖 Section {number} of “{title}” ({pages}) is due on {date}. Press **I'm there** when you've read it.",
         number=section.number,
-        title=clipped(plain(scene.book.book.title), 200),
+        title=shown_title(scene),
         pages=scene.pages(section, say),
         date=date_mark(section),
     )

@@ -375,9 +375,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if lacking := missing(channel.permissions_for(channel.guild.me), FOR_POLLS):
             raise Refusal(bot_lacks(lacking, say))
         if lacking := missing(interaction.permissions, FOR_POLLS):
-            raise Refusal(
-                say("For this you need: {permissions}.", permissions=permission_names(lacking, say))
-            )
+            raise Refusal(say("For this you need: {permissions}.", permissions=permission_names(lacking, say)))
         offered = cards.poll_choices(choices)
         if not 2 <= len(offered) <= cards.POLL_ANSWERS:
             raise Refusal(say("A vote needs 2 to 10 different choices. Put semicolons between them."))
@@ -534,5 +532,3 @@ def _role_id(interaction: discord.Interaction[Any], role: discord.Role | None) -
             )
         )
     return str(role.id)
-
-
