@@ -17,7 +17,7 @@ from cogs.i18n import Speech
 from cogs.interactions import action_button, row
 from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
-from domain.clubs.plan import Club, Gate, Member, Section, Vote
+from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
 from domain.library.progress import title_is_read
 from domain.spoilers.detector import label_at
 
@@ -138,13 +138,13 @@ def _fitting(parts: Sequence[str], length: int) -> list[str]:
     return shown
 
 
-def _gate_line(gate: Gate, say: Speech) -> str:
+def _gate_line(gate: ThreadGate, say: Speech) -> str:
     match gate:
-        case Gate.EVERYONE:
+        case ThreadGate.EVERYONE:
             return say("A section's thread opens once everybody is there.")
-        case Gate.DATE:
+        case ThreadGate.DATE:
             return say("A section's thread opens on its date.")
-        case Gate.OPEN:
+        case ThreadGate.OPEN:
             return say("All threads are open. Go into one when you've read its section.")
 
 

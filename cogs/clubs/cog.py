@@ -19,7 +19,7 @@ from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_pres
 from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, missing, permission_names
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.clubs.manage import PlanRequest
-from domain.clubs.plan import MOST_SECTIONS, Club, Gate, PostState
+from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
 
@@ -67,9 +67,9 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     )
     @app_commands.choices(
         gate=[
-            Choice(name="once everyone is there", value=Gate.EVERYONE.value),
-            Choice(name="on its date", value=Gate.DATE.value),
-            Choice(name="at once", value=Gate.OPEN.value),
+            Choice(name="once everyone is there", value=ThreadGate.EVERYONE.value),
+            Choice(name="on its date", value=ThreadGate.DATE.value),
+            Choice(name="at once", value=ThreadGate.OPEN.value),
         ]
     )
     @app_commands.autocomplete(book=access.books)
@@ -81,7 +81,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         chapters: Range[int, 1, 100] | None = None,
         every: Range[int, 1, MOST_DAYS] | None = None,
         start: Range[str, 10, 10] | None = None,
-        gate: str = Gate.EVERYONE.value,
+        gate: str = ThreadGate.EVERYONE.value,
         role: discord.Role | None = None,
         events: bool = False,
     ) -> None:
@@ -95,7 +95,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             sections=sections,
             chapters=chapters,
             every=every or 7,
-            gate=Gate(gate),
+            gate=ThreadGate(gate),
             role_id=_role_id(interaction, role),
             events=events,
         )

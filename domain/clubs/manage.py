@@ -10,10 +10,10 @@ from domain.book import Book, Chapter, Page
 from domain.clubs.plan import (
     MOST_SECTIONS,
     Club,
-    Gate,
     Member,
     Section,
     Stretch,
+    ThreadGate,
     Vote,
     dated,
     divide,
@@ -36,7 +36,7 @@ class PlanRequest:
     sections: int | None = None
     chapters: int | None = None
     every: int = 7
-    gate: Gate = Gate.EVERYONE
+    gate: ThreadGate = ThreadGate.EVERYONE
     role_id: str | None = None
     events: bool = False
 

@@ -44,7 +44,7 @@ _MATTER = re.compile(
 """Titles of front and back matter. A prologue and an epilogue are story, and so is what stands between chapters."""
 
 
-class Gate(StrEnum):
+class ThreadGate(StrEnum):
     """When a section's thread opens: once all who are active have read it, at its due date, or at once."""
 
     EVERYONE = "everyone"
@@ -112,7 +112,7 @@ class Club:
     guild_id: str
     channel_id: str
     host_id: str
-    gate: Gate
+    gate: ThreadGate
     created_at: datetime
     length: int
     sections: tuple[Section, ...]
@@ -169,7 +169,7 @@ class Club:
 
     def current(self, now: datetime) -> Section:
         """The section the club reads: with the gate *everyone* the first that is not open, else the next one due."""
-        if self.gate is Gate.EVERYONE:
+        if self.gate is ThreadGate.EVERYONE:
             ahead = (each for each in self.sections if each.opened_at is None)
         else:
             ahead = (each for each in self.sections if not each.is_over(now))
@@ -188,11 +188,11 @@ class Club:
         """The sections whose threads are to be opened by the gate."""
         closed = [each for each in self.sections if each.opened_at is None]
         match self.gate:
-            case Gate.OPEN:
+            case ThreadGate.OPEN:
                 return closed
-            case Gate.DATE:
+            case ThreadGate.DATE:
                 return [each for each in closed if each.due_at <= now]
-            case Gate.EVERYONE:
+            case ThreadGate.EVERYONE:
                 active, lowest = self.active(now), self.lowest(now)
                 return [each for each in closed if each.end <= lowest] if active else []
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Any
 
 from domain.book import PositionState, ReadingPosition
-from domain.clubs.plan import Club, Gate, Member, Post, PostState, Section, Vote
+from domain.clubs.plan import Club, Member, Post, PostState, Section, ThreadGate, Vote
 from storage.sql.database import Database, Row, Transaction, Value
 from storage.sql.rows import (
     entities,
@@ -229,7 +229,7 @@ class SQLClubs:
             guild_id=row["guild_id"],
             channel_id=row["channel_id"],
             host_id=row["host_id"],
-            gate=Gate(row["gate"]),
+            gate=ThreadGate(row["gate"]),
             created_at=time_from_text(row["created_at"]),
             length=row["length"],
             sections=tuple(await entities(_section, sections)),

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from domain.book import PositionState, ReadingPosition
-from domain.clubs.plan import Club, Gate, Member, PostState, Stretch, Vote, dated
+from domain.clubs.plan import Club, Member, PostState, Stretch, ThreadGate, Vote, dated
 from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, at
 
@@ -17,7 +17,7 @@ MEMBERS = (Member("ann", MIDNIGHT), Member("ben", at(1)))
 def a_club(club_id: str = "club", channel_id: str = "7", members: Sequence[Member] = MEMBERS) -> Club:
     parts = [Stretch(0, 50_000), Stretch(50_000, 144_000)]
     return Club(
-        club_id, "alice", "1", channel_id, "ann", Gate.DATE, MIDNIGHT, 144_000,
+        club_id, "alice", "1", channel_id, "ann", ThreadGate.DATE, MIDNIGHT, 144_000,
         dated(parts, date(2026, 11, 21), 7), tuple(members), role_id="9", events=True,
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 
 from domain.book import PositionState, ReadingPosition
 from domain.chat import ChatMessage
-from domain.clubs.plan import Club, Gate, Member, Stretch, Vote, dated
+from domain.clubs.plan import Club, Member, Stretch, ThreadGate, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
@@ -35,7 +35,7 @@ async def company(storage: Storage) -> None:
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(10, 1), reader, "g", "tea", 5))
         await storage.messages.note_present("nap", reader)
     club = Club(
-        "club", "alice", "1", "2", "hatter", Gate.DATE, MIDNIGHT, 10, dated([Stretch(0, 10)], MIDNIGHT.date(), 7),
+        "club", "alice", "1", "2", "hatter", ThreadGate.DATE, MIDNIGHT, 10, dated([Stretch(0, 10)], MIDNIGHT.date(), 7),
         (Member("hatter", MIDNIGHT, checked_in_at=at(3), hidden=True), Member("dormouse", at(1))),
     )  # fmt: skip
     await storage.clubs.create(club)

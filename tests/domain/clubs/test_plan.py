@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from domain.book import Chapter, Page, PositionState, ReadingPosition
 from domain.clubs.plan import (
     Club,
-    Gate,
     Member,
     Stretch,
+    ThreadGate,
     dated,
     divide,
     grouped,
@@ -31,7 +31,7 @@ def at(read_to: int) -> ReadingPosition:
     return ReadingPosition(PositionState.READING, read_to)
 
 
-def club(*positions: ReadingPosition, gate: Gate = Gate.EVERYONE, sections: int = 4) -> Club:
+def club(*positions: ReadingPosition, gate: ThreadGate = ThreadGate.EVERYONE, sections: int = 4) -> Club:
     """A book of 100 characters a section; members a, b, c … joined at the start."""
     parts = [Stretch(100 * number, 100 * number + 100) for number in range(sections)]
     members = [Member("abcdefgh"[number], NOON, position) for number, position in enumerate(positions)]
@@ -147,17 +147,17 @@ class TestGates:
         assert club(at(0)).to_open(NOON + timedelta(days=60)) == []
 
     def test_with_a_date_it_opens_on_the_day_it_is_due(self) -> None:
-        reading = club(at(0), gate=Gate.DATE)
+        reading = club(at(0), gate=ThreadGate.DATE)
         due = datetime(2026, 3, 8, tzinfo=UTC)
         assert reading.to_open(due - timedelta(seconds=1)) == []
         assert [each.number for each in reading.to_open(due)] == [1]
         assert len(reading.to_open(due + timedelta(days=14))) == 3
 
     def test_open_ones_open_at_once(self) -> None:
-        assert len(club(at(0), gate=Gate.OPEN).to_open(NOON)) == 4
+        assert len(club(at(0), gate=ThreadGate.OPEN).to_open(NOON)) == 4
 
     def test_a_thread_seen_by_all_is_bound_by_all_who_are_active(self) -> None:
-        reading = club(at(250), at(120), gate=Gate.DATE)
+        reading = club(at(250), at(120), gate=ThreadGate.DATE)
         section = reading.sections[1]
         assert reading.bound_of(replace(section, private=True), NOON) == 200
         assert reading.bound_of(section, NOON) == 120
