@@ -151,7 +151,7 @@ class AnswerButtons:
             raise Refusal(say("That isn't in what you wrote. Set your page with /progress."))
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
         position = await self._moved(proposal, book)
-        interaction.client.dispatch(\"position_moved\", reader_id, book.id)
+        interaction.client.dispatch("position_moved", reader_id, book.id)
         line = position_line(position, book, await (await self._use_cases.shelf.open(book)).pages(), say)
         assert interaction.message is not None
         left = buttons_left(interaction.message, f"do:{MOVE}:{argument}")
