@@ -10,7 +10,7 @@ import discord
 from discord import app_commands
 
 from cogs.cards import clipped
-from cogs.errors import Refusal
+from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import FOR_ANSWERS, granted_in, lacking_to_post, may_restore_book, missing, permission_names
 from cogs.services import server_of, shelf_of, use_cases_of
@@ -186,6 +186,21 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
         Refusal: the person may not write here, so the bot does not do it for them.
     """
     _assert_none(lacking_to_post(interaction), interaction)
+
+
+def channel_to_post_in(interaction: discord.Interaction[Any], needed: Iterable[str]) -> discord.TextChannel:
+    """The channel that something with threads of its own is to be posted in.
+
+    Raises:
+        Refusal: it is none for that, or the bot lacks what is `needed`, or the person may not write there.
+    """
+    channel, say = interaction.channel, speech_of(interaction)
+    if not isinstance(channel, discord.TextChannel):
+        raise Refusal(say("Please use this in a text channel: that's where the club's threads will be."))
+    if lacking := missing(channel.permissions_for(channel.guild.me), needed):
+        raise Refusal(bot_lacks(lacking, say))
+    assert_may_post(interaction)
+    return channel
 
 
 def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:

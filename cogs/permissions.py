@@ -9,6 +9,7 @@ from discord import app_commands
 from cogs.i18n import Speech, later
 from cogs.services import server_of
 from domain.book import Book
+from domain.clubs.plan import Club
 from domain.conversation import Conversation
 
 Command = TypeVar("Command")
@@ -110,6 +111,17 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
         return []
     writing = "send_messages_in_threads" if isinstance(interaction.channel, discord.Thread) else "send_messages"
     return missing(interaction.permissions, ("view_channel", writing))
+
+
+def runs_club(interaction: discord.Interaction[Any], club: Club) -> bool:
+    """Its host, or who manages threads in its channel, or the server."""
+    if club.host_id == str(interaction.user.id):
+        return True
+    server, granted = server_of(interaction), interaction.permissions
+    channel = server.get_channel(int(club.channel_id)) if server else None
+    if channel is not None and isinstance(interaction.user, discord.Member):
+        granted = channel.permissions_for(interaction.user)
+    return granted.manage_threads or granted.manage_guild or granted.administrator
 
 
 def manages_shelf(interaction: discord.Interaction[Any]) -> bool:

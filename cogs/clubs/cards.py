@@ -12,6 +12,7 @@ import discord
 from discord import ButtonStyle
 from discord.ui import View
 
+from cogs.access import fits
 from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
 from cogs.i18n import Speech
 from cogs.interactions import action_button, row
@@ -260,6 +261,15 @@ def poll_choices(typed: str) -> list[str]:
     """The choices of a vote as they were typed, each once, in the length a poll allows."""
     parts = (" ".join(part.split()) for part in typed.split(";"))
     return list(dict.fromkeys(_clipped_units(part, POLL_ANSWER_LENGTH) for part in parts if part))
+
+
+def completions(typed: str, titles: Sequence[str]) -> list[str]:
+    """What was typed, the last of its choices completed by each of the titles that is not among the others."""
+    before, _, last = typed.rpartition(";")
+    chosen = {each.casefold() for each in poll_choices(before)}
+    offered = dict.fromkeys(" ".join(title.split()).replace(";", ",") for title in titles)
+    left = [title for title in offered if title.casefold() not in chosen and fits(last, title)]
+    return [f"{before}; {title}" if before else title for title in left]
 
 
 def _clipped_units(text: str, length: int) -> str:

@@ -13,11 +13,11 @@ from cogs import access
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
 from cogs.clubs.duties import ClubDuties
-from cogs.errors import Refusal, bot_lacks
+from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
-from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, missing, permission_names
-from cogs.services import ServingBot, server_of, shelf_of
+from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, missing, permission_names, runs_club
+from cogs.services import ServingBot, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
 from domain.errors import MarginaliaError
@@ -86,7 +86,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         events: bool = False,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
-        say, channel = speech_of(interaction), _channel_for_a_club(interaction)
+        say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_A_CARD)
         if sections is not None and chapters is not None:
             raise Refusal(say("Please use only one of `sections` and `chapters`."))
         found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
@@ -96,7 +96,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             chapters=chapters,
             every=every or 7,
             gate=ThreadGate(gate),
-            role_id=_role_id(interaction, role),
+            role_id=_assert_pingable(interaction, role),
             events=events,
         )
         host = str(interaction.user.id)
@@ -371,9 +371,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         days: Range[int, 1, 7] | None = None,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
-        say, channel = speech_of(interaction), _channel_for_a_club(interaction)
-        if lacking := missing(channel.permissions_for(channel.guild.me), FOR_POLLS):
-            raise Refusal(bot_lacks(lacking, say))
+        say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_POLLS)
         if lacking := missing(interaction.permissions, FOR_POLLS):
             raise Refusal(say("For this you need: {permissions}.", permissions=permission_names(lacking, say)))
         offered = cards.poll_choices(choices)
@@ -387,15 +385,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     @vote.autocomplete("choices")
     async def _titles(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
         """The last of the choices, completed by a title of the shelf that is not among the others."""
-        before, _, last = typed.rpartition(";")
-        chosen = {each.casefold() for each in cards.poll_choices(before)}
-        books = await self._use_cases.shelf.list(shelf_of(interaction))
-        titles = dict.fromkeys(" ".join(book.title.split()).replace(";", ",") for book in books)
-        whole = [
-            f"{before}; {title}" if before else title
-            for title in titles
-            if title.casefold() not in chosen and access.fits(last, title)
-        ]
+        titles = [book.title for book in await self._use_cases.shelf.list(shelf_of(interaction))]
+        whole = cards.completions(typed, titles)
         return [Choice(name=each, value=each) for each in whole if len(each) <= access.LONGEST_NAME][:25]
 
     # What happens to channels, threads, books and positions
@@ -480,55 +471,30 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         return ClubScene(club, await self._clubs.book_of(club), self._clubs.now())
 
 
-def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
-    """
-    Raises:
-        Refusal: the person is not the club's host and does not manage threads in its channel.
-    """
-    if club.host_id == str(interaction.user.id):
-        return
-    guild = server_of(interaction)
-    channel = guild.get_channel(int(club.channel_id)) if guild else None
-    granted = interaction.permissions
-    if channel is not None and isinstance(interaction.user, discord.Member):
-        granted = channel.permissions_for(interaction.user)
-    if not (granted.manage_threads or granted.manage_guild or granted.administrator):
-        who = f"<@{club.host_id}>" if club.host_id else speech_of(interaction)("the host")
-        raise Refusal(
-            speech_of(interaction)(
-                "Only {who}, the club's host, or somebody with the permission “Manage Threads” can do that.", who=who
-            )
-        )
-
-
-def _channel_for_a_club(interaction: discord.Interaction[Any]) -> discord.TextChannel:
-    """The channel a club or a vote is to be posted in.
-
-    Raises:
-        Refusal: it is none for that, or the bot or the person may not write there.
-    """
-    channel, say = interaction.channel, speech_of(interaction)
-    if not isinstance(channel, discord.TextChannel):
-        raise Refusal(say("Please use this in a text channel: that's where the club's threads will be."))
-    if lacking := missing(channel.permissions_for(channel.guild.me), FOR_A_CARD):
-        raise Refusal(bot_lacks(lacking, say))
-    access.assert_may_post(interaction)
-    return channel
-
-
-def _role_id(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
-    """The role that reminders ping; people may have the bot ping only whom they may ping themselves.
+def _assert_pingable(interaction: discord.Interaction[Any], role: discord.Role | None) -> str | None:
+    """The id of a role that reminders may notify, as the person may themselves.
 
     Raises:
         Refusal: they may not.
     """
-    if role is None:
-        return None
-    if role.is_default() or not (role.mentionable or interaction.permissions.mention_everyone):
+    if role is not None and (role.is_default() or not (role.mentionable or interaction.permissions.mention_everyone)):
         raise Refusal(
             speech_of(interaction)(
                 "You can't notify {role} yourself, so I won't do it for you. Choose a role that anybody may mention.",
                 role=role.mention,
             )
         )
-    return str(role.id)
+    return None if role is None else str(role.id)
+
+
+def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
+    """
+    Raises:
+        Refusal: the person is not the club's host and does not manage threads in its channel.
+    """
+    if not runs_club(interaction, club):
+        say = speech_of(interaction)
+        who = f"<@{club.host_id}>" if club.host_id else say("the host")
+        raise Refusal(
+            say("Only {who}, the club's host, or somebody with the permission “Manage Threads” can do that.", who=who)
+        )
