@@ -102,8 +102,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         host = str(interaction.user.id)
         club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), host, request)
         trouble = await self._duties.attend(club.id)
-        posts = await self._clubs.store.get_posts(club.id)
-        card = posts.get("card")
+        card = (await self._clubs.store.get_posts(club.id)).get("card")
         lines = [say("The club has begun, and you're in it.")]
         if card and card.message_id:
             lines = [f"{lines[0]} {channel.get_partial_message(int(card.message_id)).jump_url}"]
@@ -128,10 +127,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     async def plan(self, interaction: discord.Interaction[Any]) -> None:
         club = await defer_if_slow(interaction, self._here(interaction))
         scene, say = await self._scene(club), speech_of(interaction)
+        reached = await self._reached(interaction, scene)
         member = club.member(str(interaction.user.id))
-        book = scene.book.book
-        position = await self._use_cases.positions.get(str(interaction.user.id), book)
-        reached = position.bound(book.length) if position.is_set else 0
         card = cards.plan_card(scene, say, bound=reached, reached=reached if member else None)
         await reply(interaction, embed=card, view=cards.plan_buttons(club, say))
 
@@ -240,8 +237,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             scene = await self._scene(await self._here(interaction))
         except (MarginaliaError, Refusal):
             return []
-        position = await self._use_cases.positions.get(str(interaction.user.id), scene.book.book)
-        reached = position.bound(scene.book.book.length) if position.is_set else 0
+        reached = await self._reached(interaction, scene)
         return access.chapter_choices(scene.book.chapters, reached, typed, speech_of(interaction))
 
     @checkin.autocomplete("section")
@@ -322,7 +318,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             await self._clubs.store.settle(club.id, "board", PostState.DONE, str(shown.message_id))
 
     async def _show_board(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        club = await defer_if_slow(interaction, self._running(interaction, argument.partition(":")[0]))
+        club = await defer_if_slow(interaction, self._running(interaction, argument.split(":")[0]))
         await reply(interaction, embed=cards.board_card(await self._scene(club), speech_of(interaction)))
 
     @app_commands.command(name="open", description="Open a section's thread without waiting")
@@ -466,6 +462,11 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         if club.guild_id != shelf_of(interaction) or club.ended_at is not None:
             raise Refusal(say("This club has ended. /club start begins another."))
         return club
+
+    async def _reached(self, interaction: discord.Interaction[Any], scene: ClubScene) -> int:
+        """How far the person is, as an offset; who has not said has not begun."""
+        position = await self._use_cases.positions.get(str(interaction.user.id), scene.book.book)
+        return position.bound(scene.club.length) if position.is_set else 0
 
     async def _scene(self, club: Club) -> ClubScene:
         return ClubScene(club, await self._clubs.book_of(club), self._clubs.now())
