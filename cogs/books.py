@@ -14,7 +14,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.cards import PAPER, added_card, book_card, book_facts, clipped, plain
+from cogs.cards import PAPER, added_buttons, added_card, book_card, book_facts, clipped, plain
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, language_name, later, speech_for, speech_for_all, speech_in, speech_of
 from cogs.interactions import (
@@ -137,8 +137,10 @@ async def add_book(
         with contextlib.suppress(*DISCORD_ERRORS):
             await interaction.delete_original_response()  # how far it had come says nothing any more
         raise
-    card = added_card(added, time.perf_counter() - started, speech_for_all(interaction))
-    await interaction.edit_original_response(content=None, embed=card)
+    say = speech_for_all(interaction)
+    card = added_card(added, time.perf_counter() - started, say)
+    view = added_buttons(added.book, say, can_talk=not is_guest(interaction))
+    await interaction.edit_original_response(content=None, embed=card, view=view)
 
 
 async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 
 import discord
+from discord import ButtonStyle
+from discord.ui import View
 
-from cogs.i18n import Speech
+from cogs.i18n import Speech, later
+from cogs.interactions import action_button, row
 from cogs.rendering.inline import inert
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition, numbered
 from domain.conversation import Conversation
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.library.shelf import AddedBook
+from domain.reading.questions import FirstQuestion, FirstQuestionKind
 from domain.spoilers.detector import label_at
 from domain.usage import UsageTotal
 
@@ -18,6 +22,8 @@ PAPER = discord.Colour(0xE8D9B5)
 INK = discord.Colour(0x2F4B66)
 
 TITLE_LENGTH = 256
+LABEL_LENGTH = 80
+"""Characters of a button's label."""
 DESCRIPTION_LENGTH = 4096
 CENT = 0.01
 MICRODOLLARS = 1_000_000
@@ -73,8 +79,14 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     if added.warnings:
         warnings = "\n".join(f"⚠️ {plain(warning)}" for warning in added.warnings)
         card.add_field(name=say("Please note"), value=clipped(warnings, 1024), inline=False)
-    card.set_footer(text=say("Talk about it with /chat"))
     return card
+
+
+def added_buttons(book: Book, say: Speech, *, can_talk: bool) -> View:
+    """What can be done with a book that was just added; `can_talk` where a conversation can be opened."""
+    read = action_button("read", book.id, label=say("Start reading"), style=ButtonStyle.primary)
+    contents = action_button("contents", book.id, label=say("Contents"))
+    return row(read, contents) if can_talk else row(contents)
 
 
 def book_card(
@@ -170,6 +182,29 @@ def conversation_card(
         inline=False,
     )
     return card
+
+
+FIRST_QUESTIONS = {
+    FirstQuestionKind.INTRODUCED: later("How is {about} introduced?"),
+    FirstQuestionKind.PAGE: later("What happens on page {about}?"),
+    FirstQuestionKind.CHAPTER: later("What happens in chapter {about}?"),
+}
+
+
+def welcome_buttons(conversation: Conversation, questions: Sequence[FirstQuestion], say: Speech) -> View:
+    """What leads on from the first message of a thread: one's page, help, and questions that a press asks."""
+    page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
+    first = [
+        action_button(
+            "first",
+            f"{conversation.id}:{number}",
+            label=clipped(say(FIRST_QUESTIONS[each.kind], about=" ".join(each.about.split())), LABEL_LENGTH),
+        )
+        for number, each in enumerate(questions)
+    ]
+    for button in first:
+        button.row = 1
+    return row(page, action_button("help", "", label=say("Help")), *first)
 
 
 def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:

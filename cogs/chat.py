@@ -11,10 +11,11 @@ import discord
 from discord import ButtonStyle, app_commands
 from discord.app_commands import Range
 from discord.ext import commands
+from discord.ui import View
 
 from cogs import access
 from cogs.access import assert_may_write_in, resolve_conversation, visibility_of
-from cogs.cards import book_title, clipped, conversation_card, plain, position_line
+from cogs.cards import book_title, clipped, conversation_card, plain, position_line, welcome_buttons
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import (
@@ -119,10 +120,11 @@ class Opening:
             asked = await self._keep(interaction, conversation, message)
             place, bound = await self._conversing.make_current(interaction, conversation)
         card = conversation_card(bound, book, position, speech_of(interaction), reads_messages=True)
+        view = await self._first_steps(interaction, bound, book)
         if answerable and interaction.message is None:
-            await interaction.edit_original_response(content=None, embed=card, view=None)
+            await interaction.edit_original_response(content=None, embed=card, view=view)
         else:
-            await _post(place, card, nonce=f"card:{interaction.id}")
+            await _post(place, card, nonce=f"card:{interaction.id}", view=view)
             if answerable and interaction.message is not None and interaction.message.flags.ephemeral:
                 await _reply(interaction, _talking_line(book.title, speech_of(interaction)))
         if asked:
@@ -245,7 +247,26 @@ class Opening:
     ) -> None:
         say, reads = speech_for_all(interaction), interaction.client.intents.message_content
         card = conversation_card(conversation, book, position, say, reads_messages=reads)
-        await _post(thread, card, nonce=f"card:{thread.id}")
+        view = await self._first_steps(interaction, conversation, book)
+        await _post(thread, card, nonce=f"card:{thread.id}", view=view)
+
+    async def _first_steps(self, interaction: discord.Interaction[Any], conversation: Conversation, book: Book) -> View:
+        """The buttons of a conversation's card. Its questions are of the opening, as far as the reader has read it."""
+        position = await self._use_cases.positions.get(str(interaction.user.id), book)
+        questions = await self._use_cases.reading.first_questions(book, position.bound(book.length))
+        return welcome_buttons(conversation, questions, speech_for_all(interaction))
+
+    async def ask(self, interaction: discord.Interaction[Any], conversation: Conversation, question: str) -> None:
+        """Ask a question in the place of a conversation, for whoever has pressed a button there.
+
+        Raises:
+            Refusal: they may not write there.
+        """
+        if not conversation.is_direct:
+            assert_may_write_in(interaction, conversation)
+        if await self._keep(interaction, conversation, question):
+            assert isinstance(interaction.channel, discord.abc.Messageable)
+            await self._answer(interaction, interaction.channel, conversation, question)
 
     async def _keep(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
@@ -330,10 +351,12 @@ async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conv
     await interaction.edit_original_response(content=question, view=view)
 
 
-async def _post(thread: discord.abc.Messageable, embed: discord.Embed, *, nonce: str) -> None:
+async def _post(
+    thread: discord.abc.Messageable, embed: discord.Embed, *, nonce: str, view: View = discord.utils.MISSING
+) -> None:
     """Post a card; a conversation can do without one, so trouble is only logged."""
     try:
-        await retry_transient(partial(thread.send, embed=embed, nonce=nonce))
+        await retry_transient(partial(thread.send, embed=embed, nonce=nonce, view=view))
     except DISCORD_ERRORS as error:
         logger.warning("%s has to do without a card: %s", nonce, error)
 

@@ -284,6 +284,12 @@ def row(*items: Item[Any]) -> View:
     return view
 
 
+def buttons_of(message: discord.Message) -> list[discord.Button]:
+    """The buttons under a message, in order."""
+    rows = [line for line in message.components if isinstance(line, discord.ActionRow)]
+    return [part for line in rows for part in line.children if isinstance(part, discord.Button)]
+
+
 KEEP = "keep"
 
 VALID_FOR = timedelta(minutes=15)

@@ -94,9 +94,9 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         self._use_cases = use_cases
 
     async def cog_load(self) -> None:
-        """Speak to each server in the language chosen for it."""
-        chosen = await self._use_cases.servers.languages()
-        set_languages({int(server_id): code for server_id, code in chosen.items()})
+        """Learn what was chosen for each server, and speak to it in its language."""
+        chosen = await self._use_cases.servers.load()
+        set_languages({int(server_id): each.language for server_id, each in chosen.items()})
 
     @app_commands.command(description="Everything that is set for this server")
     async def show(self, interaction: discord.Interaction[Any]) -> None:

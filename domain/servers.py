@@ -1,6 +1,6 @@
 """What those who manage a Discord server have chosen for it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,19 +22,37 @@ class Models:
 
 
 class ManageServers:
-    """The settings of servers, by the ids of the servers. They are read anew each time, so a change holds at once."""
+    """The settings of servers, by the ids of the servers.
+
+    Once they are loaded they are known without asking the database: one process at a time serves a server, changes its
+    settings, and loads them when it begins to.
+    """
 
     def __init__(self, servers: ServerRepository, models: Models) -> None:
         self._servers = servers
+        self._known: dict[str, ServerSettings] | None = None
         self.models = models
+
+    async def load(self) -> Mapping[str, ServerSettings]:
+        """Learn the settings of all servers that have any, and return them.
+
+        Raises:
+            StorageError: they cannot be read.
+        """
+        self._known = dict(await self._servers.all())
+        return self._known
 
     async def settings(self, server_id: str | None) -> ServerSettings:
         """A server's settings; outside of servers (None), the defaults."""
-        return ServerSettings() if server_id is None else await self._servers.get(server_id)
+        if server_id is None:
+            return ServerSettings()
+        if self._known is not None:
+            return self._known.get(server_id, ServerSettings())
+        return await self._servers.get(server_id)
 
     async def change(self, server_id: str, **changes: Any) -> ServerSettings:
         """Change some of a server's settings; `changes` are fields of `ServerSettings`."""
-        return await self._servers.update(server_id, lambda settings: replace(settings, **changes))
+        return await self._update(server_id, lambda settings: replace(settings, **changes))
 
     async def change_channels(
         self, server_id: str, *, add: str = "", remove: str = "", existing: Iterable[str] = ()
@@ -46,15 +64,19 @@ class ManageServers:
             kept = dict.fromkeys(each for each in (*settings.channels, add) if each in there and each != remove)
             return replace(settings, channels=tuple(kept))
 
-        return await self._servers.update(server_id, changed)
+        return await self._update(server_id, changed)
 
     async def erase(self, server_id: str) -> None:
         """Forget all of a server's settings."""
         await self._servers.delete(server_id)
+        if self._known is not None:
+            self._known.pop(server_id, None)
 
-    async def languages(self) -> Mapping[str, str]:
-        """The language of each server that has chosen one."""
-        return await self._servers.languages()
+    async def _update(self, server_id: str, change: Callable[[ServerSettings], ServerSettings]) -> ServerSettings:
+        changed = await self._servers.update(server_id, change)
+        if self._known is not None:
+            self._known[server_id] = changed
+        return changed
 
     async def may_be_used_in(self, server_id: str, channel_ids: Iterable[str | None]) -> bool:
         """Whether the bot may be used in a channel, named by its own id and those of what it is in."""

@@ -29,6 +29,7 @@ from cogs.clubs.cog import Clubs
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import Refusal, excuse, report, turn_away
+from cogs.first_steps import FirstSteps
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.permissions import missing
@@ -176,6 +177,7 @@ class Marginalia(ServingBot):
             talk,
             Books(self, self.use_cases),
             Chat(self, self.use_cases, opening),
+            FirstSteps(self, self.use_cases, opening),
             Conversations(self, self.use_cases, opening),
             Verbose(self, self.use_cases),
             ServerSettingsCog(self, self.use_cases),

@@ -7,6 +7,7 @@ from typing import Any, cast
 import discord
 from discord.ui import Button, Item, View
 
+from cogs.interactions import buttons_of
 from cogs.interactions import row as view_row
 from cogs.rendering.inline import Say
 from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
@@ -101,11 +102,10 @@ def turn_traced_by(custom_id: str) -> str | None:
 
 def buttons_left(message: discord.Message, pressed: str) -> Buttons:
     """The buttons under a message without the one that was pressed, told by its custom_id."""
-    shown = [part for line in message.components if isinstance(line, discord.ActionRow) for part in line.children]
     return tuple(
         ButtonData(part.label or "…", part.custom_id, row=0, style=ButtonStyle(part.style.value))
-        for part in shown
-        if isinstance(part, discord.Button) and part.custom_id not in (None, pressed)
+        for part in buttons_of(message)
+        if part.custom_id is not None and part.custom_id != pressed
     )
 
 

@@ -241,8 +241,8 @@ class ServerRepository(Protocol):
         """Forget them. Unknown ids are fine."""
         ...
 
-    async def languages(self) -> Mapping[str, str]:
-        """The language of each server that has chosen one, by the server's id."""
+    async def all(self) -> Mapping[str, ServerSettings]:
+        """The settings of each server that has chosen something, by the server's id."""
         ...
 
 

@@ -10,13 +10,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from domain.book import Book, Citation, Passage, Sentence
+from domain.book import Book, Chapter, Citation, Passage, Sentence
 from domain.chat import PromptKind
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.citations.resolver import compose
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import UsageReported
-from domain.library.progress import title_is_read
+from domain.library.addressing import is_counted
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
 from domain.ports import BookFiles, BookView, ChatProvider
 from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
@@ -341,18 +341,21 @@ class ReadingCompanion:
         return await self._names.of(file, file.view(read_to))
 
     async def first_questions(self, book: Book, read_to: int) -> list[FirstQuestion]:
-        """Three questions to begin with, made of the opening of the story alone, or none where nothing was read of it.
+        """Questions to begin with, made of the opening of the story alone: three, or none where nothing was read of it.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
         """
         file = await self._files.open(book)
         chapters = await file.chapters()
-        start = chapters[0].start if chapters else 0
+        first = chapters[0] if chapters else None
+        start = first.start if first else 0
         end = min(read_to, start + OPENING)
-        title = chapters[0].title if chapters and title_is_read(chapters[0], read_to) else ""
-        names = await self._names.of(file, file.view(end)) if end > start else []
-        return first_questions((await file.text())[start:end], title if len(title.split()) > 2 else "", names)
+        if end <= start:
+            return []
+        pages = [page.label for page in await file.pages() if page.start < end and page.end > start]
+        names = await self._names.of(file, file.view(end))
+        return first_questions((await file.text())[start:end], names, pages, _chapter_number(chapters))
 
     async def _view(self, book: Book, read_to: int) -> BookView:
         return (await self._files.open(book)).view(read_to)
@@ -392,3 +395,11 @@ def _some_of(sentences: Sequence[Sentence], always: set[int]) -> list[Sentence]:
     """At most SENTENCES_SHOWN, evenly from the whole, and those that begin at these places."""
     step = max(-(-len(sentences) // SENTENCES_SHOWN), 1)
     return [each for at, each in enumerate(sentences) if at % step == 0 or each.start in always]
+
+
+def _chapter_number(chapters: Sequence[Chapter]) -> str:
+    """The number by which people call the first chapter; empty where it is a part, or called otherwise."""
+    if not chapters:
+        return ""
+    number = str(chapters[0].number) if is_counted(chapters) else chapters[0].printed
+    return number if number.isdecimal() or not {*number} - {*"IVX"} else ""

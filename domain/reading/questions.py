@@ -272,43 +272,39 @@ _SAID = re.compile(
 
 
 class FirstQuestionKind(StrEnum):
-    """What somebody may ask who has only begun."""
+    """What somebody may ask who has only begun, and what that is about."""
 
-    WHO = "who"
-    BEGINNING = "beginning"
-    SETTING = "setting"
+    INTRODUCED = "introduced"
+    """How a person is introduced, known by a name."""
+    PAGE = "page"
+    """What happens on a page, known by its label."""
     CHAPTER = "chapter"
-    FIRST_PAGE = "first_page"
+    """What happens in a chapter, known by its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstQuestion:
-    """A question to begin with. `about` is a name, or the title of the first chapter."""
+    """A question to begin with, whose answer stands at the beginning of the book."""
 
     kind: FirstQuestionKind
-    about: str = ""
+    about: str
 
 
-def first_questions(opening: str, chapter: str, names: Sequence[str]) -> list[FirstQuestion]:
-    """Questions about the opening of a book: three, or none where nothing of it may be told.
+def first_questions(opening: str, names: Sequence[str], pages: Sequence[str], chapter: str) -> list[FirstQuestion]:
+    """Three questions about the opening of a book; fewer where less of it may be told, none where nothing may.
 
-    `chapter` is the title of the first chapter, blank where it has none that tells anything. `names` are those of the
-    opening, the most frequent first.
+    `names` are those of the opening, the most frequent first, `pages` the labels of its pages, and `chapter` is the
+    number of its chapter, or empty.
     """
-    if not opening.strip():
-        return []
     people: list[str] = []
     for name in names:
         if not any({*name.split()} & {*known.split()} for known in people) and _is_somebody(name, opening):
             people.append(name)
-    asked = [FirstQuestion(FirstQuestionKind.WHO, name) for name in people[: FIRST_QUESTIONS - 1]]
-    asked.append(FirstQuestion(FirstQuestionKind.BEGINNING))
-    if people:
-        asked.append(FirstQuestion(FirstQuestionKind.SETTING))
-    if chapter:
-        asked.append(FirstQuestion(FirstQuestionKind.CHAPTER, chapter))
-    asked += [FirstQuestion(FirstQuestionKind.FIRST_PAGE), FirstQuestion(FirstQuestionKind.SETTING)]
-    return list(dict.fromkeys(asked))[:FIRST_QUESTIONS]
+    asked = [FirstQuestion(FirstQuestionKind.INTRODUCED, name) for name in people[: FIRST_QUESTIONS - 1]]
+    asked += [FirstQuestion(FirstQuestionKind.PAGE, page) for page in pages[:1]]
+    asked += [FirstQuestion(FirstQuestionKind.CHAPTER, chapter)] if chapter else []
+    asked += [FirstQuestion(FirstQuestionKind.PAGE, page) for page in pages[1:]]
+    return asked[:FIRST_QUESTIONS]
 
 
 def _is_somebody(name: str, text: str) -> bool:

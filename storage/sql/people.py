@@ -11,7 +11,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Row, Transaction, Value
-from storage.sql.rows import entity, time_from_text, time_to_text
+from storage.sql.rows import entities, entity, time_from_text, time_to_text
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -215,10 +215,10 @@ class SQLServers:
     async def delete(self, server_id: str) -> None:
         await self._database.write("DELETE FROM servers WHERE id = ?", [server_id])
 
-    async def languages(self) -> Mapping[str, str]:
-        rows = await self._database.read("SELECT id, settings FROM servers WHERE settings LIKE '%\"language\"%'")
-        chosen = {row["id"]: entity(_server_settings, row) for row in rows}
-        return {server_id: settings.language for server_id, settings in chosen.items() if settings}
+    async def all(self) -> Mapping[str, ServerSettings]:
+        rows = await self._database.read("SELECT id, settings FROM servers")
+        settings = await entities(_server_settings, rows)
+        return dict(zip([row["id"] for row in rows], settings, strict=True))
 
 
 def _server_settings(row: Row) -> ServerSettings:

@@ -35,10 +35,10 @@ class TestSettings:
         await storage.servers.update("wonderland", lambda settings: replace(settings, model="small"))
         assert await storage.servers.get("wonderland") == replace(CHOSEN, model="small")
 
-    async def test_languages_are_told_of_those_who_chose_one(self, storage: Storage) -> None:
+    async def test_all_are_told_of_those_who_chose_something(self, storage: Storage) -> None:
         await storage.servers.update("wonderland", lambda _: CHOSEN)
-        await storage.servers.update("elsewhere", lambda settings: replace(settings, model="small"))
-        assert await storage.servers.languages() == {"wonderland": "de"}
+        small = await storage.servers.update("elsewhere", lambda settings: replace(settings, model="small"))
+        assert await storage.servers.all() == {"wonderland": CHOSEN, "elsewhere": small}
 
     async def test_deleted_settings_are_the_defaults(self, storage: Storage) -> None:
         await storage.servers.update("wonderland", lambda _: CHOSEN)
