@@ -1,28 +1,38 @@
 """/progress: how far a reader is in a book. Only people move a position, and only their own."""
 
+import contextlib
 from typing import Any
 
 import discord
 from discord import app_commands
 from discord.app_commands import Range
 from discord.ext import commands
+from discord.ui import View
 
 from cogs import access
-from cogs.access import resolve_book
-from cogs.cards import plain, position_line
-from cogs.errors import Refusal
-from cogs.i18n import speech_of
-from cogs.permissions import everywhere
-from cogs.services import ServingBot
+from cogs.access import bound_conversation, resolve_book, resolve_conversation
+from cogs.cards import clipped, plain, position_line
+from cogs.errors import DISCORD_ERRORS, Refusal
+from cogs.i18n import Speech, later, speech_in, speech_of
+from cogs.interactions import action_button, on_press, row
+from cogs.permissions import everywhere, may_change
+from cogs.rendering.answers import page_name
+from cogs.services import ServingBot, note_deed, server_of, shelf_of
+from cogs.threads import dismiss_absent, thread_of
 from domain.book import Book, ReadingPosition
+from domain.conversation import Conversation
+from domain.spoilers.detector import label_at
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
+MOST_OFFERED = 5
+WHO_BINDS, UNBIND = "who-binds", "unbind"
 
 
 class Progress(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
+        bot.handle(on_press(WHO_BINDS, self._who_binds), on_press(UNBIND, self._unbind))
 
     @app_commands.command(description="Tell me how far you've read, so I don't spoil anything; or see where you are")
     @everywhere
@@ -52,7 +62,80 @@ class Progress(commands.Cog):
         interaction.client.dispatch("position_moved", reader, found.id)
         file = await self._use_cases.shelf.open(found)
         line = position_line(position, found, await file.pages(), say)
-        await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}")
+        view = await self._way_to_who_binds(interaction, found)
+        await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}", view=view)
+
+    async def _way_to_who_binds(self, interaction: discord.Interaction[Any], book: Book) -> View | None:
+        """A button for whoever may change the conversation of the thread, where somebody else reads along."""
+        conversation = await bound_conversation(interaction)
+        if conversation is None or conversation.book_id != book.id or not may_change(interaction, conversation):
+            return None
+        if not {*await self._use_cases.company.of(conversation.id)} - {str(interaction.user.id)}:
+            return None
+        return row(action_button(WHO_BINDS, conversation.id, label=speech_of(interaction)("Who binds")))
+
+    async def _who_binds(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
+        """Say who keeps the answers of a conversation from going further, and offer to wait for them no more."""
+        await interaction.response.defer(ephemeral=True, thinking=True)
+        conversation, say = await self._own(interaction, conversation_id), speech_of(interaction)
+        server = server_of(interaction)
+        if server is not None and (thread := await thread_of(server, conversation)):
+            await dismiss_absent(thread, conversation, self._use_cases.company)
+        book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+        people = await self._use_cases.company.of(conversation.id)
+        read_to, binding = await self._use_cases.positions.lowest_of(people, book)
+        if not binding:
+            raise Refusal(say("Nobody binds the answers here: I may talk about the whole book."))
+        pages = await (await self._use_cases.shelf.open(book)).pages()
+        who = ", ".join(f"<@{person}>" for person in binding)
+        page = page_name(label_at(pages, read_to), say, estimated=book.pages_estimated) if read_to else ""
+        line = (
+            say("**Who binds** the answers here, at {page}: {who}", page=page, who=who)
+            if page
+            else say("**Who binds** the answers here, not having begun to read: {who}", who=who)
+        )
+        others = [person for person in binding if person != str(interaction.user.id)][:MOST_OFFERED]
+        buttons = [
+            action_button(
+                UNBIND,
+                f"{conversation.id}:{person}",
+                label=clipped(say("Stop waiting for {name}", name=await _name(server, person, say)), LABEL_LENGTH - 20),
+            )
+            for person in others
+        ]
+        view = row(*buttons) if buttons else discord.utils.MISSING
+        await interaction.followup.send(line, view=view, ephemeral=True)
+
+    async def _unbind(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """Wait for somebody no more, and say so there; `argument` is the conversation, a colon and the person."""
+        conversation_id, _, person = argument.partition(":")
+        await interaction.response.defer()
+        conversation, server = await self._own(interaction, conversation_id), server_of(interaction)
+        if server is None or person == str(interaction.user.id):
+            raise Refusal(speech_of(interaction)("Set your own page with /progress."))
+        await self._use_cases.company.dismiss(conversation.id, person)
+        note_deed(
+            interaction,
+            later("{who} had the answers in {thread} wait for {person} no more."),
+            thread=f"<#{conversation.thread_id}>",
+            person=f"<@{person}>",
+        )
+        say = speech_in(server)
+        told = say("-# Answers here no longer wait for {person}, until they write here again.", person=f"<@{person}>")
+        if thread := await thread_of(server, conversation):
+            await thread.send(told, silent=True, allowed_mentions=discord.AllowedMentions.none())
+        done = speech_of(interaction)("Answers there no longer wait for {person}.", person=f"<@{person}>")
+        await interaction.edit_original_response(content=done, view=None)
+
+    async def _own(self, interaction: discord.Interaction[Any], conversation_id: str) -> Conversation:
+        """
+        Raises:
+            Refusal: there is no such conversation, or it is not theirs to change.
+        """
+        conversation, say = await resolve_conversation(interaction, conversation_id), speech_of(interaction)
+        if not may_change(interaction, conversation):
+            raise Refusal(say("Only whoever opened this conversation, or manages its threads, can do that."))
+        return conversation
 
     async def _moved(
         self, reader: str, book: Book, page: str | None, chapter: str | None, *, finished: bool, clear: bool
@@ -70,3 +153,10 @@ class Progress(commands.Cog):
         if finished:
             return await positions.finish(reader, book)
         return await (positions.clear(reader, book) if clear else positions.get(reader, book))
+
+
+async def _name(server: discord.Guild | None, person: str, say: Speech) -> str:
+    if server is not None:
+        with contextlib.suppress(*DISCORD_ERRORS):
+            return (await server.fetch_member(int(person))).display_name
+    return say("somebody who has left")

@@ -1,7 +1,9 @@
 """Threads of conversations: opening, waking, renaming and deleting them, and what to say where Discord refuses."""
 
+import asyncio
+import contextlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any, Literal
 
@@ -20,7 +22,7 @@ from cogs.permissions import (
 from cogs.services import is_guest
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
-from domain.turn.conversations import ManageConversations
+from domain.turn.conversations import Company, ManageConversations
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +30,9 @@ NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
 HAS_A_THREAD = 160004
 """Discord's code: a thread was started from the message before."""
+SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
+LOOKING_TAKES_S = 1.0
+"""Before an answer in company, Discord is asked who of at most so many is still there, and for so long."""
 A_WEEK: Literal[10080] = 10080
 """Minutes without a message after which Discord archives a thread: the longest there is."""
 
@@ -200,6 +205,43 @@ async def take_over_name(
     name = renames[-1].content or getattr(thread, "name", "")
     if name and name != thread_name(conversation):
         await manage.rename_with_thread(conversation.id, name, renames[-1].created_at)
+
+
+async def dismiss_absent(
+    thread: discord.Thread, conversation: Conversation, company: Company, asking: Collection[str] = ()
+) -> None:
+    """Wait no more for those who read along in a thread and have left it, been taken out, or left the server.
+
+    Discord is asked about each but those who are `asking` there now; who it does not tell of in time still counts.
+    """
+    people = await company.of(conversation.id)
+    others = [each for each in people if each not in asking and each.isdecimal()]
+    if len(people) < SOME_COMPANY or not others:
+        return
+    turnstile = asyncio.Semaphore(ASKED_AT_A_TIME)
+
+    async def look(person: str) -> None:
+        async with turnstile:
+            if await _has_gone(thread, int(person), is_owner=person == conversation.owner_id):
+                await company.dismiss(conversation.id, person)
+
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LOOKING_TAKES_S):
+            await asyncio.gather(*map(look, others[:LOOKED_AT]))
+
+
+async def _has_gone(thread: discord.Thread, person: int, *, is_owner: bool) -> bool:
+    """Whether somebody is known to be gone. Who writes in a thread is in it; who opened a public one need not be."""
+    try:
+        if is_owner and not thread.is_private():
+            await thread.guild.fetch_member(person)
+        else:
+            await thread.fetch_member(person)
+    except discord.NotFound:
+        return True
+    except DISCORD_ERRORS as error:
+        logger.info("who is in thread %s could not be found out: %s", thread.id, error)
+    return False
 
 
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:

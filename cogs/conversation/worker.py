@@ -26,7 +26,7 @@ from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, sentence_for
 from cogs.services import NotifyPrivately
-from cogs.threads import rename_thread, thread_name
+from cogs.threads import dismiss_absent, rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Conversation, TitleSource, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
@@ -175,12 +175,18 @@ class ConversationWorker:
         if conversation.place_id != str(place.thread.id):
             return False
         try:
+            await self._look_who_is_there(conversation, place)
             await self._play(conversation, place)
             return self._screen is not None and await self._conclude(self._screen, conversation, place)
         finally:
             if self._screen is not None:
                 self._live.pop(self._screen.turn_id, None)
             self._screen = None
+
+    async def _look_who_is_there(self, conversation: Conversation, place: ThreadContext) -> None:
+        if isinstance(place.thread, discord.Thread):
+            asking = {message.author_id for message in await self._use_cases.chat.waiting(conversation.id)}
+            await dismiss_absent(place.thread, conversation, self._use_cases.company, asking)
 
     async def _play(self, conversation: Conversation, place: ThreadContext) -> None:
         try:

@@ -93,6 +93,12 @@ class ManagePositions:
         """The label of the page on which an offset lies; empty for the beginning."""
         return label_at(await (await self._files.open(book)).pages(), read_to) if read_to else ""
 
+    async def lowest_of(self, people: Iterable[str], book: Book) -> tuple[int, Sequence[str]]:
+        """How far these people may look together, and who of them has read no further; nobody, where all is open."""
+        bounds = {person: (await self.get(person, book)).bound(book.length) for person in sorted({*people} - {""})}
+        lowest = min(bounds.values(), default=book.length)
+        return lowest, [person for person, bound in bounds.items() if bound == lowest < book.length]
+
     async def set_page(self, reader_id: str, book: Book, label: str) -> ReadingPosition:
         """The reader has read to the end of a page.
 
