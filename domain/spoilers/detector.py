@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from math import log10
 
-from domain.book import Book, Page, ReadingPosition
+from domain.book import Book, Chapter, Page, ReadingPosition
 from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
 from domain.ports import BookFiles, ReaderRepository
@@ -72,7 +72,13 @@ class SpoilerDetector:
     _runs: "dict[int, RunIndex]"
 
     @classmethod
-    def of(cls, text: str) -> "SpoilerDetector":
+    def of(cls, text: str, chapters: Sequence[Chapter] = ()) -> "SpoilerDetector":
+        """The detector of a book, which knows only its story, from the first chapter to the end of the last.
+
+        What stands in the contents is not read for that, and names of the licence or of advertisements are no secret.
+        """
+        offset = chapters[0].start if chapters else 0
+        text = text[offset : max(chapter.end for chapter in chapters)] if chapters else text
         words: list[str] = []
         ends, counts, names = array("I"), Counter[str](), NameRecognizer()
         for start, end in _slices(text):
@@ -80,7 +86,7 @@ class SpoilerDetector:
             folded = [_fold(word) for word in words_of(piece)]
             words += folded
             counts.update(folded)
-            ends.extend(start + last for _, last in word_spans(piece))
+            ends.extend(offset + start + last for _, last in word_spans(piece))
             names.add(piece)
         places = array("I", accumulate((len(word) + 1 for word in words), initial=1))
         shares = {word: log10(len(words) / count) for word, count in counts.items()}
@@ -294,8 +300,8 @@ class SpoilerChecks:
         return task
 
     async def _leaks(self, book: Book) -> SpoilerDetector:
-        text = await (await self._files.open(book)).text()
-        return await asyncio.to_thread(SpoilerDetector.of, text)
+        file = await self._files.open(book)
+        return await asyncio.to_thread(SpoilerDetector.of, await file.text(), await file.chapters())
 
 
 _LONGEST_NAME = 64

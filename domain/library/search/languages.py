@@ -268,9 +268,60 @@ class Analyzer:
         """What all ways to write one form have in common: case, accents and, in German, umlauts in two letters."""
         return _UMLAUT.sub(r"\1", fold(word)) if self.language == "de" else fold(word)
 
+    def bases(self, word: str) -> frozenset[str]:
+        """What is left of a word without each of the endings it may have, in one spelling; empty for most languages.
+
+        Related words that the stemmer keeps apart ("fragte", "fragen") have a base in common.
+        """
+        endings, others = _ENDINGS.get(self.language), _OTHER_ENDINGS.get(self.language, ())
+        if endings is None:
+            return frozenset()
+        spelt = self.spelling(word)
+        cut = {spelt} | {spelt.removesuffix(each) for each in endings if spelt.endswith(each)}
+        cut |= {spelt.removesuffix(old) + new for old, new in others if spelt.endswith(old)}
+        return frozenset(_base(each) for each in cut if len(each) >= SHORTEST_BASE)
+
+    @property
+    def has_endings(self) -> bool:
+        """Whether `bases` knows this language."""
+        return self.language in _ENDINGS
+
     @property
     def has_compounds(self) -> bool:
         return self.language in _COMPOUNDING
+
+
+SHORTEST_BASE = 3
+
+_INFLECTION = {
+    "da": "ede ende en ene er erne es et e ne n s t te de",
+    "de": "e em en er ern es est et ete eten innen in n s st t te tem ten ter test tet",
+    "es": "a an ando ar aron as e en er es ia ian iendo ieron io ir ida ido o os s",
+    "it": "a ando are ata ate ati ato ava avano e endo ere eva evano i ire ita iti ito iva o ono",
+    "nl": "d de den der e en end ende ends er eren es s st t te ten",
+    "no": "ede ende en ene er es et ete a e ne n s t te de",
+    "pt": "a am ando ar aram as ava avam e em endo er es ia iam ir iram ida ido o os ou s",
+    "sv": "a ad ade ar are arna as at de e en er erna es et ets n na ns or orna s t te",
+}
+"""What inflection adds to words, folded. Snowball's stemmers leave some of it where a word may be another one."""
+
+_ENDINGS = {language: endings.split() for language, endings in _INFLECTION.items()}
+_OTHER_ENDINGS = {
+    "de": (("inn", "in"),),
+    "es": (("ces", "z"), ("c", "z")),
+    "it": (("che", "ca"), ("ghe", "ga"), ("chi", "co"), ("ghi", "go")),
+    "pt": (("ns", "m"), ("oes", "ao"), ("aes", "ao"), ("ais", "al"), ("eis", "el"), ("ois", "ol")),
+}
+_DOUBLED = re.compile(r"([^\W\d_])\1")
+_MUTE = re.compile(r"(?<=[^\Waeiou\d_])[ae](?=[lrn]$)")
+_VOICED = {"v": "f", "z": "s"}
+
+
+def _base(word: str) -> str:
+    """A word without doubled letters, without the vowel that endings push out ("dunkel", "dunkle"), and with the letter
+    that stands at the end of words ("brieven", "brief")."""
+    word = _MUTE.sub("", _DOUBLED.sub(r"\1", word))
+    return word[:-1] + _VOICED.get(word[-1], word[-1])
 
 
 _UMLAUT = re.compile(r"(?:(?<![aeq])(?=ue)|(?=[ao]e))([aou])e")

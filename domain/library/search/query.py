@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import nlargest
 from itertools import accumulate, chain, islice, repeat
 from math import log, pow, sqrt
@@ -215,12 +216,16 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
     """The positions of each term of a query in what has been read, the rarest term first.
 
-    Instead of a word that is nowhere, the compounds with it are taken, or its own parts. If of a query without spaces
-    no pair occurs, its characters are looked up one by one.
+    Instead of a word that is nowhere, words with another ending are taken, or compounds with it, or its own parts. If
+    of a query without spaces no pair occurs, its characters are looked up one by one.
     """
     terms = {term: positions_of(index, layout, term) for term in query_terms(index.analyzer, query)}
     found = [positions for positions in terms.values() if positions]
     absent = [term[0] for term, positions in terms.items() if len(term) == 1 and not positions]
+    if absent and index.analyzer.has_endings:
+        related = {word: _positions_of_related(index, layout, word) for word in absent[:MAX_TERMS]}
+        found += filter(None, related.values())
+        absent = [word for word, positions in related.items() if not positions]
     if absent and index.analyzer.has_compounds:
         found += _compounds_and_parts(index, layout, absent[:MAX_TERMS])
     if not found:
@@ -245,6 +250,25 @@ def _positions_of_word(index: BookIndex, layout: BookLayout, word: str) -> Seque
 def _merged(forms: Sequence[WordForm]) -> Sequence[int]:
     return forms[0].positions if len(forms) == 1 else sorted(chain.from_iterable(form.positions for form in forms))
 
+
+def _positions_of_related(index: BookIndex, layout: BookLayout, word: str) -> Sequence[int]:
+    """For a word that is not there: the positions of words with the longest base in common with it."""
+    analyzer = index.analyzer
+    bases, beginning = analyzer.bases(word), analyzer.spelling(word)[:_SAME_BEGINNING]
+    shared: dict[str, int] = {}
+    for form in index.vocabulary():
+        if not _first_letter(form[:1]).startswith(beginning[:1]) or not analyzer.spelling(form).startswith(beginning):
+            continue
+        if common := bases & analyzer.bases(form):
+            shared[analyzer.stem(form)] = max(map(len, common))
+    longest = max(shared.values(), default=0)
+    stems = [stem for stem, length in shared.items() if length == longest]
+    return _merged([form for stem in stems for form in forms_of_stem(index, layout, stem)]) if stems else ()
+
+
+_first_letter = lru_cache(maxsize=1_024)(fold)
+_SAME_BEGINNING = 2
+"""Letters that related words begin with, which spares looking at the others."""
 
 _SHORTEST_PART = 4
 """Letters of the stem of a word that is looked for inside compounds: shorter ones stand in many by chance."""

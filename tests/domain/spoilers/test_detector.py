@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import domain.spoilers.detector as leaks_module
+from domain.book import Chapter
 from domain.spoilers.detector import RunIndex, SpoilerDetector
 from domain.spoilers.filter import SpoilerFilter, has_hidden, hide, spans, uncovered
 
@@ -246,3 +247,19 @@ def test_long_runs_are_found_as_if_the_whole_book_were_looked_through(book: str,
 def test_a_long_answer_of_one_sign_is_checked_to_its_end(sign: str) -> None:
     """With this many signs, work that grows with their square would outlast the time a test has."""
     assert LEAKS.found_in(f"{sign * 200_000} It was Lucian.", BOUND)
+
+
+def test_only_the_story_counts() -> None:
+    contents = "Contents\n\nThe Lamp\n\nHow Barnaby Left the Island in the Night\n\n"
+    first = "The Lamp\n\nIt burned, and Mara saw it. " * 20
+    second = "How Barnaby left the island in the night\n\nThat was how it was, and so Barnaby went. " * 20
+    licence = "This is what Michael Hart has given to everybody, and Hart is thanked."
+    text = f"{contents}{first}{second}{licence}"
+    middle, end = len(contents) + len(first), len(text) - len(licence)
+    chapters = (Chapter(1, "The Lamp", len(contents), middle), Chapter(2, "How Barnaby Left", middle, end))
+    detector = SpoilerDetector.of(text, chapters)
+    assert detector.found_in("In the end Barnaby goes.", middle)
+    assert detector.found_in("Later somebody left the island in the night.", middle)
+    assert not detector.found_in("In the end Mara goes, says Michael Hart.", middle)
+    assert not detector.found_in("In the end Barnaby goes.", end)
+    assert detector.found_in("In the end Mara goes.", 20)
