@@ -215,8 +215,9 @@ def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
 
 def usage_line(total: UsageTotal, say: Speech) -> str:
     """Tokens and what they cost, in US dollars; nothing of cost where there is none."""
+    tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")
     parts = [
-        say.counted(total.tokens, "{number:,} token", "{number:,} tokens"),
+        say("about {tokens}", tokens=tokens) if total.usage.estimated else tokens,
         say.counted(total.requests, "{number:,} request", "{number:,} requests"),
     ]
     cost = total.cost_microdollars / MICRODOLLARS

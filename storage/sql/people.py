@@ -88,15 +88,15 @@ def _position(row: Row) -> ReadingPosition:
 
 _RECORD = """
 INSERT INTO usage (at, reader_id, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
-  cache_write_tokens, cost_microdollars)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  cache_write_tokens, cost_microdollars, estimated)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 _TOTAL = """
 SELECT count(*) AS requests, coalesce(sum(input_tokens), 0) AS input_tokens,
   coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(cache_read_tokens), 0) AS cache_read_tokens,
   coalesce(sum(cache_write_tokens), 0) AS cache_write_tokens, coalesce(sum(cost_microdollars), 0) AS cost_microdollars,
-  count(*) - count(cost_microdollars) AS unpriced
+  count(*) - count(cost_microdollars) AS unpriced, coalesce(max(estimated), 0) AS estimated
 FROM usage WHERE
 """
 
@@ -114,7 +114,7 @@ class SQLUsage:
             [
                 time_to_text(record.at), record.reader_id, record.guild_id, record.conversation_id, record.model,
                 tokens.input_tokens, tokens.output_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens,
-                record.cost_microdollars,
+                record.cost_microdollars, int(tokens.estimated),
             ],
         )  # fmt: skip
 
@@ -139,6 +139,7 @@ class SQLUsage:
             int(row["output_tokens"]),
             int(row["cache_read_tokens"]),
             int(row["cache_write_tokens"]),
+            estimated=bool(row["estimated"]),
         )
         return UsageTotal(row["requests"], usage, int(row["cost_microdollars"]), row["unpriced"])
 

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.cards import added_card, book_card, clipped, plain, position_line
+from cogs.cards import added_card, book_card, clipped, plain, position_line, usage_line
 from cogs.i18n import Speech, speech_for
 from domain.book import Book, BookStatus, Chapter, Page, PositionState, ReadingPosition
 from domain.library.shelf import AddedBook
+from domain.tool_use import TokenUsage
+from domain.usage import UsageTotal
 from tests.cogs.stage import embed_text
 from tests.storage.values import a_book
 
@@ -21,6 +23,14 @@ def test_warnings_are_shown_to_whoever_added_the_file() -> None:
     card = embed_text(added_card(AddedBook(a_book(), True, ("Page 3 has no text.",)), 1.25, SAY))
     assert "Please note\n⚠️ Page 3 has no text." in card
     assert "1.2 s" in card
+
+
+def test_tokens_that_nobody_counted_are_said_to_be_estimated() -> None:
+    counted = UsageTotal(2, TokenUsage(1_000, 200))
+    estimated = UsageTotal(2, TokenUsage(1_000, 200, estimated=True))
+    assert usage_line(counted, SAY) == "1,200 tokens · 2 requests"
+    assert usage_line(estimated, SAY) == "about 1,200 tokens · 2 requests"
+    assert usage_line(estimated, GERMAN).startswith("etwa 1.200 Token")
 
 
 def test_estimated_pages_are_said_to_be_so() -> None:

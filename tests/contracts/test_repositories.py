@@ -309,6 +309,12 @@ class TestUsage:
         assert await usage.total_for_conversation("tea") == UsageTotal(3, TokenUsage(300, 30, 240, 15), 100, 1)
         assert await usage.total_for_reader("nobody", at(0)) == UsageTotal()
 
+    async def test_a_total_says_whether_any_of_it_was_estimated(self, storage: Storage) -> None:
+        await storage.usage.record(UsageRecord(at(0), "model", TokenUsage(100, 10), "hatter"))
+        assert not (await storage.usage.total_for_reader("hatter", at(0))).usage.estimated
+        await storage.usage.record(UsageRecord(at(1), "model", TokenUsage(50, 5, estimated=True), "hatter"))
+        assert (await storage.usage.total_for_reader("hatter", at(0))).usage.estimated
+
     async def test_what_was_spent_stays_spent_without_its_conversation(self, storage: Storage) -> None:
         await furnish(storage)
         await storage.usage.record(UsageRecord(at(0), "model", TokenUsage(100, 10), "hatter", None, "tea"))

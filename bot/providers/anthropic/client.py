@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncGenerator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Request
@@ -17,6 +18,7 @@ from bot.providers.base import (
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
+from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
@@ -66,7 +68,12 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
         with self._errors_translated():
             request, events = await self._send(messages, tools, call_tools=call_tools)
-            reader = MessageAccumulator(self.model_name, request.prefix(), call_tools=call_tools)
+            reader = MessageAccumulator(
+                self.model_name,
+                request.prefix(),
+                call_tools=call_tools,
+                prompt_tokens=partial(estimate, messages, tools),
+            )
             async with events:
                 async for event in events:
                     await self._turnstile()  # many replies may come in one moment, too

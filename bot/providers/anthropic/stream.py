@@ -1,11 +1,12 @@
 """A streamed reply of Anthropic's Messages API as events of the domain."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Block
 from bot.providers.base import plain_id, read_arguments, tool_name
 from domain.characters import WholeCharacters
+from domain.strategies.window import estimate_text
 from domain.tool_use import (
     ChatResponse,
     CitationMark,
@@ -41,7 +42,11 @@ class MessageAccumulator:
     cut off as one without arguments.
     """
 
-    def __init__(self, model: str, prefix: str, *, call_tools: bool = True) -> None:
+    def __init__(
+        self, model: str, prefix: str, *, call_tools: bool = True, prompt_tokens: Callable[[], int] = lambda: 0
+    ) -> None:
+        """`prompt_tokens` estimates what the request takes; it is asked where the server does not say."""
+        self._prompt_tokens = prompt_tokens
         self._model = model
         self._prefix = prefix
         self._call_tools = call_tools
@@ -137,6 +142,8 @@ class MessageAccumulator:
         self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
 
     def _token_usage(self) -> TokenUsage:
+        if not self._usage.get("input_tokens") and not self._usage.get("output_tokens"):
+            return TokenUsage(self._prompt_tokens(), self._written_tokens(), estimated=True)
         read = self._usage.get("cache_read_input_tokens", 0)
         written = self._usage.get("cache_creation_input_tokens", 0)
         return TokenUsage(
@@ -145,6 +152,10 @@ class MessageAccumulator:
             cache_read_tokens=read,
             cache_write_tokens=written,
         )
+
+    def _written_tokens(self) -> int:
+        written = (block.get("text") or str(block.get("input") or "") for block in self._blocks.values())
+        return sum(map(estimate_text, written))
 
     def _raw(self, *, with_calls: bool) -> RawReply | None:
         """The blocks to echo: without blank text, which is refused, and without calls that nobody will answer."""

@@ -355,7 +355,12 @@ async def test_a_server_that_only_speaks_like_the_api_may_count_no_tokens(
             )
         )
     )
-    assert await claude.chat([user("Hello")]) == "Hello."
+    _, response = await collected(claude.stream([user("Hello, who are you, and what do you read?")]))
+    assert response.text == "Hello."
+    assert response.usage is not None
+    assert response.usage.estimated
+    assert response.usage.input_tokens > 5
+    assert response.usage.output_tokens > 0
 
 
 async def test_two_requests_at_once_share_one_client(api: AnthropicDouble, claude: AnthropicChat) -> None:
