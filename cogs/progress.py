@@ -16,7 +16,7 @@ from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, later, speech_in, speech_of
 from cogs.interactions import action_button, on_press, row
 from cogs.permissions import everywhere, may_change
-from cogs.rendering.answers import page_name
+from cogs.rendering.answers import binding_note, page_name
 from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import dismiss_absent, thread_of
 from domain.book import Book, ReadingPosition
@@ -63,7 +63,17 @@ class Progress(commands.Cog):
         file = await self._use_cases.shelf.open(found)
         line = position_line(position, found, await file.pages(), say)
         view = await self._way_to_who_binds(interaction, found)
-        await interaction.edit_original_response(content=f"**{plain(found.title)}**\n{line}", view=view)
+        lines = [f"**{plain(found.title)}**", line, await self._bound_here(interaction, found)]
+        await interaction.edit_original_response(content="\n".join(filter(None, lines)), view=view)
+
+    async def _bound_here(self, interaction: discord.Interaction[Any], book: Book) -> str:
+        """Who keeps answers in this thread from going as far as the person has read; nothing where nobody does."""
+        conversation = await bound_conversation(interaction)
+        if conversation is None or conversation.book_id != book.id:
+            return ""
+        people = await self._use_cases.company.of(conversation.id)
+        binding = await self._use_cases.positions.binding(people, [str(interaction.user.id)], book)
+        return binding_note(binding, speech_of(interaction)) if binding else ""
 
     async def _way_to_who_binds(self, interaction: discord.Interaction[Any], book: Book) -> View | None:
         """A button for whoever may change the conversation of the thread, where somebody else reads along."""

@@ -24,7 +24,7 @@ from cogs.rendering.answers import answer_note, binding_note, failure_note, page
 from cogs.rendering.inline import inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of
-from domain.book import Book
+from domain.book import Binding, Book
 from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer
@@ -32,7 +32,6 @@ from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
-from domain.spoilers.detector import Binding
 from domain.turn.chat_with_book import Reader
 from domain.use_cases import UseCases
 

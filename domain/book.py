@@ -78,6 +78,7 @@ class BookText:
 
 
 __all__ = [
+    "Binding",
     "Book",
     "BookStatus",
     "BookText",
@@ -227,6 +228,21 @@ class ReadingPosition:
     def bound(self, length: int) -> int:
         """The offset this reader may be shown the book up to; unset and finished mean all of it."""
         return min(self.read_to, length) if self.state is PositionState.READING else length
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Who keeps others from being told more of a book: a reader who is behind them, the lowest of all.
+
+    `page` is the label of the page where that is, `estimated` as the book's pages are; empty where they have not begun.
+    `name` is theirs as far as it is known.
+    """
+
+    reader_id: str
+    read_to: int
+    page: str
+    estimated: bool = False
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from domain.book import Citation, Passage
+from domain.book import Binding, Citation, Passage
 from domain.chat import PromptMessage
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk, TokenUsage
 
@@ -110,7 +110,8 @@ class UsageReported:
 class Answer:
     """The turn's answer, final and stored. `stopped`: a person stopped it; `cut`: the model ran out of room.
 
-    `uncited` are sentences of it that seem to say something of the book and have no reference.
+    `uncited` are sentences of it that seem to say something of the book and have no reference. `binding` is who kept it
+    from going as far as somebody has read who asked.
     """
 
     turn_id: str
@@ -119,6 +120,7 @@ class Answer:
     stopped: bool = False
     cut: bool = False
     uncited: tuple[str, ...] = ()
+    binding: Binding | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from cogs.delivery.turn_messages import messages_of
 from cogs.errors import retry_transient
 from cogs.rendering.answers import answer_note
 from cogs.rendering.tool_calls import calls_of
+from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.quotations import find_uncited
 from domain.conversation import Conversation, Turn, TurnState
@@ -143,7 +144,10 @@ class Recovery:
         said = [message for message in history if message.turn_id == turn.id]
         asked = [message for message in said if message.role is MessageRole.USER]
         text = said[-1].content
-        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=find_uncited(text))
+        binding = await self._binding(conversation, asked, said[-1].depends_to)
+        answer = Answer(
+            turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=find_uncited(text), binding=binding
+        )
         leftover = PostedMessages(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
         verbose = bool(leftover.trace) or await self._showing.is_verbose(
             conversation, [each.author_id for each in asked]
@@ -162,6 +166,15 @@ class Recovery:
             screen.follow(proposal)
         screen.follow(answer)
         return await self._showing.conclude(screen, place)
+
+    async def _binding(
+        self, conversation: Conversation, asked: Sequence[ChatMessage], depends_to: int | None
+    ) -> Binding | None:
+        """Who has kept an answer from going further; None where nobody did, or somebody has moved since."""
+        people = await self._use_cases.company.of(conversation.id)
+        book = await self._use_cases.shelf.get(conversation.book_id)
+        found = await self._use_cases.positions.binding(people, [each.author_id for each in asked], book)
+        return found if found and found.read_to == depends_to else None
 
 
 def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing) -> PostedMessages:

@@ -7,9 +7,8 @@ from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
-from domain.book import Citation
+from domain.book import Binding, Citation
 from domain.event import Answer, ApprovalAsked, TurnFailed
-from domain.spoilers.detector import Binding
 from domain.spoilers.filter import has_hidden
 
 QUOTE_SHOWN = 600
@@ -45,12 +44,13 @@ def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
 
 def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:
     """What is to be said below an answer: that a person stopped it, part of it is hidden, or the model ran out of room
-    for it; with `verbose` also which of its claims stand without a reference."""
+    for it; with `verbose` also which of its claims stand without a reference; last, who has read less than is asked."""
     lines = [say("-# ⏹ Stopped.")] if answer.stopped else []
     if has_hidden(answer.text):
         lines.append(say("-# I've hidden part of this answer: it seems to give away something you haven't read yet."))
     lines += [say("-# ✂ I ran out of room. Ask me to go on.")] if answer.cut and not answer.stopped else []
-    return "\n".join([*lines, *(_uncited_lines(answer.uncited, say) if verbose else ())])
+    lines += _uncited_lines(answer.uncited, say) if verbose else []
+    return "\n".join([*lines, *([binding_note(answer.binding, say)] if answer.binding else [])])
 
 
 def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:

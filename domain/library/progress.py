@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from domain.book import Book, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Binding, Book, Chapter, Page, PositionState, ReadingPosition
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants, without_titles
 from domain.ports import BookFiles, ReaderRepository
-from domain.spoilers.detector import Binding, find_binding, label_at, lowest_bound
+from domain.spoilers.detector import binding_among, bounds_of, label_at, lowest_bound
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 
@@ -80,9 +80,10 @@ class ManagePositions:
         return await lowest_bound(self._readers, people, book)
 
     async def binding(self, people: Iterable[str], askers: Iterable[str], book: Book) -> Binding | None:
-        """See `find_binding`."""
-        pages = await (await self._files.open(book)).pages()
-        return await find_binding(self._readers, people, askers, book, pages)
+        """Who among the people binds what the askers are told; None where none of these has read further."""
+        askers = [*askers]
+        bounds = await bounds_of(self._readers, [*people, *askers], book)
+        return binding_among(bounds, askers, book, await (await self._files.open(book)).pages())
 
     async def lowest_of_all(self, book: Book) -> int:
         """How far into the book everybody may look who has said how far they are."""

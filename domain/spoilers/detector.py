@@ -10,14 +10,14 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate, islice
 from math import log10
 
-from domain.book import Book, Chapter, Page, ReadingPosition
+from domain.book import Binding, Book, Chapter, Page
 from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
 from domain.ports import BookFiles, ReaderRepository
@@ -308,15 +308,9 @@ _LONGEST_NAME = 64
 _BETWEEN = " · "
 
 
-def bound_of(positions: Iterable[ReadingPosition], length: int) -> int:
-    """The lowest position of several readers, as an offset; the whole length where nobody has one."""
-    return min((position.bound(length) for position in positions), default=length)
-
-
 async def lowest_bound(readers: ReaderRepository, people: Iterable[str], book: Book) -> int:
     """How far into the book these people may look together; whoever is not known by an id does not count."""
-    positions = [await readers.get_position(person, book.id) for person in {*people} - {""}]
-    return bound_of(positions, book.length)
+    return min((await bounds_of(readers, people, book)).values(), default=book.length)
 
 
 def label_at(pages: Sequence[Page], read_to: int) -> str:
@@ -324,30 +318,17 @@ def label_at(pages: Sequence[Page], read_to: int) -> str:
     return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """Who keeps others from being told more of a book: a reader who is behind them, the lowest of all.
-
-    `page` is the label of the page where that is, `estimated` as the book's pages are; empty where they have not begun.
-    `name` is theirs as far as it is known.
-    """
-
-    reader_id: str
-    read_to: int
-    page: str
-    estimated: bool = False
-    name: str = ""
+async def bounds_of(readers: ReaderRepository, people: Iterable[str], book: Book) -> dict[str, int]:
+    """How far into the book each of these people may look; whoever is not known by an id is left out."""
+    known = sorted({*people} - {""})
+    return {person: (await readers.get_position(person, book.id)).bound(book.length) for person in known}
 
 
-async def find_binding(
-    readers: ReaderRepository, people: Iterable[str], askers: Iterable[str], book: Book, pages: Sequence[Page]
+def binding_among(
+    bounds: Mapping[str, int], askers: Iterable[str], book: Book, pages: Sequence[Page]
 ) -> Binding | None:
-    """Who among the people binds what the askers are told; None where no asker has read further than anybody."""
-    asking = {*askers} - {""}
-    bounds = {
-        person: (await readers.get_position(person, book.id)).bound(book.length)
-        for person in sorted({*people, *asking} - {""})
-    }
+    """Who binds what the askers are told; None where none of them has read further than somebody else."""
+    asking = {*askers} & bounds.keys()
     lowest = min(bounds.values(), default=book.length)
     if all(bounds[asker] == lowest for asker in asking):
         return None

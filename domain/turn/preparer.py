@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from domain.book import Book, Page
+from domain.book import Binding, Book, Page
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt
@@ -25,7 +25,7 @@ from domain.ports import (
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.detector import SpoilerChecks, lowest_bound, note_for
+from domain.spoilers.detector import SpoilerChecks, binding_among, bounds_of, lowest_bound, note_for
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
@@ -65,12 +65,14 @@ class OpenedView:
     """A conversation's book, as far as everybody in it has read.
 
     `note` makes the line in front of a reader's message that tells the model their name, position and the date.
+    `binding` is who keeps it from being seen further, where somebody asks who has read more.
     """
 
     book: Book
     file: BookFile
     view: BookView
     note: Callable[[str], str]
+    binding: Binding | None = None
 
 
 class BoundBooks:
@@ -90,30 +92,37 @@ class BoundBooks:
         """
         return await self._lowest(conversation, people, await self._book(conversation))
 
-    async def open(self, conversation: Conversation, people: Sequence[str]) -> OpenedView:
-        """The book up to that bound.
+    async def open(self, conversation: Conversation, people: Sequence[str], askers: Sequence[str] = ()) -> OpenedView:
+        """The book up to that bound; `askers` are those of the people who want to know.
 
         Raises:
             BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
         """
         book = await self._book(conversation)
         file = await self._files.open(book)
-        read_to = await self._lowest(conversation, people, book)
-        note = partial(self._note, pages=await file.pages(), read_to=read_to, length=book.length)
-        return OpenedView(book, file, file.view(read_to), note)
+        bounds = await bounds_of(self._readers, people, book)
+        lowest = min(bounds.values(), default=book.length)
+        read_to = _capped(lowest, conversation)
+        pages = await file.pages()
+        binding = binding_among(bounds, askers, book, pages) if read_to == lowest else None
+        note = partial(self._note, pages=pages, read_to=read_to, length=book.length)
+        return OpenedView(book, file, file.view(read_to), note, binding)
 
     def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
         return note_for(name, pages, read_to, length, self._clock())
 
     async def _lowest(self, conversation: Conversation, people: Sequence[str], book: Book) -> int:
-        lowest = await lowest_bound(self._readers, people, book)
-        return lowest if conversation.read_to is None else min(lowest, conversation.read_to)
+        return _capped(await lowest_bound(self._readers, people, book), conversation)
 
     async def _book(self, conversation: Conversation) -> Book:
         book = await self._books.get(conversation.book_id)
         if book is None:
             raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
         return book
+
+
+def _capped(read_to: int, conversation: Conversation) -> int:
+    return read_to if conversation.read_to is None else min(read_to, conversation.read_to)
 
 
 class TurnTools:
@@ -215,9 +224,10 @@ class TurnPreparer:
             StorageError: something could not be read or kept.
         """
         await self._quota.check(draft.asked[-1].author_id, conversation)
-        opened = await self._books.open(conversation, people)
+        opened = await self._books.open(conversation, people, [message.author_id for message in draft.asked])
         book, view = opened.book, opened.view
         draft.depends_to = view.read_to
+        draft.binding = _named(opened.binding, [*history, *draft.asked])
         draft.asked = [replace(m, note=opened.note(m.author_name), depends_to=view.read_to) for m in draft.asked]
         toolbox = self._tools.of(view, conversation, draft, emit)
         system = await self._system_prompts.for_conversation(conversation, book, toolbox)
@@ -240,6 +250,14 @@ class TurnPreparer:
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
         return [*past, *draft.asked]
+
+
+def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | None:
+    """With the name that they write by, if they have written."""
+    if binding is None:
+        return None
+    names = (message.author_name for message in reversed(said) if message.author_id == binding.reader_id)
+    return replace(binding, name=next(names, ""))
 
 
 def _about(book: Book, read_to: int) -> dict[str, object]:

@@ -151,7 +151,8 @@ class TurnRunner:
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
-        emit(Answer(draft.turn.id, text, draft.citations, cut=outcome.cut or draft.is_cut, uncited=find_uncited(text)))
+        cut = outcome.cut or draft.is_cut
+        emit(Answer(draft.turn.id, text, draft.citations, cut=cut, uncited=find_uncited(text), binding=draft.binding))
 
     async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
@@ -161,7 +162,8 @@ class TurnRunner:
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
         await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
-        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=find_uncited(text)))
+        uncited = find_uncited(text)
+        emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=uncited, binding=draft.binding))
 
     async def _fail(
         self,

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from domain.book import Citation
+from domain.book import Binding, Citation
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import Composition
 from domain.conversation import Turn
@@ -269,7 +269,7 @@ class TurnDraft:
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
     to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
     told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk. `approvals` has
-    the calls that wait for their asker's word.
+    the calls that wait for their asker's word, `binding` who keeps the turn from going further.
     """
 
     turn: Turn
@@ -278,6 +278,7 @@ class TurnDraft:
     answer: Composition | None = None
     usage: TokenUsage = field(default_factory=TokenUsage)
     depends_to: int | None = None
+    binding: Binding | None = None
     covered_arguments: dict[str, dict[str, Any]] = field(default_factory=dict)
     log: TurnLog = field(default_factory=TurnLog)
     stand_in: Callable[[float], Awaitable[FallbackAnswer]] | None = None
