@@ -16,7 +16,7 @@ from cogs.clubs.duties import ClubDuties
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
-from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, missing, permission_names, runs_club
+from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, runs_club
 from cogs.services import ServingBot, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
@@ -34,7 +34,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._clubs = use_cases.clubs
-        self._duties = ClubDuties(bot, use_cases)
+        self.duties = ClubDuties(bot, use_cases)
         bot.handle(
             on_press(cards.JOIN, self._join),
             on_press(cards.THERE, self._there),
@@ -42,15 +42,11 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             on_press(cards.END, self._end),
         )
 
-    @property
-    def duties(self) -> ClubDuties:
-        return self._duties
-
     async def cog_load(self) -> None:
-        self._duties.start()
+        self.duties.start()
 
     async def cog_unload(self) -> None:
-        await self._duties.close()
+        await self.duties.close()
 
     # The plan
 
@@ -101,7 +97,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         )
         host = str(interaction.user.id)
         club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), host, request)
-        trouble = await self._duties.attend(club.id)
+        trouble = await self.duties.attend(club.id)
         card = (await self._clubs.store.get_posts(club.id)).get("card")
         lines = [say("The club has begun, and you're in it.")]
         if card and card.message_id:
@@ -139,7 +135,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club = await self._own(interaction)
         moved = await self._clubs.move(club, days)
         say = speech_of(interaction)
-        trouble = await self._duties.attend(club.id)
+        trouble = await self.duties.attend(club.id)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
         if coming is None:
             raise Refusal(say("All dates of the plan have passed, so there was none to move."))
@@ -167,7 +163,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club = await self._running(interaction, club_id)
         _assert_own(interaction, club)
         await self._clubs.end(club)
-        trouble = await self._duties.attend(club.id)
+        trouble = await self.duties.attend(club.id)
         lines = [say("The club has ended. Thank you for reading together."), *trouble.sentences(say)]
         await interaction.edit_original_response(content="\n".join(lines), view=None)
 
@@ -289,7 +285,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     ) -> None:
         """Reply at once, then do what follows, and add what could not be done."""
         await reply(interaction, content="\n".join(lines))
-        if trouble := (await self._duties.attend(club.id)).sentences(say):
+        if trouble := (await self.duties.attend(club.id)).sentences(say):
             await interaction.edit_original_response(content="\n".join([*lines, *trouble]))
 
     @app_commands.command(description="How far everybody is; no titles")
@@ -329,7 +325,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         chosen = club.section(section)
         if not await self._clubs.open_section(club, chosen) and chosen.thread_id:
             raise Refusal(say("That section's thread is open: {thread}", thread=f"<#{chosen.thread_id}>"))
-        trouble = await self._duties.attend(club.id)
+        trouble = await self.duties.attend(club.id)
         opened = (await self._clubs.get(club.id)).section(section)
         lines = trouble.sentences(say)
         if opened.thread_id:
@@ -368,15 +364,16 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     ) -> None:
         await interaction.response.defer(ephemeral=True)
         say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_POLLS)
-        if lacking := missing(interaction.permissions, FOR_POLLS):
-            raise Refusal(say("For this you need: {permissions}.", permissions=permission_names(lacking, say)))
         offered = cards.poll_choices(choices)
         if not 2 <= len(offered) <= cards.POLL_ANSWERS:
             raise Refusal(say("A vote needs 2 to 10 different choices. Put semicolons between them."))
         asker = str(interaction.user.id)
         vote = await self._clubs.vote(shelf_of(interaction), str(channel.id), asker, offered, days or 3)
-        link = await self._duties.attend_vote(vote.id)
-        await interaction.edit_original_response(content=say("The vote is on: {link}", link=link))
+        link = await self.duties.attend_vote(vote.id)
+        line = say("The vote is on: {link}", link=link)
+        if not link:
+            line = say("Discord is having trouble. I'll post the vote as soon as I can.")
+        await interaction.edit_original_response(content=line)
 
     @vote.autocomplete("choices")
     async def _titles(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
@@ -392,13 +389,13 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         """Its thread was deleted."""
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation and (club_id := await self._clubs.thread_gone(conversation)):
-            await self._duties.attend(club_id)
+            await self.duties.attend(club_id)
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         for club in await self._clubs.store.get_running(str(channel.guild.id)):
             if club.channel_id == str(channel.id):
-                await self._duties.attend(club.id)
+                await self.duties.attend(club.id)
 
     @commands.Cog.listener()
     async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
@@ -414,20 +411,20 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         """Discord may let us now what it did not let us before."""
         running = await self._clubs.store.get_running(str(guild.id))
         unready = [club for club in running if any(each.opened_at and not each.ready for each in club.sections)]
-        self._duties.attend_later([club.id for club in unready])
+        self.duties.attend_later([club.id for club in unready])
 
     @commands.Cog.listener()
     async def on_position_moved(self, reader_id: str, book_id: str) -> None:
         """Somebody has moved their position elsewhere than here."""
-        self._duties.attend_later(await self._clubs.moved_on(reader_id, book_id))
+        self.duties.attend_later(await self._clubs.moved_on(reader_id, book_id))
 
     @commands.Cog.listener()
     async def on_book_removed(self, clubs: Sequence[Club], title: str) -> None:
-        await self._duties.stopped(clubs, title)
+        await self.duties.stopped(clubs, title)
 
     @commands.Cog.listener()
     async def on_book_restored(self, book_id: str) -> None:
-        self._duties.attend_later([club.id for club in await self._clubs.store.get_by_book(book_id)])
+        self.duties.attend_later([club.id for club in await self._clubs.store.get_by_book(book_id)])
 
     # Which club is meant
 

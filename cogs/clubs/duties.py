@@ -232,11 +232,9 @@ class ClubDuties:
                 return await self._do_vote(vote, guild)
             except discord.NotFound:  # the channel or the poll was deleted
                 await self._clubs.store.put_vote(replace(vote, told=True))
-            except (discord.Forbidden, *DISCORD_ERRORS) as error:
+            except DISCORD_ERRORS as error:
                 logger.warning("a vote cannot be posted or told of: %s", error)
                 self._votes_later[vote_id] = now + (LATER if isinstance(error, discord.Forbidden) else SOON)
-                if not vote.message_id:
-                    raise
             return ""
 
     async def _do_vote(self, vote: Vote, guild: discord.Guild) -> str:

@@ -226,8 +226,7 @@ class ClubWork:
         names = {cards.section_name(replace(section, private=kind), title, self.say) for kind in (True, False)}
         for thread in await retry_transient(self.channel.guild.active_threads):
             is_ours = thread.owner_id == self.channel.guild.me.id and thread.parent_id == self.channel.id
-            is_of_then = discord.utils.snowflake_time(thread.id) >= post.claimed_at - SOON
-            if is_ours and is_of_then and thread.name in names:
+            if is_ours and thread.name in names:
                 bound = await self.use_cases.conversations.in_thread(str(thread.id))
                 if bound is None or bound.id == section.conversation_id:
                     return thread
@@ -396,21 +395,28 @@ class ClubWork:
 async def standing(
     place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
 ) -> discord.Message | None:
-    """The bot's own message that is looked for among those since a moment; None too where the bot may not look."""
+    """The bot's own message that is looked for: among the newest, else among the first since a moment.
+
+    None too where the bot may not look.
+    """
     try:
-        return await retry_transient(partial(_looked_up, place, since - SOON, is_it))
+        newest = await retry_transient(partial(_page, place, limit=LOOKED_THROUGH))
+        found = next(filter(partial(_is_ours, is_it), newest), None)
+        if found is None and len(newest) == LOOKED_THROUGH:
+            after = await retry_transient(partial(_page, place, after=since - SOON, limit=LOOKED_THROUGH))
+            found = next(filter(partial(_is_ours, is_it), after), None)
     except discord.Forbidden as error:
         logger.info("what stands in a channel could not be read: %s", error)
         return None
+    return found
 
 
-async def _looked_up(
-    place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
-) -> discord.Message | None:
-    async for message in place.history(after=since, limit=LOOKED_THROUGH, oldest_first=True):
-        if message.author.bot and is_it(message):
-            return message
-    return None
+async def _page(place: discord.abc.Messageable, **options: Any) -> list[discord.Message]:
+    return [message async for message in place.history(**options)]
+
+
+def _is_ours(is_it: Callable[[discord.Message], bool], message: discord.Message) -> bool:
+    return message.author.bot and is_it(message)
 
 
 def _has_button(custom_id: str, message: discord.Message) -> bool:

@@ -60,7 +60,7 @@ class ClubStage:
         return await self.stage.app.clubs.get(rows[0]["id"])
 
     async def start(self, **options: Any) -> InteractionResult:
-        return await self.ann.slash(self.channel, "club start", book=self.book.id, **{"sections": 3, **options})
+        return await self.ann.slash(self.channel, "club start", book=self.book.id, **_given({"sections": 3, **options}))
 
     def card(self) -> Any:
         """The plan card."""
@@ -84,6 +84,10 @@ class ClubStage:
     async def sweep(self) -> None:
         await self.cog.duties.sweep()
         await self.stage.env.settle()
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 @pytest.fixture

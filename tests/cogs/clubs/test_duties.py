@@ -1,0 +1,270 @@
+"""What the bot does for clubs of itself: nothing twice, nothing lost, and a sentence where Discord does not let it."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import discord
+import pytest
+from discord import http as discord_http
+from simcord.backend.models import Overwrite
+from simcord.enums import OverwriteType
+
+from cogs.clubs.work import ClubWork
+from domain.clubs.plan import PostState
+from tests.cogs.clubs.conftest import ClubStage
+from tests.cogs.stage import text_of
+
+DUE_TOMORROW = {"start": "2026-02-23"}
+"""The first of three sections is due on the day after the calendar's first."""
+
+
+def reminders(reading: ClubStage) -> list[str]:
+    return [each for each in reading.said() if each.startswith("📖") or "📖" in each[:40]]
+
+
+class TestReminders:
+    async def test_one_a_day_before_with_no_ping(self, reading: ClubStage) -> None:
+        await reading.start(start="2026-02-22")
+        assert reminders(reading) == []
+        reading.calendar.pass_days(6)
+        await reading.sweep()
+        await reading.sweep()
+        assert reminders(reading) == [
+            "📖 Section 2 of “The Dark Lamp” (p. 2) is due on <t:1772971200:D>. "
+            "Press **I'm there** when you've read it."
+        ]
+
+    async def test_a_role_is_notified_where_one_was_given(self, reading: ClubStage) -> None:
+        role = reading.stage.guild.create_role("bookworms")
+        host = reading.stage.member("host", mention_everyone=True, create_public_threads=True)
+        await host.slash(reading.channel, "club start", book=reading.book.id, sections=3, role=role, **DUE_TOMORROW)
+        [told] = reminders(reading)
+        assert told.startswith(f"<@&{role.id}> ")
+
+    async def test_what_is_older_than_a_day_is_left_out(self, reading: ClubStage) -> None:
+        await reading.start()
+        reading.calendar.pass_days(8)  # away for a week, over the first reminder
+        await reading.stage.restart()
+        await reading.sweep()
+        assert reminders(reading) == []
+
+    async def test_one_that_is_late_by_less_is_posted_at_the_start(self, reading: ClubStage) -> None:
+        await reading.start()
+        reading.calendar.pass_days(6.5)
+        await reading.stage.restart()
+        await reading.sweep()
+        assert len(reminders(reading)) == 1
+
+    async def test_dates_that_moved_bring_no_second_one(self, reading: ClubStage) -> None:
+        await reading.start(**DUE_TOMORROW)
+        assert len(reminders(reading)) == 1
+        await reading.ann.slash(reading.channel, "club move", days=5)
+        reading.calendar.pass_days(5)
+        await reading.sweep()
+        assert len(reminders(reading)) == 1
+
+
+def killed_after(monkeypatch: pytest.MonkeyPatch, method: str, number: int) -> Callable[[], None]:
+    """Discord carries out the nth such request, and the program is gone before it hears of it."""
+    genuine, count = getattr(discord_http.HTTPClient, method), 0
+
+    async def request(self: Any, *arguments: Any, **options: Any) -> Any:
+        nonlocal count
+        answer = await genuine(self, *arguments, **options)
+        count += 1
+        if count == number:
+            raise OSError("the process was killed")
+        return answer
+
+    monkeypatch.setattr(discord_http.HTTPClient, method, request)
+    return lambda: monkeypatch.setattr(discord_http.HTTPClient, method, genuine)
+
+
+class TestCrashes:
+    """A request that got through, of which the program never heard: after the start it is found and not made again."""
+
+    @pytest.mark.parametrize("number", [1, 2])
+    async def test_what_was_posted_is_not_posted_again(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch, number: int
+    ) -> None:
+        revive = killed_after(monkeypatch, "send_message", number)
+        await reading.start(**DUE_TOMORROW)
+        revive()
+        reading.calendar.pass_days(0.2)  # Discord has forgotten the nonce
+        await reading.stage.restart()
+        await reading.sweep()
+        await reading.sweep()
+        assert len([each for each in reading.channel.history() if each.embeds]) == 1
+        assert len(reminders(reading)) == 1
+
+    async def test_a_thread_that_was_made_is_not_made_again(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await reading.start()
+        revive = killed_after(monkeypatch, "start_thread_without_message", 1)
+        await reading.press(reading.ann, "I'm there")
+        revive()
+        await reading.stage.restart()
+        reading.calendar.pass_days(0.2)
+        await reading.sweep()
+        [thread] = reading.channel.threads
+        assert thread.history(viewer=reading.ann)
+        assert len([each for each in reading.said(thread) if "This thread talks about" in each]) == 1
+        assert (await reading.club()).sections[0].thread_id == str(thread.id)
+
+    async def test_what_was_claimed_and_never_sent_is_sent_after_the_start(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        store, club_id = reading.stage.app.clubs.store, ""
+        with monkeypatch.context() as patched:
+            patched.setattr(ClubWork, "show_card", _nothing)
+            await reading.start()
+        club_id = (await reading.club()).id
+        await store.claim(club_id, "card", reading.calendar())
+        await reading.stage.restart()
+        await reading.sweep()
+        assert len(reading.lines()) == 3
+        assert (await store.get_posts(club_id))["card"].state is PostState.DONE
+
+    async def test_a_check_in_whose_consequences_a_crash_cut_off_has_them_after_the_start(
+        self, reading: ClubStage
+    ) -> None:
+        await reading.start()
+        club = await reading.club()
+        await reading.stage.app.clubs.there(club, str(reading.ann.id))  # kept, and then the lights went out
+        await reading.stage.restart()
+        await reading.sweep()
+        assert len(reading.threads()) == 1
+
+
+async def _nothing(self: ClubWork) -> None:
+    return
+
+
+def deny(reading: ClubStage, **denied: bool) -> None:
+    """Take permissions away from the bot in the channel."""
+    backend = reading.stage.env.backend
+    bits = discord.PermissionOverwrite(**dict.fromkeys(denied, False)).pair()[1].value
+    backend.set_overwrite(reading.channel.id, Overwrite(backend.bot_user.id, OverwriteType.MEMBER, 0, bits))
+
+
+class TestPermissions:
+    async def test_without_private_threads_it_is_public_and_its_name_has_the_number_alone(
+        self, reading: ClubStage
+    ) -> None:
+        deny(reading, create_private_threads=True)
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        [thread] = reading.channel.threads
+        assert thread.name == "Section 1"
+        assert "up to p. 1" in reading.said(thread)[0]
+
+    async def test_a_public_one_goes_no_further_than_the_active_members(self, reading: ClubStage) -> None:
+        deny(reading, create_private_threads=True)
+        await reading.start(gate="open")
+        await reading.press(reading.ben, "Join")
+        await reading.ann.slash(reading.channel, "club checkin", section=2)
+        bounds = [(await reading.stage.conversation(each)).read_to for each in reading.channel.threads]
+        assert bounds == [0, 0, 0]
+        await reading.ben.slash(reading.channel, "club checkin", section=1)
+        end = (await reading.club()).sections[0].end
+        bounds = [(await reading.stage.conversation(each)).read_to for each in reading.channel.threads]
+        assert bounds == [end, end, end]
+
+    async def test_without_any_threads_the_permission_is_named_to_whoever_is_there_and_once_in_the_channel(
+        self, reading: ClubStage
+    ) -> None:
+        deny(reading, create_private_threads=True, create_public_threads=True)
+        await reading.start()
+        told = text_of(await reading.press(reading.ann, "I'm there"))
+        assert "I can't open the section's thread. I'm missing permissions here: “Create Public Threads”." in told
+        reading.calendar.pass_days(0.1)
+        await reading.sweep()
+        [line] = [each for each in reading.said() if each.startswith("⚠️")]
+        assert "“Create Public Threads”" in line
+        assert reading.threads() == []
+
+    async def test_once_it_is_granted_the_thread_opens(self, reading: ClubStage) -> None:
+        deny(reading, create_private_threads=True, create_public_threads=True)
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        deny(reading)
+        await reading.stage.env.settle()
+        assert len(reading.threads()) == 1
+
+    async def test_where_it_may_not_post_nothing_begins(self, reading: ClubStage) -> None:
+        deny(reading, embed_links=True)
+        assert "“Embed Links”" in text_of(await reading.start())
+
+    async def test_without_create_events_the_club_begins_all_the_same(self, reading: ClubStage) -> None:
+        told = text_of(await reading.start(events=True))
+        assert "The club has begun" in told
+        if "I can't make the events." in told:
+            assert "“Create Events”" in told
+
+
+class TestEvents:
+    async def test_there_is_one_for_each_coming_date_which_moves_and_goes_with_it(self, reading: ClubStage) -> None:
+        role = reading.stage.guild.create_role("events", permissions=discord.Permissions(create_events=True))
+        reading.stage.env.backend.add_member_role(
+            reading.stage.guild.id, reading.stage.env.backend.bot_user.id, role.id
+        )
+        await reading.start(events=True, start="2026-02-20")
+
+        def events() -> list[tuple[str, str]]:
+            found = reading.stage.env.backend.get_guild(reading.stage.guild.id).scheduled_events.values()
+            return sorted((each.name, each.scheduled_start_time[:10]) for each in found)
+
+        assert events() == [
+            ("Section 2 · The Dark Lamp", "2026-03-06"),
+            ("Section 3 · The Dark Lamp", "2026-03-13"),
+        ]
+        await reading.ann.slash(reading.channel, "club move", days=1)
+        assert [day for _, day in events()] == ["2026-03-07", "2026-03-14"]
+        asked = await reading.ann.slash(reading.channel, "club end")
+        assert asked.response is not None
+        await reading.ann.click(asked.response, label="End it")
+        assert events() == []
+
+
+class TestVotes:
+    async def test_a_poll_whose_end_is_told_also_after_an_absence(self, reading: ClubStage) -> None:
+        told = text_of(await reading.ann.slash(reading.channel, "club vote", choices="Emma; Dracula ;Emma", days=2))
+        assert "The vote is on: https://" in told
+        [poll] = [each for each in reading.channel.history() if each.poll]
+        assert poll.poll is not None
+        assert [answer.text for answer in poll.poll.answers] == ["Emma", "Dracula"]
+        assert "A vote is running" in text_of(
+            await reading.ann.slash(reading.channel, "club vote", choices="Emma;Ulysses")
+        )
+        await reading.ben.vote(poll, answer=2)
+        [vote] = await reading.stage.app.clubs.store.get_votes(str(reading.channel.id))
+        reading.calendar.now = vote.ends_at + timedelta(minutes=11)
+        await reading.stage.restart()
+        await reading.sweep()
+        await reading.sweep()
+        told_ends = [each for each in reading.said() if "The vote is over" in each]
+        assert told_ends == ["The vote is over: “Dracula” has won with 1 of 1 votes. /club start begins a club on it."]
+
+    async def test_choices_are_between_two_and_ten(self, reading: ClubStage) -> None:
+        for choices in ("Emma", "Emma;Emma", ";".join(map(str, range(11)))):
+            told = text_of(await reading.ann.slash(reading.channel, "club vote", choices=choices))
+            assert "2 to 10 different choices" in told
+
+    async def test_titles_of_the_shelf_complete_the_last_of_them(self, reading: ClubStage) -> None:
+        offered = await reading.ann.autocomplete(reading.channel, "club vote", "choices", "Emma; dar")
+        assert [each["value"] for each in offered] == ["Emma; The Dark Lamp"]
+
+    async def test_a_poll_that_was_posted_before_a_crash_is_not_posted_again(
+        self, reading: ClubStage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        revive = killed_after(monkeypatch, "send_message", 1)
+        await reading.ann.slash(reading.channel, "club vote", choices="Emma;Dracula")
+        revive()
+        await reading.stage.restart()
+        reading.calendar.pass_days(0.1)
+        await reading.sweep()
+        assert len([each for each in reading.channel.history() if each.poll]) == 1
+        [vote] = await reading.stage.app.storage.engine.read("SELECT message_id FROM votes")
+        assert vote["message_id"]

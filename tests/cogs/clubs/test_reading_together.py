@@ -1,0 +1,287 @@
+"""A club from its start to its end, as its members see it."""
+
+import discord
+import pytest
+
+from domain.book import PositionState, ReadingPosition
+from tests.cogs.clubs.conftest import ClubStage
+from tests.cogs.stage import text_of
+
+
+async def position(reading: ClubStage, reader_id: int) -> ReadingPosition:
+    return await reading.stage.app.storage.readers.get_position(str(reader_id), reading.book.id)
+
+
+class TestStarting:
+    async def test_the_card_shows_sections_pages_dates_and_who_takes_part(self, reading: ClubStage) -> None:
+        told = await reading.start()
+        assert "The club has begun, and you're in it." in text_of(told)
+        assert reading.lines() == [
+            "**1** · p. 1 · <t:1772971200:D>",
+            "**2** · p. 2 · <t:1773576000:D>",
+            "**3** · p. 3 · <t:1774180800:D>",
+        ]
+        [along, _] = reading.card().embeds[0].fields
+        assert along.value == reading.ann.mention
+
+    async def test_chapters_a_section_days_and_a_first_day_can_be_chosen(self, reading: ClubStage) -> None:
+        await reading.start(sections=None, chapters=2, every=3, start="2026-02-01")
+        assert [line[:13] for line in reading.lines()] == ["**1** · pp. 1", "**2** · p. 3 "]
+        assert [each.due.isoformat() for each in (await reading.club()).sections] == ["2026-02-04", "2026-02-07"]
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            ({"sections": 3, "chapters": 1}, "only one of `sections` and `chapters`"),
+            ({"sections": 4}, "it can have 3 sections at most"),
+            ({"start": "01.02.2026"}, "like 2026-03-31"),
+            ({"start": "1026-02-01"}, "more than ten years away"),
+        ],
+    )
+    async def test_a_plan_that_cannot_be_is_refused_in_a_sentence(
+        self, reading: ClubStage, options: dict[str, object], sentence: str
+    ) -> None:
+        assert sentence in text_of(await reading.start(**options))
+        assert reading.channel.history() == []
+
+    async def test_a_channel_has_one_club(self, reading: ClubStage) -> None:
+        await reading.start()
+        assert "A club is reading here already" in text_of(await reading.start())
+
+    async def test_nobody_pings_a_role_they_may_not_ping_themselves(self, reading: ClubStage) -> None:
+        role = reading.stage.guild.create_role("everybody else")
+        assert "You can't notify" in text_of(await reading.start(role=role))
+
+
+class TestTakingPart:
+    async def test_people_join_and_leave_by_command_and_by_button(self, reading: ClubStage) -> None:
+        await reading.start()
+        assert "You're in." in text_of(await reading.press(reading.ben, "Join"))
+        assert "You're in already." in text_of(await reading.ben.slash(reading.channel, "club join"))
+        assert reading.card().embeds[0].fields[0].value == f"{reading.ann.mention}, {reading.ben.mention}"
+        assert "You've left the club." in text_of(await reading.ben.slash(reading.channel, "club leave"))
+        assert "You aren't in this club." in text_of(await reading.ben.slash(reading.channel, "club leave"))
+        assert reading.card().embeds[0].fields[0].value == reading.ann.mention
+
+    async def test_a_host_who_leaves_hands_over(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        told = text_of(await reading.ann.slash(reading.channel, "club leave"))
+        assert f"{reading.ben.mention} is the host now." in told
+        assert "can do that" in text_of(await reading.ann.slash(reading.channel, "club move", days=1))
+        assert "have moved" in text_of(await reading.ben.slash(reading.channel, "club move", days=1))
+
+    async def test_only_the_pressers_own_position_moves(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        told = text_of(await reading.press(reading.ben, "I'm there"))
+        assert told == "You've checked in at p. 1: 1 of 3 sections read."
+        end = (await reading.club()).sections[0].end
+        assert await position(reading, reading.ben.id) == ReadingPosition(PositionState.READING, end)
+        assert await position(reading, reading.ann.id) == ReadingPosition()
+
+    async def test_who_presses_twice_has_not_read_twice_as_much(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        await reading.press(reading.ben, "I'm there")
+        assert "You had read section 1 already" in text_of(await reading.press(reading.ben, "I'm there"))
+        assert (await position(reading, reading.ben.id)).read_to == (await reading.club()).sections[0].end
+
+    async def test_a_check_in_names_a_page_a_chapter_a_section_or_the_end(self, reading: ClubStage) -> None:
+        await reading.start()
+        told = [
+            text_of(await reading.ann.slash(reading.channel, "club checkin", **options))
+            for options in ({"page": "2"}, {"chapter": "1"}, {"section": 2}, {"finished": True}, {"page": "99"}, {})
+        ]
+        assert told[:4] == [
+            "You've checked in at p. 2: 2 of 3 sections read.",
+            "You've checked in at p. 1: 1 of 3 sections read.",
+            "You've checked in at p. 2: 2 of 3 sections read.",
+            "You've checked in: you've finished the book.",
+        ]
+        assert "no page 99" in told[4]
+        assert told[5] == "You've checked in: you've finished the book."
+
+    async def test_a_position_set_elsewhere_counts(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "progress", book=reading.book.id, page="1")
+        await reading.stage.env.settle()
+        assert reading.threads() == ["Section 1 · The Dark Lamp"]
+
+
+class TestTheBoard:
+    async def test_a_bar_for_each_and_none_for_who_hides(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "I'm there")
+        shown = text_of(await reading.press(reading.ann, "Board"))
+        assert "1 of 2 are at section 1" in shown
+        assert f"`███░░░░░░░` {reading.ben.mention} · section 1 of 3" in shown
+        assert "not on the board" in text_of(await reading.ben.slash(reading.channel, "club board", hide=True))
+        shown = text_of(await reading.press(reading.ann, "Board"))
+        assert reading.ben.mention not in shown
+        assert "Nobody has finished section 1 yet." in shown
+        assert "1 of" not in reading.lines()[0]
+        await reading.ben.slash(reading.channel, "club board", hide=False)
+        assert reading.ben.mention in text_of(await reading.press(reading.ann, "Board"))
+
+    async def test_the_board_in_the_channel_is_kept_up_to_date(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "club board")
+        await reading.press(reading.ben, "I'm there")
+        [board] = [
+            each for each in reading.channel.history() if each.embeds and "How far" in str(each.embeds[0].author)
+        ]
+        assert reading.ben.mention in str(board.embeds[0].description)
+
+
+class TestThreads:
+    async def test_a_section_opens_once_all_are_there_and_lets_nobody_in_who_is_behind(
+        self, reading: ClubStage
+    ) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        await reading.press(reading.ann, "I'm there")
+        assert reading.threads() == []
+        await reading.press(reading.ben, "I'm there")
+        [thread] = reading.channel.threads
+        assert thread.name == "Section 1 · The Dark Lamp"
+        cas = reading.stage.member("cas")
+        await reading.press(cas, "Join")
+        assert thread.history(viewer=reading.ben)
+        with pytest.raises(Exception, match=r"."):
+            thread.history(viewer=cas)
+        await reading.press(cas, "I'm there")
+        assert thread.history(viewer=cas)
+
+    async def test_it_begins_with_up_to_where_it_speaks_and_questions_from_the_book(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        await reading.stage.env.settle()
+        [thread] = reading.channel.threads
+        first, questions = reading.said(thread)[:2]
+        assert first.startswith("**Section 1** · This thread talks about “The Dark Lamp” up to p. 1.")
+        assert "> Marta Quill came to the island on a Tuesday in March. (p. 1)" in questions
+
+    async def test_its_conversation_ends_where_the_section_ends(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.ann.slash(reading.channel, "club checkin", finished=True)
+        conversation = await reading.stage.conversation(reading.channel.threads[0])
+        assert conversation.read_to == (await reading.club()).sections[0].end
+        assert (conversation.private, conversation.shared) == (True, True)
+
+    async def test_with_a_date_it_opens_on_its_date_and_whoever_gets_there_is_let_in(self, reading: ClubStage) -> None:
+        await reading.start(gate="date")
+        await reading.sweep()
+        assert reading.threads() == []
+        reading.calendar.pass_days(7)
+        await reading.sweep()
+        [thread] = reading.channel.threads
+        await reading.press(reading.ben, "I'm there")
+        assert thread.history(viewer=reading.ben)
+
+    async def test_open_ones_are_all_there_at_once(self, reading: ClubStage) -> None:
+        await reading.start(gate="open")
+        assert sorted(reading.threads()) == [f"Section {number} · The Dark Lamp" for number in (1, 2, 3)]
+
+    async def test_a_ghost_is_paused_and_holds_nobody_up_until_they_check_in(self, reading: ClubStage) -> None:
+        await reading.start(start="2026-02-10")
+        await reading.press(reading.ben, "Join")
+        assert f"{reading.ben.mention} (paused)" in str(reading.card().embeds[0].fields[0].value)
+        await reading.press(reading.ann, "I'm there")
+        assert len(reading.threads()) == 1
+        await reading.ben.slash(reading.channel, "club checkin", page="1")
+        assert "(paused)" not in str(reading.card().embeds[0].fields[0].value)
+
+    async def test_the_host_opens_one_without_waiting_and_nobody_else_does(self, reading: ClubStage) -> None:
+        await reading.start()
+        assert "can do that" in text_of(await reading.ben.slash(reading.channel, "club open", section=2))
+        told = text_of(await reading.ann.slash(reading.channel, "club open", section=2))
+        assert told.startswith("Section 2 is open: <#")
+        assert "is open" in text_of(await reading.ann.slash(reading.channel, "club open", section=2))
+        assert "sections 1 to 3" in text_of(await reading.ann.slash(reading.channel, "club open", section=9))
+        assert reading.threads() == ["Section 2 · The Dark Lamp"]
+
+    async def test_a_thread_that_was_deleted_comes_back_only_when_asked_for(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        await reading.stage.env.settle()
+        discord_thread = reading.stage.bot.get_channel(reading.channel.threads[0].id)
+        assert isinstance(discord_thread, discord.Thread)
+        await discord_thread.delete()
+        await reading.stage.env.settle()
+        await reading.sweep()
+        assert reading.threads() == []
+        assert "thread open" not in reading.lines()[0]
+        await reading.ann.slash(reading.channel, "club open", section=1)
+        [thread] = reading.channel.threads
+        assert thread.history(viewer=reading.ann)
+
+
+class TestEnding:
+    async def test_it_ends_after_a_button_and_its_threads_stay(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ann, "I'm there")
+        asked = await reading.ann.slash(reading.channel, "club end")
+        assert asked.response is not None
+        assert "End the club on “The Dark Lamp”?" in text_of(asked)
+        assert "The club has ended." in text_of(await reading.ann.click(asked.response, label="End it"))
+        ended = next(each for each in reading.channel.history() if each.embeds)
+        assert ended.embeds[0].author.name == "This club has ended"
+        assert not ended.components
+        assert len(reading.threads()) == 1
+        assert "No club is reading here." in text_of(await reading.ann.slash(reading.channel, "club plan"))
+
+    async def test_nobody_else_ends_it(self, reading: ClubStage) -> None:
+        await reading.start()
+        assert "can do that" in text_of(await reading.ben.slash(reading.channel, "club end"))
+
+    async def test_a_book_that_is_removed_stops_it_and_brings_it_back(self, reading: ClubStage) -> None:
+        manager = reading.stage.member("manager", manage_guild=True)
+        await reading.start()
+        asked = await manager.slash(reading.channel, "books remove", book=reading.book.id)
+        assert asked.response is not None
+        await manager.click(asked.response, label="Remove it")
+        await reading.stage.env.settle()
+        [card] = [each for each in reading.channel.history() if "the club has stopped" in each.content]
+        assert not card.embeds
+        assert "No club is reading here." in text_of(await reading.ann.slash(reading.channel, "club join"))
+        await manager.slash(reading.channel, "books restore", book=reading.book.id)
+        await reading.stage.env.settle()
+        assert len(reading.lines()) == 3
+
+    async def test_a_channel_that_is_deleted_ends_it(self, reading: ClubStage) -> None:
+        await reading.start()
+        channel = reading.stage.bot.get_channel(reading.channel.id)
+        assert isinstance(channel, discord.TextChannel)
+        await channel.delete()
+        await reading.stage.env.settle()
+        assert (await reading.club()).ended_at is not None
+
+
+async def test_the_buttons_work_after_a_restart(reading: ClubStage, monkeypatch: pytest.MonkeyPatch) -> None:
+    await reading.start()
+    await reading.stage.restart()
+    assert "You're in." in text_of(await reading.press(reading.ben, "Join"))
+    assert "You've checked in" in text_of(await reading.press(reading.ben, "I'm there"))
+    assert "1 of 2 are at section 1" in text_of(await reading.press(reading.ben, "Board"))
+
+
+async def test_buttons_of_another_server_and_of_no_club_end_in_a_sentence(reading: ClubStage) -> None:
+    await reading.start()
+    app, club = reading.stage.app, await reading.club()
+    await app.clubs.end(club)
+    assert "This club has ended." in text_of(await reading.press(reading.ben, "Join"))
+    await app.storage.books.delete(reading.book.id)
+    assert "not on the shelf any more" in text_of(await reading.press(reading.ben, "I'm there"))
+
+
+async def test_the_plan_shows_titles_to_who_has_reached_them_and_to_nobody_else(reading: ClubStage) -> None:
+    await reading.start()
+    await reading.press(reading.ben, "Join")
+    await reading.ben.slash(reading.channel, "club checkin", section=2)
+    own = text_of(await reading.ben.slash(reading.channel, "club plan"))
+    assert "I. The Arrival" in own
+    assert "II. " in own
+    assert "III. " not in own
+    assert "I. The Arrival" not in text_of(await reading.ann.slash(reading.channel, "club plan"))
+    assert "The Arrival" not in "".join(reading.lines())
