@@ -129,14 +129,24 @@ async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None
 
 
 async def _assert_takes_part(interaction: discord.Interaction[Any]) -> None:
-    people, say = use_cases_of(interaction).people, speech_of(interaction)
-    if await people.is_left_out(str(interaction.user.id)):
+    say = speech_of(interaction)
+    if await _is_left_out(interaction, str(interaction.user.id)):
         raise Refusal(
             say("You've asked me to leave you out, so I can't do this for you. You can undo that with /privacy.")
         )
     for person in _chosen_people(interaction):
-        if await people.is_left_out(person):
+        if await _is_left_out(interaction, person):
             raise Refusal(say("They've asked me to leave them out."))
+
+
+async def _is_left_out(interaction: discord.Interaction[Any], person: str) -> bool:
+    """Whether a person is to be left out; while the database is held up, nobody is, as the command waits for it too."""
+    known = asyncio.ensure_future(use_cases_of(interaction).people.is_left_out(person))
+    try:
+        done, _ = await asyncio.wait([known], timeout=PROMPT_S / 2)
+        return known.result() if done else False
+    finally:
+        known.cancel()
 
 
 def _chosen_people(interaction: discord.Interaction[Any]) -> set[str]:
