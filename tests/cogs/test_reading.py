@@ -127,7 +127,7 @@ class TestDiscuss:
         await at(stage, stage.ann, book, book.length)
         thread = await stage.chat(book)
         await at(stage, stage.ben, book, KEEPER)
-        await stage.ben.send(thread, "Hello!")
+        await stage.app.company.note_present((await stage.conversation(thread)).id, str(stage.ben.id))
         shown = await stage.ann.slash(thread, "discuss", count=5)
         assert not shown.ephemeral
         told = text_of(shown)
@@ -246,7 +246,7 @@ class TestAsk:
         await at(stage, stage.ann, book, book.length)
         thread = await stage.chat(book)
         await at(stage, stage.ben, book, KEEPER)
-        await stage.ben.send(thread, "Hello!")
+        await stage.app.company.note_present((await stage.conversation(thread)).id, str(stage.ben.id))
         shown = await stage.ann.slash(thread, "ask", question="Who was it?", public=True)
         assert not shown.ephemeral
         assert "has read to page 2" in stage.model.requests[-1][-1].text
