@@ -12,7 +12,7 @@ from discord.ext import commands
 from cogs.access import assert_may_post
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
-from cogs.conversation.buttons import HEAR, hear_button
+from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button
 from cogs.conversation.intake import (
     Corrections,
     IntakeResult,
@@ -47,6 +47,9 @@ PATIENCE_S = 3.0
 
 TAKE_IN_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 """A message that could not be kept; after that, its button and the next start are left."""
+
+AWAY = timedelta(days=7)
+"""How long somebody has not written about a book before they are offered to be told what happened so far."""
 
 OPENING_TAKES = timedelta(minutes=1)
 """From the opening of a thread until it belongs to a conversation, at most: a tenth of a second where all is well."""
@@ -267,7 +270,23 @@ class ConversationCog(commands.Cog):
             heard = await self._intake.accept(message, conversation, self._bot_id)
         if asked or heard is IntakeResult.ASKED:
             self._workers.start(conversation.id, notify=notify)
+        if heard is IntakeResult.ASKED:
+            await self._offer_recap(message, conversation)
         return heard
+
+    async def _offer_recap(self, message: discord.Message, conversation: Conversation) -> None:
+        """Offer to tell what happened so far to somebody who comes back to a book after some days."""
+        try:
+            last = await self._use_cases.transcripts.last_written(
+                str(message.author.id), conversation.book_id, but=str(message.id)
+            )
+            say = await self._speech_at(message)
+        except StorageError as error:
+            logger.info("no recap was offered: %s", error)
+            return
+        if last is not None and message.created_at - last >= AWAY:
+            text = say("-# It's been a while. Shall I tell you what happened so far, up to your page?")
+            await hint(message, text, recap_button(conversation.book_id, say), about=RECAP)
 
     async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> bool:
         """Before the first message of a session in a thread: those that nobody heard."""

@@ -314,15 +314,18 @@ def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
     return say("Let's read a book together. Add one with /books add, then start with /chat.")
 
 
-async def hint(message: discord.Message, text: str, buttons: Buttons = ()) -> None:
-    """Say it below the message, without disturbing anybody, and once however often the message is seen."""
+async def hint(message: discord.Message, text: str, buttons: Buttons = (), *, about: str = "hint") -> None:
+    """Say it below the message, without disturbing anybody, and once however often the message is seen.
+
+    `about` tells hints to one message apart.
+    """
     try:
         await message.channel.send(
             text,
             reference=message.to_reference(fail_if_not_exists=False),
             mention_author=False,
             allowed_mentions=discord.AllowedMentions.none(),
-            nonce=f"hint:{message.id}",
+            nonce=f"{about}:{message.id}",
             silent=True,
             view=view_of(buttons) if buttons else discord.utils.MISSING,
         )

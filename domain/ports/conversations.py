@@ -93,6 +93,10 @@ class ChatMessageRepository(Protocol):
         """Who has written there, the bot and its tools left out."""
         ...
 
+    async def get_last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
+        """When somebody last wrote in any conversation about a book; the message of that `external_id` left out."""
+        ...
+
     async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
         """Remember that somebody writes in its thread, now or at that moment, though not to the bot.
 

@@ -261,6 +261,10 @@ class Transcripts:
         """The ids of those who have written to the bot."""
         return await self._messages.list_authors(conversation_id)
 
+    async def last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
+        """When somebody last wrote about a book; the platform's message of that id left out."""
+        return await self._messages.get_last_written(reader_id, book_id, but=but)
+
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest id of a platform's message that is known there, erased ones included."""
         return await self._messages.get_newest_external_id(conversation_id)

@@ -188,6 +188,12 @@ INSERT INTO present (conversation_id, reader_id, absent_since) SELECT id, ?1, ?3
 ON CONFLICT (conversation_id, reader_id) DO UPDATE SET absent_since = excluded.absent_since
 """
 
+_LAST_WRITTEN = """
+SELECT max(chat_messages.created_at) AS last
+FROM chat_messages JOIN conversations ON conversations.id = chat_messages.conversation_id
+WHERE author_id = ?1 AND book_id = ?2 AND coalesce(external_id, '') <> ?3
+"""
+
 _PEOPLE = """
 SELECT reader_id FROM (
   SELECT author_id AS reader_id, created_at AS at, '' AS absent FROM chat_messages
@@ -252,6 +258,10 @@ class SQLMessages:
             [conversation_id],
         )
         return [row["author_id"] for row in rows]
+
+    async def get_last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
+        row = await self._database.read_one(_LAST_WRITTEN, [reader_id, book_id, but])
+        return time_from_text(row["last"]) if row and row["last"] else None
 
     async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
         written = time_to_text(at or datetime.now(UTC))

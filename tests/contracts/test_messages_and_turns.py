@@ -66,6 +66,19 @@ class TestMessages:
         assert await storage.messages.add_incoming(a_question("one"))
         assert await storage.messages.add_incoming(a_question("two"))
 
+    async def test_it_is_known_when_somebody_last_wrote_about_a_book(self, storage: Storage) -> None:
+        last_written = storage.messages.get_last_written
+        assert await last_written("hatter", "alice", but="2") is None
+        for minute in (1, 2):
+            await storage.messages.add_incoming(
+                a_question(f"at {minute}", external_id=str(minute), author_id="hatter", created_at=at(minute))
+            )
+        await storage.messages.add_incoming(a_question("unnumbered", author_id="alice", created_at=at(3)))
+        assert await last_written("hatter", "alice", but="") == at(2)
+        assert await last_written("hatter", "alice", but="2") == at(1)
+        assert await last_written("alice", "alice", but="2") == at(3)
+        assert await last_written("hatter", "looking-glass", but="") is None
+
     async def test_the_newest_of_the_known_messages_is_the_one_with_the_largest_number(self, storage: Storage) -> None:
         assert await storage.messages.get_newest_external_id("tea") is None
         for number in ("900", "1001", "99"):
