@@ -18,7 +18,7 @@ from domain.clubs.manage import ManageClubs
 from domain.conversation import Conversation
 from domain.errors import SettingsError
 from domain.library.progress import ManagePositions
-from domain.library.shelf import Bookshelf, Housekeeping
+from domain.library.shelf import Bookshelf, Housekeeping, Keep, LeftServers
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
 from domain.reading.asking import PersonalQuestions
@@ -209,6 +209,7 @@ async def open_app(
             turns=storage.turns,
             clock=_now,
         )
+        left_servers = LeftServers(retention=storage.retention, shelf=shelf)
         yield App(
             settings=settings,
             storage=storage,
@@ -236,13 +237,19 @@ async def open_app(
             people=ManagePeople(readers=storage.readers, usage=storage.usage, privacy=storage.privacy),
             chat=chat,
             questions=PersonalQuestions(chat=chat, conversations=manage),
+            left_servers=left_servers,
             titles=None if model.name == QUOTES_ONLY else titles,
             housekeeping=Housekeeping(
                 retention=storage.retention,
                 shelf=shelf,
+                servers=left_servers,
                 clock=_now,
-                keep_conversations=_days(settings.keep_conversations_days),
-                keep_tool_calls=_days(settings.keep_tool_calls_days),
+                keep=Keep(
+                    conversations=_days(settings.keep_conversations_days),
+                    tool_calls=_days(settings.keep_tool_calls_days),
+                    deleted=_days(settings.keep_deleted_days),
+                    left_servers=_days(settings.keep_left_servers_days),
+                ),
             ),
             clock=_now,
             facts=Facts(

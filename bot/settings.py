@@ -95,6 +95,8 @@ class Settings(BaseSettings):
 
     keep_conversations_days: int = Field(default=0, ge=0, le=36_500)
     keep_tool_calls_days: int = Field(default=0, ge=0, le=36_500)
+    keep_deleted_days: int = Field(default=7, ge=0, le=36_500)
+    keep_left_servers_days: int = Field(default=30, ge=0, le=36_500)
     presence_days: int = Field(default=30, ge=0, le=36_500)
 
     history_messages: int = Field(default=DEFAULT_MAX_MESSAGES, ge=2, le=1_000)

@@ -1,9 +1,10 @@
-"""/privacy: a copy of what is kept about a person, or its erasure."""
+"""/privacy: a copy of what is kept about a person, or its erasure; the erasure of a server by who manages it."""
 
 import asyncio
 import io
 import json
-from collections.abc import Awaitable
+import logging
+from collections.abc import Sequence
 from typing import Any
 
 import discord
@@ -11,26 +12,43 @@ from discord import ButtonStyle, app_commands
 from discord.ext import commands
 from discord.ui import Button, View
 
-from cogs.errors import DISCORD_ERRORS
+from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
+from cogs.removals import PostNotes, Removals
 from cogs.services import ServingBot, server_of
-from domain.usage import Erasure
+from domain.errors import MarginaliaError
+from domain.usage import Erasure, Removal
 from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+LINKS_SHOWN = 12
+"""More of them are given as a file."""
 
 
 class Privacy(commands.Cog):
-    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
+        self._removals = removals
+        self._posts = PostNotes(use_cases)
         bot.handle(
             on_press("privacy-export", self._export),
             on_press("privacy-ask", self._ask),
             on_press("privacy-erase", self._erase),
             on_press("privacy-out", self._leave_out),
             on_press("privacy-in", self._take_in),
+            on_press("privacy-server-ask", self._ask_for_server),
+            on_press("privacy-server-erase", self._erase_server),
         )
+
+    async def cog_load(self) -> None:
+        self._removals.keep_looking()
+
+    async def cog_unload(self) -> None:
+        await self._removals.close()
 
     @app_commands.command(description="What I store about you: download it or erase it")
     @everywhere
@@ -39,18 +57,24 @@ class Privacy(commands.Cog):
         say = speech_of(interaction)
         text = say(
             "I keep what you write in conversations with me and my answers, in whose threads you write to others, "
-            "how far you are in which book, whether you like to see tool calls, and how many tokens you have used. To "
-            "answer, your messages go to the model ({provider}); nothing else is done with them.",
+            "how far you are in which book, whether you like to see tool calls, how many tokens you have used, and "
+            "which of my messages show your name. To answer, your messages go to the model ({provider}); nothing else "
+            "is done with them.",
             provider=self._use_cases.facts.provider,
         )
-        view = row(
+        buttons = [
             action_button("privacy-export", "", label=say("Give me a copy")),
             action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger),
-        )
+        ]
+        if _manages_server(interaction):
+            label = say("Erase this server's data")
+            buttons.append(action_button("privacy-server-ask", "", label=label, style=ButtonStyle.danger))
+        left = await self._use_cases.people.removals_for(str(interaction.user.id))
+        text += f"\n\n{_still_there(left, say)}" if left else ""
         out = await self._use_cases.people.is_left_out(str(interaction.user.id))
-        view.add_item(_opt_button(say, out=out))
         text = f"{_left_out_line(say)}\n\n{text}" if out else text
-        await interaction.response.send_message(text, view=view, ephemeral=True)
+        view = row(*buttons, _opt_button(say, out=out))
+        await interaction.response.send_message(text, view=view, ephemeral=True, **_list_of(left))
 
     async def _leave_out(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await self._use_cases.people.leave_out(str(interaction.user.id), left_out=True)
@@ -76,17 +100,21 @@ class Privacy(commands.Cog):
     async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:
         say = speech_of(interaction)
         text = say(
-            "Erase everything? Conversations that are yours alone go with their threads; where others wrote too, what "
-            "you wrote goes with the answers to it. Books stay, without your name. It cannot be undone."
+            "Erase everything? Conversations that are yours alone go with their threads, unless others wrote in them; "
+            "elsewhere, what you wrote goes with the answers to it, and my messages that show your name. Books stay, "
+            "without your name. It cannot be undone."
         )
         view = confirmation("privacy-erase", "", say("Erase it all"), say)
-        await interaction.response.edit_message(content=text, view=view)
+        await interaction.response.edit_message(content=text, view=view, attachments=[])
 
     async def _erase(self, interaction: discord.Interaction[Any], argument: str) -> None:
         assert_fresh(interaction)
         await interaction.response.defer()
         say, reader = speech_of(interaction), str(interaction.user.id)
-        await self._withdraw_answers(await self._use_cases.people.export(reader))
+        kept = await self._use_cases.people.export(reader)
+        await self._withdraw_answers(
+            {each["id"] for each in kept["conversations"]} | {each["conversation_id"] for each in kept["messages"]}
+        )
         erased = await self._use_cases.people.erase(reader)
         self._bot.audit.note(
             server_of(interaction),
@@ -96,47 +124,110 @@ class Privacy(commands.Cog):
             conversations=erased.conversations,
             messages=erased.messages,
         )
-        await interaction.edit_original_response(content=_erased_line(erased, say), view=None)
-        left = await self._remove_from_discord(erased)
-        if left:
-            note = say.counted(
-                left,
-                "{number} thread or message could not be removed from Discord; somebody who manages threads can.",
-                "{number} threads or messages could not be removed from Discord; somebody who manages threads can.",
-            )
-            await interaction.edit_original_response(content=f"{_erased_line(erased, say)}\n{note}", view=None)
+        to_remove = await self._use_cases.people.removals_for(reader)
+        busy = say("I'm removing what shows it on Discord …")
+        await interaction.edit_original_response(
+            content=f"{_erased_line(erased, say)}\n{busy}" if to_remove else _erased_line(erased, say), view=None
+        )
+        if to_remove:
+            await self._removals.work(to_remove)
+            await self._tell_what_is_left(interaction, erased)
 
-    async def _withdraw_answers(self, kept: dict[str, Any]) -> None:
+    async def _tell_what_is_left(self, interaction: discord.Interaction[Any], erased: Erasure) -> None:
+        say = speech_of(interaction)
+        left = await self._use_cases.people.removals_for(str(interaction.user.id))
+        lines = [_erased_line(erased, say), *([_still_there(left, say)] if left else [])]
+        try:
+            await interaction.edit_original_response(content="\n".join(lines), view=None, **_as_edit(_list_of(left)))
+        except DISCORD_ERRORS as error:  # it has taken longer than a reply can be changed; /privacy tells it, too
+            logger.info("what could not be removed was not told: %s", error)
+
+    async def _ask_for_server(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        say = speech_of(interaction)
+        _refuse_who_does_not_manage(interaction, say)
+        text = say(
+            "Erase everything I keep about this server? All books go, with everybody's conversations about them and "
+            "how far each reader is, and the settings. Threads and messages on Discord stay. It cannot be undone."
+        )
+        view = confirmation("privacy-server-erase", "", say("Erase this server's data"), say)
+        await interaction.response.edit_message(content=text, view=view, attachments=[])
+
+    async def _erase_server(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        assert_fresh(interaction)
+        say, guild_id = speech_of(interaction), str(interaction.guild_id)
+        _refuse_who_does_not_manage(interaction, say)
+        await interaction.response.defer()
+        await self._withdraw_answers({each.id for each in await self._use_cases.conversations.in_guild(guild_id)})
+        await self._use_cases.left_servers.erase(guild_id)
+        self._bot.audit.note(interaction.guild, later("Everything that was stored about this server was erased."))
+        await interaction.edit_original_response(content=say("Everything about this server is erased."), view=None)
+
+    async def _withdraw_answers(self, conversation_ids: set[str]) -> None:
         """Let no answer be written any more to what is about to be erased."""
-        own = {each["id"] for each in kept["conversations"]} | {each["conversation_id"] for each in kept["messages"]}
-        for conversation_id in own:
+        for conversation_id in conversation_ids:
             self._use_cases.chat.withdraw(conversation_id)
             await self._use_cases.chat.settle(conversation_id)
 
-    async def _remove_from_discord(self, erased: Erasure) -> int:
-        """Remove threads and answers that showed what was erased; how many could not be."""
-        left = 0
-        for thread_id in erased.thread_ids:
-            left += await _failed(self._delete_thread(int(thread_id)))
-        for thread_id, message_id in erased.replies:
-            place = self._bot.get_partial_messageable(int(thread_id))
-            left += await _failed(place.get_partial_message(int(message_id)).delete())
-        return left
+    # What Discord tells
 
-    async def _delete_thread(self, thread_id: int) -> None:
-        thread = await self._bot.fetch_channel(thread_id)
-        if isinstance(thread, discord.Thread):
-            await thread.delete()
+    @commands.Cog.listener()
+    async def on_message(self, message: discord.Message) -> None:
+        if self._bot.user and message.author.id == self._bot.user.id:
+            await self._posts.note(message)
+
+    @commands.Cog.listener()
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        if self._bot.user and payload.message.author.id == self._bot.user.id:
+            await self._posts.note(payload.message)
+
+    @commands.Cog.listener()
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        await self._posts.forget(payload.message_id)
+
+    @commands.Cog.listener()
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        for message_id in payload.message_ids:
+            await self._posts.forget(message_id)
+
+    @commands.Cog.listener()
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        await self._use_cases.left_servers.left([str(guild.id)])
+
+    @commands.Cog.listener()
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        await self._use_cases.left_servers.back([str(guild.id)])
+
+    @commands.Cog.listener()
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """As Discord tells it, too, of one that the bot was taken back to."""
+        await self._use_cases.left_servers.back([str(guild.id)])
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        """Find out which servers the bot has been removed from, or taken back to, while it was away."""
+        here = {str(guild.id) for guild in self._bot.guilds}
+        try:
+            known = {each for each in await self._use_cases.left_servers.known() if self._is_of_this_shard(each)}
+            await self._use_cases.left_servers.left(known - here)
+            await self._use_cases.left_servers.back(known & here)
+        except MarginaliaError as error:
+            logger.error("which servers the bot was removed from could not be found out: %s", error)
+        self._removals.wake()
+
+    def _is_of_this_shard(self, guild_id: str) -> bool:
+        if self._bot.shard_id is None or self._bot.shard_count is None:
+            return True
+        return (int(guild_id) >> 22) % self._bot.shard_count == self._bot.shard_id
 
 
-async def _failed(removal: Awaitable[None]) -> bool:
-    try:
-        await removal
-    except discord.NotFound:
-        return False
-    except DISCORD_ERRORS:
-        return True
-    return False
+def _manages_server(interaction: discord.Interaction[Any]) -> bool:
+    granted = interaction.permissions
+    return server_of(interaction) is not None and (granted.manage_guild or granted.administrator)
+
+
+def _refuse_who_does_not_manage(interaction: discord.Interaction[Any], say: Speech) -> None:
+    if not _manages_server(interaction):
+        raise Refusal(say("Only somebody with the permission “Manage Server” can erase this server's data."))
 
 
 def _opt_button(say: Speech, *, out: bool) -> Button[View]:
@@ -159,3 +250,39 @@ def _erased_line(erased: Erasure, say: Speech) -> str:
     return say(
         "Erased: {messages}, {conversations}, your positions and preferences.", messages=messages, conversations=talks
     )
+
+
+def _still_there(left: Sequence[Removal], say: Speech) -> str:
+    """Which threads and messages still show the person, where Discord does not let the bot remove them."""
+    refused = [each for each in left if each.refused]
+    lines = []
+    if refused:
+        lines.append(
+            say.counted(
+                len(refused),
+                "{number} thread or message could not be removed from Discord; somebody who manages threads can:",
+                "{number} threads or messages could not be removed from Discord; somebody who manages threads can:",
+            )
+        )
+        lines += [each.link for each in refused] if len(refused) <= LINKS_SHOWN else []
+    if waiting := len(left) - len(refused):
+        lines.append(
+            say.counted(
+                waiting,
+                "{number} more will go as soon as Discord lets me.",
+                "{number} more will go as soon as Discord lets me.",
+            )
+        )
+    return "\n".join(lines)
+
+
+def _list_of(left: Sequence[Removal]) -> dict[str, Any]:
+    """A file with the links where there are too many for a message."""
+    links = [each.link for each in left if each.refused]
+    if len(links) <= LINKS_SHOWN:
+        return {}
+    return {"file": discord.File(io.BytesIO("\n".join(links).encode()), "still-there.txt")}
+
+
+def _as_edit(parts: dict[str, Any]) -> dict[str, Any]:
+    return {"attachments": [parts["file"]]} if parts else {}

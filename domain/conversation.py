@@ -122,7 +122,8 @@ class Turn:
     """One answer being made to one or more readers' messages. `number` orders the turns of a conversation.
 
     `reply_ids` are the Discord messages that carry the answer; `trace_id` the one that carries the tool calls.
-    `told`: the readers of a failed turn know that it failed.
+    `told`: the readers of a failed turn know that it failed. `asked_by`: the question of a delivered turn was deleted,
+    and that person asked it; at `expires_at` the answer goes, too, or None: they keep it.
     """
 
     id: str
@@ -138,3 +139,5 @@ class Turn:
     trace_id: str | None = None
     stopped: bool = False
     told: bool = False
+    asked_by: str | None = None
+    expires_at: datetime | None = None

@@ -41,16 +41,60 @@ class UsageTotal:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was erased, and what is left to remove where it was shown.
-
-    `thread_ids` are the threads of conversations that are gone. `replies` are answers that are gone from conversations
-    that go on, each as (id of the thread, id of the message).
-    """
+    """What was erased of a person. What is left to remove where it was shown is in the list of removals."""
 
     messages: int = 0
     conversations: int = 0
-    thread_ids: tuple[str, ...] = ()
-    replies: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalPost:
+    """A message of the bot's own that shows a person, by their id.
+
+    `name` is what they are called in it; blank where it mentions them by their id, or shows their words alone.
+    `thread_id` is the thread whose name the message shows; then `reader_id` may be empty: whose words the name was made
+    of is known from the thread's conversation.
+    """
+
+    message_id: str
+    channel_id: str
+    reader_id: str
+    guild_id: str | None = None
+    name: str = ""
+    thread_id: str | None = None
+
+
+class RemovalKind(StrEnum):
+    """What is to be taken from Discord: a message, a person's name in one, a thread, or a thread's name."""
+
+    MESSAGE = "message"
+    MENTION = "mention"
+    THREAD = "thread"
+    THREAD_NAME = "thread_name"
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """Something that is still to be removed from Discord.
+
+    A THREAD where other people wrote stays, and is renamed. `name` is the new name of a thread, or what the person is
+    called in a message. `reader_id` is who wished it; empty where nobody did. `refused`: Discord did not let us.
+    """
+
+    kind: RemovalKind
+    channel_id: str
+    message_id: str = ""
+    guild_id: str | None = None
+    reader_id: str = ""
+    name: str = ""
+    refused: bool = False
+
+    @property
+    def link(self) -> str:
+        """Where it is, for a person who looks for it."""
+        where = self.guild_id if self.guild_id and self.guild_id.isdecimal() else "@me"
+        place = f"https://discord.com/channels/{where}/{self.channel_id}"
+        return f"{place}/{self.message_id}" if self.message_id else place
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +105,10 @@ class Sweep:
     tool_results: int = 0
     book_files: int = 0
     books: int = 0
+    servers: int = 0
 
     def __bool__(self) -> bool:
-        return bool(self.conversations or self.tool_results or self.book_files or self.books)
+        return bool(self.conversations or self.tool_results or self.book_files or self.books or self.servers)
 
 
 class Deed(StrEnum):

@@ -1,13 +1,13 @@
 """Everything that a front end can have done."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
-from domain.library.shelf import Bookshelf
+from domain.library.shelf import Bookshelf, LeftServers
 from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
 from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion
@@ -16,7 +16,7 @@ from domain.turn.chat_with_book import ChatWithBook
 from domain.turn.conversations import Company, ManageConversations, Transcripts
 from domain.turn.quota import Allowances, Limits
 from domain.turn.titles import TitleWriter
-from domain.usage import Erasure, UsageTotal
+from domain.usage import Erasure, PersonalPost, Removal, UsageTotal
 
 
 class ManagePeople:
@@ -64,8 +64,39 @@ class ManagePeople:
         return await self._privacy.export(reader_id)
 
     async def erase(self, reader_id: str) -> Erasure:
-        """Erase all that is kept about them, at once and for good."""
+        """Erase all that is kept about them, at once and for good.
+
+        What showed them on the platform is on the list of removals from then on.
+        """
         return await self._privacy.erase(reader_id)
+
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
+        """Remember messages of the bot's own that show people, so that they can be removed."""
+        await self._privacy.note_posts(posts)
+
+    async def forget_posts(self, message_id: str) -> None:
+        """A message is gone from the platform."""
+        await self._privacy.forget_posts(message_id)
+
+    async def forget_posts_in(self, channel_id: str) -> None:
+        """A channel or thread is gone from the platform."""
+        await self._privacy.forget_posts_in(channel_id)
+
+    async def removals(self) -> Sequence[Removal]:
+        """What is still to be removed from the platform, oldest first."""
+        return await self._privacy.list_removals()
+
+    async def removals_for(self, reader_id: str) -> Sequence[Removal]:
+        """What is still to be removed on somebody's wish, what the platform refuses as well."""
+        return await self._privacy.list_removals_for(reader_id)
+
+    async def removed(self, removal: Removal) -> None:
+        """It has been done."""
+        await self._privacy.removed(removal)
+
+    async def refused(self, removal: Removal) -> None:
+        """The platform does not let us; it is tried again after a day."""
+        await self._privacy.refused(removal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +135,7 @@ class UseCases:
     questions: PersonalQuestions
     people: ManagePeople
     servers: ManageServers
+    left_servers: LeftServers
     allowances: Allowances
     clubs: ManageClubs
     titles: TitleWriter | None

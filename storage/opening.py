@@ -27,7 +27,8 @@ from storage.sql.clubs import SQLClubs
 from storage.sql.conversations import SQLConversations, SQLMessages
 from storage.sql.database import CopyableDatabase
 from storage.sql.people import SQLAllowances, SQLReaders, SQLServers, SQLUsage
-from storage.sql.privacy import SQLPrivacy, SQLRetention
+from storage.sql.privacy import SQLPrivacy
+from storage.sql.retention import SQLRetention
 from storage.sql.turns import SQLTurns
 
 

@@ -36,6 +36,7 @@ from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.reading import ReadingCog
+from cogs.removals import Removals
 from cogs.services import RecentIds, ServingBot
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
@@ -171,7 +172,8 @@ class Marginalia(ServingBot):
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
     def _cogs(self) -> list[commands.Cog]:
-        talk = ConversationCog(self, self.use_cases)
+        removals = Removals(self, self.use_cases)
+        talk = ConversationCog(self, self.use_cases, removals)
         opening = Opening(self.use_cases, talk)
         return [
             talk,
@@ -185,7 +187,7 @@ class Marginalia(ServingBot):
             ReadingCog(self, self.use_cases),
             Clubs(self, self.use_cases),
             Usage(self, self.use_cases),
-            Privacy(self, self.use_cases),
+            Privacy(self, self.use_cases, removals),
             Help(self, self.use_cases),
         ]
 

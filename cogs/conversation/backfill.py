@@ -7,8 +7,10 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.intake import MessageIntake, Thread
+from cogs.conversation.deletions import DeletedPlaces
+from cogs.conversation.intake import Corrections, MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
+from cogs.delivery.channel import UNKNOWN_CHANNEL
 from cogs.errors import DISCORD_ERRORS
 from cogs.services import ServingBot
 from domain.conversation import Conversation
@@ -36,12 +38,20 @@ class Backfill:
     """Looks after everything that came to no end; each conversation by itself."""
 
     def __init__(
-        self, bot: ServingBot, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers
+        self,
+        bot: ServingBot,
+        use_cases: UseCases,
+        intake: MessageIntake,
+        workers: ConversationWorkers,
+        corrections: Corrections,
+        places: DeletedPlaces,
     ) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
+        self._corrections = corrections
+        self._places = places
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
 
@@ -131,9 +141,13 @@ class Backfill:
         """Read on, see that what waits there is answered, and come back later where Discord has trouble."""
         try:
             async with limit, self._intake.order(thread.id):
-                await self._intake.catch_up(thread, conversation, bot_id)
+                found = await self._intake.catch_up(thread, conversation, bot_id)
+            await self._use_cases.conversations.note_found(conversation.id)
+            await self._corrections.found(found, thread.id, bot_id)
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("thread %s is out of reach: %s", thread.id, error)
+            if error.code == UNKNOWN_CHANNEL and conversation.guild_id:
+                await self._places.gone(int(conversation.guild_id), [thread.id])
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             again = partial(self._read_thread, thread, conversation, bot_id, limit, failures + 1)

@@ -16,6 +16,7 @@ from domain.event import PositionProposed
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
 RECAP = "recap"
 ALLOW, REFUSE = "allow", "refuse"
+KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 """What the buttons do, as their custom_ids have it."""
 
 Buttons = tuple[ButtonData, ...]
@@ -86,6 +87,11 @@ def hear_button(message_id: int, say: Say) -> Buttons:
 def recap_button(book_id: str, say: Say) -> Buttons:
     """Tell whoever presses what has happened so far."""
     return _button(RECAP, book_id, say("What happened so far?"))
+
+
+def keep_buttons(turn_id: str, say: Say) -> Buttons:
+    """Whether an answer stays whose question was deleted."""
+    return _button(KEEP_ANSWER, turn_id, say("Keep it")) + _button(DROP_ANSWER, turn_id, say("Remove it"))
 
 
 def turn_shown_by(custom_id: str) -> str | None:

@@ -13,7 +13,9 @@ from cogs.access import assert_may_post
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button
+from cogs.conversation.deletions import AnswersWithoutQuestion, DeletedPlaces
 from cogs.conversation.intake import (
+    CaughtUp,
     Corrections,
     IntakeResult,
     MessageIntake,
@@ -33,6 +35,7 @@ from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
+from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
 from cogs.services import NotifyPrivately, ServingBot, direct_speech, shelf_of
 from domain.book import personal_shelf
@@ -58,15 +61,18 @@ OPENING_TAKES = timedelta(minutes=1)
 class ConversationCog(commands.Cog):
     """Listens in threads, and answers there."""
 
-    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._pumps = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        self._workers = ConversationWorkers(use_cases, ThreadContexts(bot, use_cases, self._pumps), self._titles)
+        contexts = ThreadContexts(bot, use_cases, self._pumps)
+        self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
-        self._corrections = Corrections(use_cases, self._intake, self._workers)
-        self._backfill = Backfill(bot, use_cases, self._intake, self._workers)
+        self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
+        self._places = DeletedPlaces(use_cases)
+        self._corrections = Corrections(use_cases, self._intake, self._workers, self._answers, removals)
+        self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections, self._places)
         self._listens = True
         self._later: set[asyncio.Task[None]] = set()
         self._is_ready = False
@@ -74,6 +80,7 @@ class ConversationCog(commands.Cog):
         cards = ToolCallButtons(use_cases, self._workers.live)
         bot.handle(
             *AnswerButtons(use_cases, self._workers).items(),
+            *self._answers.items(),
             on_custom_id(CARD_BUTTON, cards.press),
             on_press(HEAR, self._hear_again),
         )
@@ -126,6 +133,7 @@ class ConversationCog(commands.Cog):
         self._is_ready = True
         await self._backfill.run(self._bot.guilds, self._bot_id)
         await self._backfill.run_direct(self._bot_id)
+        await self._answers.ask_all()
 
     @commands.Cog.listener()
     async def on_resumed(self) -> None:
@@ -177,6 +185,14 @@ class ConversationCog(commands.Cog):
         for message_id in sorted(payload.message_ids):
             self._workers.lost(message_id)
             await self._corrections.deleted(message_id, payload.channel_id)
+
+    @commands.Cog.listener()
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        await self._places.gone(payload.guild_id, [payload.thread_id])
+
+    @commands.Cog.listener()
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        await self._places.gone(channel.guild.id, [channel.id])
 
     # What may let us write where we could not
 
@@ -266,10 +282,11 @@ class ConversationCog(commands.Cog):
                 return None
             place = self._bot.direct_channel(message.channel.id) if message.guild is None else message.channel
             assert isinstance(place, (discord.Thread, discord.PartialMessageable))
-            asked = await self._read_on(place, conversation, message)
+            found = await self._read_on(place, conversation, message)
             heard = await self._intake.accept(message, conversation, self._bot_id)
-        if asked or heard is IntakeResult.ASKED:
+        if found.asked or heard is IntakeResult.ASKED:
             self._workers.start(conversation.id, notify=notify)
+        await self._corrections.found(found, message.channel.id, self._bot_id)
         if heard is IntakeResult.ASKED:
             await self._offer_recap(message, conversation)
         return heard
@@ -288,14 +305,14 @@ class ConversationCog(commands.Cog):
             text = say("-# It's been a while. Shall I tell you what happened so far, up to your page?")
             await hint(message, text, recap_button(conversation.book_id, say), about=RECAP)
 
-    async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> bool:
+    async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
         """Before the first message of a session in a thread: those that nobody heard."""
         try:
             return await self._intake.catch_up(thread, conversation, self._bot_id, before=before)
         except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             self._backfill.come_back_to(thread, conversation, self._bot_id)
-            return False
+            return CaughtUp()
 
     def _note_missed(self, message: discord.Message) -> None:
         """A thread of ours may be about to be bound: who is quick writes before that."""

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import partial
 from pathlib import PurePath
@@ -13,11 +14,13 @@ import aiohttp
 import discord
 
 from cogs.conversation.buttons import Buttons, view_of
+from cogs.conversation.deletions import AnswersWithoutQuestion
 from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.errors import retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
+from cogs.removals import Removals
 from cogs.threads import take_over_name
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken
@@ -116,6 +119,19 @@ class IntakeResult(Enum):
     """It is for the bot, and Discord does not show the bot what it says."""
 
 
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """What was found in a thread that was read on.
+
+    `asked`: something waits for an answer. `deleted` are the ids of questions that are not there any more, `edited` the
+    messages of questions that say something else now.
+    """
+
+    asked: bool = False
+    deleted: tuple[int, ...] = ()
+    edited: tuple[discord.Message, ...] = ()
+
+
 class MessageIntake:
     """Accepts messages, each once. `bot_id` is always the bot's own.
 
@@ -189,8 +205,8 @@ class MessageIntake:
         bot_id: int,
         *,
         before: discord.abc.Snowflake | None = None,
-    ) -> bool:
-        """Take in what was written in a thread while nobody listened; whether anything of it waits for an answer.
+    ) -> CaughtUp:
+        """Take in what was written in a thread while nobody listened, and find out what was changed there.
 
         Call it with the channel's `order` held. What is not a question is passed over in silence. A name that a person
         has given the thread meanwhile is the conversation's title.
@@ -200,11 +216,12 @@ class MessageIntake:
             DISCORD_ERRORS: Discord does not let us read, or has trouble.
         """
         if thread.id in self._up_to_date:
-            return False
+            return CaughtUp()
         newest = await self._use_cases.transcripts.newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
-        written = await retry_transient(partial(_between, thread, known, before))
+        page, written = await retry_transient(partial(_between, thread, known, before))
+        changed = await self._changed(page, known, conversation, bot_id)
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
@@ -213,7 +230,28 @@ class MessageIntake:
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
         del self._read_from[thread.id]
-        return asked
+        return replace(changed, asked=asked)
+
+    async def _changed(
+        self, page: Sequence[discord.Message], known: int, conversation: Conversation, bot_id: int
+    ) -> CaughtUp:
+        """Questions among the messages of a page that are not there any more, or say something else.
+
+        Without a message of our own in it, the page may be empty because the bot may not read back.
+        """
+        if not known or not any(message.author.id == bot_id for message in page):
+            return CaughtUp()
+        first = page[0].id if len(page) == PAGE else 0
+        there = {message.id: message for message in page}
+        questions = await self._use_cases.transcripts.questions(conversation.id, PAGE)
+        numbered = {each.external_id or "": each for each in questions}
+        kept = {int(number): each for number, each in numbered.items() if number.isdecimal()}
+        kept = {number: each for number, each in kept.items() if first <= number <= known}
+        edited = (there[each] for each in kept if each in there and there[each].edited_at is not None)
+        return CaughtUp(
+            deleted=tuple(each for each in kept if each not in there),
+            edited=tuple(each for each in edited if words_of(each, bot_id) not in ("", kept[each.id].content)),
+        )
 
     async def _may_answer_in(self, message: discord.Message, conversation: Conversation) -> bool:
         """Whether those who manage the server want the bot to be used in the thread's channel."""
@@ -234,47 +272,74 @@ class MessageIntake:
         return IntakeResult.FIRST_OVERHEARD
 
 
-async def _between(thread: Thread, known: int, before: discord.abc.Snowflake | None) -> list[discord.Message]:
-    """Messages newer than `known`, oldest first; of very many the first page and the newest."""
+async def _between(
+    thread: Thread, known: int, before: discord.abc.Snowflake | None
+) -> tuple[list[discord.Message], list[discord.Message]]:
+    """The newest page of messages, and those newer than `known`, oldest first.
+
+    Where those do not fit into the page: the first page of them, and the newest.
+    """
+    page = [message async for message in thread.history(before=before, limit=PAGE, oldest_first=False)][::-1]
+    if len(page) < PAGE or page[0].id <= known:
+        return page, [message for message in page if message.id > known]
     pages = thread.history(after=discord.Object(known), before=before, limit=PAGE, oldest_first=True)
     first = [message async for message in pages]
-    if len(first) < PAGE:
-        return first
     newest = thread.history(after=first[-1], before=before, limit=READ_AT_MOST, oldest_first=False)
-    return first + [message async for message in newest][::-1]
+    return page, first + [message async for message in newest][::-1]
 
 
 class Corrections:
     """A message that waits or is being answered is answered as it is now, or not at all.
 
-    One that has its answer is kept as it is now, or goes with its answer.
+    One that has its answer is kept as it is now, or goes; then its asker says what becomes of the answer.
     """
 
-    def __init__(self, use_cases: UseCases, intake: MessageIntake, workers: ConversationWorkers) -> None:
+    def __init__(
+        self,
+        use_cases: UseCases,
+        intake: MessageIntake,
+        workers: ConversationWorkers,
+        answers: AnswersWithoutQuestion,
+        removals: Removals,
+    ) -> None:
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
+        self._answers = answers
+        self._removals = removals
 
     async def edited(self, message: discord.Message, bot_id: int) -> None:
         await self._let_it_arrive(message.channel.id)
         if await self._intake.leaves_out(message.author):
             return
-        self._go_on(await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id)))
+        await self._go_on(await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id)))
 
     async def deleted(self, message_id: int, channel_id: int) -> None:
         await self._let_it_arrive(channel_id)
-        self._go_on(await self._use_cases.chat.take_back(str(message_id)))
+        await self._go_on(await self._use_cases.chat.take_back(str(message_id)))
+
+    async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
+        """As for what was changed while nobody listened."""
+        for message in caught_up.edited:
+            await self.edited(message, bot_id)
+        for message_id in caught_up.deleted:
+            await self.deleted(message_id, channel_id)
 
     async def _let_it_arrive(self, channel_id: int) -> None:
         """A message may be changed while it is still being taken in. Others need not wait for its answer to end."""
         async with self._intake.order(channel_id):
             return
 
-    def _go_on(self, taken: Taken | None) -> None:
-        if taken is not None:
-            undone = taken.undone
-            leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
-            self._workers.start(taken.message.conversation_id, leftover)
+    async def _go_on(self, taken: Taken | None) -> None:
+        if taken is None:
+            return
+        self._removals.wake()  # a title may have been made of it
+        if taken.answered is not None:
+            await self._answers.show(taken.answered.id)
+            return
+        undone = taken.undone
+        leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
+        self._workers.start(taken.message.conversation_id, leftover)
 
 
 logger = logging.getLogger(__name__)

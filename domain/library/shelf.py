@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
@@ -265,23 +265,70 @@ AN_HOUR = timedelta(hours=1)
 """Longer than anything takes that is begun before it has its place: opening a thread, adding a book."""
 
 
-class Housekeeping:
-    """`keep_conversations` and `keep_tool_calls` are how long they are kept after their end; None is for ever."""
+NOTES_KEPT = timedelta(days=30)
+"""What Discord did not let us remove is tried for as long."""
 
+
+class LeftServers:
+    """What is kept of servers, and its erasure once the bot has been removed from them."""
+
+    def __init__(self, *, retention: RetentionRepository, shelf: Bookshelf) -> None:
+        self._retention = retention
+        self._shelf = shelf
+
+    async def known(self) -> Sequence[str]:
+        """The ids of all servers something is kept of."""
+        return await self._retention.list_servers()
+
+    async def left(self, guild_ids: Iterable[str]) -> None:
+        """The bot is not in these servers any more."""
+        await self._retention.note_left(guild_ids)
+
+    async def back(self, guild_ids: Iterable[str]) -> None:
+        """The bot is in these servers; what is kept of them stays."""
+        await self._retention.note_back(guild_ids)
+
+    async def erase(self, guild_id: str) -> None:
+        """Erase a server: its books with everything about them, its conversations, its settings.
+
+        Should the program end meanwhile, the next start goes on with it.
+        """
+        await self._retention.note_to_erase(guild_id)
+        await self._erase(guild_id)
+
+    async def sweep(self, left_before: datetime | None) -> int:
+        """Erase the servers that were left before then, and what is left of those that were to go at once; how many."""
+        over = await self._retention.list_left(left_before)
+        for guild_id in over:
+            await self._erase(guild_id)
+        return len(over)
+
+    async def _erase(self, guild_id: str) -> None:
+        for book in await self._shelf.list(guild_id):
+            await self._shelf.remove(book.id)
+        await self._retention.erase_server(guild_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keep:
+    """How long things are kept after their end; None is for ever."""
+
+    conversations: timedelta | None = None
+    tool_calls: timedelta | None = None
+    deleted: timedelta | None = None
+    """Conversations whose thread or channel was deleted."""
+    left_servers: timedelta | None = None
+
+
+class Housekeeping:
     def __init__(
-        self,
-        *,
-        retention: RetentionRepository,
-        shelf: Bookshelf,
-        clock: Clock,
-        keep_conversations: timedelta | None,
-        keep_tool_calls: timedelta | None,
+        self, *, retention: RetentionRepository, shelf: Bookshelf, servers: LeftServers, clock: Clock, keep: Keep
     ) -> None:
         self._retention = retention
         self._shelf = shelf
+        self._servers = servers
         self._clock = clock
-        self._keep_conversations = keep_conversations
-        self._keep_tool_calls = keep_tool_calls
+        self._keep = keep
 
     async def sweep(self) -> Sweep:
         """Erase what is over.
@@ -289,14 +336,18 @@ class Housekeeping:
         Raises:
             StorageError: the database or the disk refused; what was erased before stays erased.
         """
-        now, conversations, tool_results = self._clock(), 0, 0
-        if self._keep_conversations is not None:
-            conversations = await self._retention.erase_conversations(now - self._keep_conversations)
-        if self._keep_tool_calls is not None:
-            tool_results = await self._retention.erase_tool_calls(now - self._keep_tool_calls)
+        now, keep, conversations, tool_results = self._clock(), self._keep, 0, 0
+        if keep.conversations is not None:
+            conversations = await self._retention.erase_conversations(now - keep.conversations)
+        if keep.deleted is not None:
+            conversations += await self._retention.erase_gone(now - keep.deleted)
+        if keep.tool_calls is not None:
+            tool_results = await self._retention.erase_tool_calls(now - keep.tool_calls)
         await self._retention.erase_unopened(now - AN_HOUR)
         books = await self._shelf.erase_removed(now - KEEP_REMOVED)
-        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books)
+        await self._retention.erase_notes(now - NOTES_KEPT)
+        servers = await self._servers.sweep(None if keep.left_servers is None else now - keep.left_servers)
+        return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books, servers)
 
     async def keep_house(self) -> None:
         """Sweep now and every day, until cancelled."""
@@ -304,8 +355,9 @@ class Housekeeping:
             try:
                 if swept := await self.sweep():
                     logger.info(
-                        "erased, since their time was over: %d removed books, %d conversations, %d tool results, "
-                        "%d files of books",
+                        "erased, since their time was over: %d servers, %d removed books, %d conversations, "
+                        "%d tool results, %d files of books",
+                        swept.servers,
                         swept.books,
                         swept.conversations,
                         swept.tool_results,

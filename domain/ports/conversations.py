@@ -1,6 +1,6 @@
 """The ports to what the database keeps of people: conversations, positions, usage, and who may work on them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
@@ -9,7 +9,7 @@ from domain.chat import ChatMessage
 from domain.clubs.plan import Club, Member, Post, PostState, Section, Vote
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import HeldLease
-from domain.usage import Deed, Erasure, ServerSettings, UsageRecord, UsageTotal
+from domain.usage import Deed, Erasure, PersonalPost, Removal, ServerSettings, UsageRecord, UsageTotal
 
 
 class ConversationRepository(Protocol):
@@ -43,6 +43,14 @@ class ConversationRepository(Protocol):
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
         """Say beyond which offset nothing is told in it; `save` leaves that alone. Unknown ids are fine."""
+        ...
+
+    async def note_gone(self, guild_id: str, place_id: str, at: datetime) -> int:
+        """The thread or the channel of this id was found deleted; how many conversations were in it."""
+        ...
+
+    async def note_found(self, conversation_id: str) -> None:
+        """Its thread is there, or it has a new one."""
         ...
 
     async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
@@ -114,6 +122,10 @@ class ChatMessageRepository(Protocol):
         """
         ...
 
+    async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
+        """The newest messages of readers that came from the platform, newest first."""
+        ...
+
     async def list_waiting(self) -> Sequence[str]:
         """The conversations in which a reader's message waits for its turn."""
         ...
@@ -162,12 +174,33 @@ class TurnRepository(Protocol):
         """
         ...
 
-    async def forget_question(self, message_id: str) -> Turn | None:
-        """Erase a reader's answered message, of which only its Discord id is kept.
+    async def forget_question(self, message_id: str, expires_at: datetime) -> Turn | None:
+        """Erase a reader's message, of which only its Discord id is kept, and a title that was made from it.
 
-        Where nobody else asked anything in its turn, the turn goes with it, and its answer and tool calls; that turn is
-        given back.
+        None: it waited, or others asked in its turn, too, and the turn goes on without it. Else the turn is given back
+        as it was. One that was delivered loses its calls and results; its answer stays until then, and its asker may
+        keep it. Any other is gone, with its answer.
         """
+        ...
+
+    async def reword_question(self, message_id: str, text: str) -> None:
+        """Keep the new words of a reader's answered message, and of a title that was made of the old ones."""
+        ...
+
+    async def keep_answer(self, turn_id: str) -> bool:
+        """Let an answer stay whose question is gone; False: it is gone, too."""
+        ...
+
+    async def drop_answer(self, turn_id: str) -> bool:
+        """Erase an answer whose question is gone, onto the list of removals; False: there is none."""
+        ...
+
+    async def drop_expired(self, before: datetime) -> int:
+        """As `drop_answer`, for all that were to go before then; how many there were."""
+        ...
+
+    async def list_expiring(self) -> Sequence[Turn]:
+        """Turns without their question whose answers go unless somebody keeps them."""
         ...
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
@@ -213,6 +246,9 @@ class UsageRepository(Protocol):
         ...
 
     async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
+    async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
+        """Tokens used on that day, anywhere or in one server, before the person had themselves erased."""
+        ...
 
 
 class AllowanceRepository(Protocol):
@@ -251,7 +287,7 @@ class ServerRepository(Protocol):
 
 
 class PrivacyRepository(Protocol):
-    """Everything that is kept about one person."""
+    """Everything that is kept about one person, where the bot has shown them, and what is to be removed there."""
 
     async def export(self, reader_id: str) -> dict[str, Any]:
         """All of it, ready for JSON."""
@@ -262,8 +298,37 @@ class PrivacyRepository(Protocol):
 
         Positions and preferences go. So do conversations that are theirs alone, and elsewhere the turns they wrote in,
         whole, with the answers. Usage and books stay without their name. A message that is erased is still recognised
-        by `add_incoming`, so that it is not answered a second time.
+        by `add_incoming`, so that it is not answered a second time. What showed them on Discord is in the list of
+        removals from that moment on. What they have used today still counts today.
         """
+        ...
+
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
+        """Remember messages of the bot's own that show people; those that are known are fine."""
+        ...
+
+    async def forget_posts(self, message_id: str) -> None:
+        """A message is gone from Discord."""
+        ...
+
+    async def forget_posts_in(self, channel_id: str) -> None:
+        """A channel or thread is gone, and its messages with it."""
+        ...
+
+    async def list_removals(self) -> Sequence[Removal]:
+        """What is still to be removed, oldest first; what was refused comes again after a day."""
+        ...
+
+    async def list_removals_for(self, reader_id: str) -> Sequence[Removal]:
+        """What is still to be removed on somebody's wish, the refused as well."""
+        ...
+
+    async def removed(self, removal: Removal) -> None:
+        """It has been done."""
+        ...
+
+    async def refused(self, removal: Removal) -> None:
+        """Discord does not let us."""
         ...
 
 
@@ -278,8 +343,40 @@ class RetentionRepository(Protocol):
         """Conversations begun on Discord before then for which no thread came to be; how many there were."""
         ...
 
+    async def erase_gone(self, before: datetime) -> int:
+        """Conversations whose thread or channel was found deleted before then; how many there were."""
+        ...
+
     async def erase_tool_calls(self, before: datetime) -> int:
         """Calls and results of turns that ended before then; how many results. Questions and answers stay."""
+        ...
+
+    async def erase_notes(self, before: datetime) -> None:
+        """Removals that were noted before then and could not be done, and what was used on other days than today."""
+        ...
+
+    async def list_servers(self) -> Sequence[str]:
+        """The ids of the servers something is kept of."""
+        ...
+
+    async def note_left(self, guild_ids: Iterable[str]) -> None:
+        """The bot is not in these servers any more; of those of which that is known, since when stays as it is."""
+        ...
+
+    async def note_back(self, guild_ids: Iterable[str]) -> None:
+        """The bot is in these servers."""
+        ...
+
+    async def note_to_erase(self, guild_id: str) -> None:
+        """A server is to be erased, whether the bot is there or not."""
+        ...
+
+    async def list_left(self, before: datetime | None) -> Sequence[str]:
+        """The servers that were left before then, and those to be erased at once; only these where there is no time."""
+        ...
+
+    async def erase_server(self, guild_id: str) -> None:
+        """Erase all that is kept of a server: books, conversations, positions in its books. Files of books stay."""
         ...
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -30,10 +31,18 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A reader's message that no turn holds any more. `undone` is the failed turn it was taken from, if it was."""
+    """A reader's message that no turn holds any more.
+
+    `undone` is the turn it was taken from, which is gone. `answered` is one whose answer is there without its question.
+    """
 
     message: ChatMessage
     undone: Turn | None = None
+    answered: Turn | None = None
+
+
+TO_DECIDE = timedelta(days=1)
+"""How long whoever deleted a question has to keep its answer; then it goes."""
 
 
 class ChatWithBook:
@@ -186,18 +195,34 @@ class ChatWithBook:
     async def take_back(self, external_id: str) -> Taken | None:
         """Forget a message that its reader has deleted; others of its turn wait again if it was being answered.
 
-        One that has its answer goes as well, and the answer with it unless others of its turn asked, too. None: then,
-        or the message is not known.
+        Of one that has its answer, the answer stays for TO_DECIDE unless others of its turn asked, too. None: then, or
+        the message is not known.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None:
             return None
         async with self._call_back(known) as message:
-            if message is not None:
-                await self._messages.delete(message.message.id)
+            turn = await self._turns.forget_question(known.id, self._clock() + TO_DECIDE)
+            if message is not None or turn is None:
                 return message
-            answered = await self._turns.forget_question(known.id)
-            return Taken(known, undone=answered) if answered else None
+            is_shown = turn.state is TurnState.DELIVERED
+            return Taken(known, answered=turn) if is_shown else Taken(known, undone=turn)
+
+    async def keep_answer(self, turn_id: str) -> bool:
+        """Let an answer stay whose question is gone. False: it is gone, too."""
+        return await self._turns.keep_answer(turn_id)
+
+    async def drop_answer(self, turn_id: str) -> bool:
+        """Erase an answer whose question is gone; what shows it is on the list of removals then. False: it is gone."""
+        return await self._turns.drop_answer(turn_id)
+
+    async def answers_to_decide(self) -> Sequence[Turn]:
+        """The turns whose questions are gone, and of whose answers nobody has said yet whether they stay."""
+        return await self._turns.list_expiring()
+
+    async def drop_expired_answers(self) -> int:
+        """Erase the answers whose questions are gone and that nobody has kept in time; how many there were."""
+        return await self._turns.drop_expired(self._clock())
 
     async def recover(self, conversation_id: str) -> Sequence[Turn]:
         """After a crash: let the messages of turns that came to no end there, or to one nobody was told of, wait again.
@@ -278,7 +303,7 @@ class ChatWithBook:
     async def _reword(self, external_id: str, text: str) -> None:
         """Keep the new words of a message that has its answer."""
         if answered := await self._messages.get_by_external_id(external_id):
-            await self._messages.save(replace(answered, content=text))
+            await self._turns.reword_question(answered.id, text)
 
     async def _taken(self, known: ChatMessage) -> Taken | None:
         message = await self._messages.get_by_external_id(known.external_id or "")

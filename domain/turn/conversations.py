@@ -138,6 +138,7 @@ class ManageConversations:
             private=private,
         )
         await self._conversations.save(bound)
+        await self._conversations.note_found(conversation_id)
         return bound
 
     async def make_current(self, conversation_id: str, *, shelf: str, channel_id: str) -> Conversation:
@@ -151,6 +152,17 @@ class ManageConversations:
         bound = replace(conversation, guild_id=shelf, channel_id=channel_id, thread_id=channel_id, private=True)
         await self._conversations.save(bound)
         return bound
+
+    async def note_gone(self, guild_id: str, place_id: str) -> int:
+        """A thread or a channel was found deleted; how many conversations were in it.
+
+        They can be taken up in another place; one that nobody takes up is erased after a while.
+        """
+        return await self._conversations.note_gone(guild_id, place_id, self._clock())
+
+    async def note_found(self, conversation_id: str) -> None:
+        """The thread of a conversation is there."""
+        await self._conversations.note_found(conversation_id)
 
     async def unbind(self, thread_id: str) -> Conversation | None:
         """Keep a conversation whose thread is gone, so that it can be taken up in another. None: there is none."""
@@ -264,6 +276,10 @@ class Transcripts:
     async def last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
         """When somebody last wrote about a book; the platform's message of that id left out."""
         return await self._messages.get_last_written(reader_id, book_id, but=but)
+
+    async def questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
+        """The newest messages of readers that came from the platform, newest first."""
+        return await self._messages.list_questions(conversation_id, limit)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest id of a platform's message that is known there, erased ones included."""

@@ -134,13 +134,20 @@ def as_said(message: ChatMessage) -> PromptMessage:
 
 
 def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:
-    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault."""
+    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault.
+
+    Nothing of a turn whose question was deleted.
+    """
     failed = {turn.id: turn.error for turn in turns if turn.state is TurnState.FAILED}
+    deleted = {turn.id for turn in turns if turn.asked_by is not None}
     return [
         message
         for message in history
-        if message.turn_id not in failed
-        or (message.role is MessageRole.USER and failed[message.turn_id] not in _FAULTS_OF_QUESTIONS)
+        if message.turn_id not in deleted
+        and (
+            message.turn_id not in failed
+            or (message.role is MessageRole.USER and failed[message.turn_id] not in _FAULTS_OF_QUESTIONS)
+        )
     ]
 
 

@@ -96,6 +96,7 @@ class Quota:
         if not self._daily_tokens:
             return
         used = (await self._usage.total_for_reader(reader_id, self._midnight)).tokens
+        used += await self._usage.spent_before_erasure(reader_id, self._midnight)
         if used >= self._daily_tokens:
             raise LLMError(
                 LLMErrorCode.DAILY_LIMIT,
@@ -108,6 +109,7 @@ class Quota:
         settings = await self._servers.settings(server_id) if self._servers else ServerSettings()
         if most := settings.tokens_per_person:
             used = (await self._usage.total_in_guild(reader_id, server_id, self._midnight)).tokens
+            used += await self._usage.spent_before_erasure(reader_id, self._midnight, server_id)
             self._assert_left(used, most, f"your {most:,} tokens for the day on this server are used up")
         if most := settings.tokens_per_server:
             used = (await self._usage.total_for_guild(server_id, self._midnight)).tokens

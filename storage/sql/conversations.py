@@ -49,6 +49,11 @@ ORDER BY (
 ) DESC, created_at DESC LIMIT ?
 """  # noqa: S608
 
+_GONE = """
+UPDATE conversations SET gone_at = ?1
+WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
+"""
+
 
 class SQLConversations:
     """ConversationRepository in SQL."""
@@ -87,6 +92,15 @@ class SQLConversations:
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
         await self._database.write("UPDATE conversations SET read_to = ? WHERE id = ?", [read_to, conversation_id])
+
+    async def note_gone(self, guild_id: str, place_id: str, at: datetime) -> int:
+        gone = await self._database.write(_GONE, [time_to_text(at), guild_id, place_id])
+        return len(gone)
+
+    async def note_found(self, conversation_id: str) -> None:
+        sql = "SELECT 1 FROM conversations WHERE id = ? AND gone_at IS NOT NULL"
+        if await self._database.read_one(sql, [conversation_id]):
+            await self._database.write("UPDATE conversations SET gone_at = NULL WHERE id = ?", [conversation_id])
 
     async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
         weaker = list(TitleSource) if source is TitleSource.PERSON else [TitleSource.AUTOMATIC]
@@ -156,6 +170,11 @@ WHERE chat_messages.arrival IN (
     AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 AND number >= {FIRST_OF_RECENT} AND ?2 > 0)
 )
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+"""  # noqa: S608
+
+_QUESTIONS = f"""
+SELECT {_SELECTED} FROM chat_messages
+WHERE conversation_id = ? AND role = 'user' AND external_id IS NOT NULL ORDER BY arrival DESC LIMIT ?
 """  # noqa: S608
 
 _KNOWN = """
@@ -273,6 +292,9 @@ class SQLMessages:
     async def list_people(self, conversation_id: str, since: datetime | None = None) -> Sequence[str]:
         rows = await self._database.read(_PEOPLE, [conversation_id, time_to_text(since) if since else ""])
         return [row["reader_id"] for row in rows]
+
+    async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
+        return await entities(_message, await self._database.read(_QUESTIONS, [conversation_id, limit]))
 
     async def list_waiting(self) -> Sequence[str]:
         rows = await self._database.read(

@@ -11,6 +11,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Row, Transaction, Value
+from storage.sql.privacy import day_of, hashed
 from storage.sql.rows import entities, entity, time_from_text, time_to_text
 
 _SET_POSITION = """
@@ -131,6 +132,15 @@ class SQLUsage:
 
     async def total_for_conversation(self, conversation_id: str) -> UsageTotal:
         return await self._total("conversation_id = ?", [conversation_id])
+
+    async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
+        day = day_of(at)
+        if not (salt := await self._database.read_one("SELECT value FROM salts WHERE name = ?", [day])):
+            return 0
+        person = hashed(reader_id, guild_id, salt["value"])
+        sql = "SELECT tokens FROM spent_tokens WHERE day = ? AND person = ?"
+        row = await self._database.read_one(sql, [day, person])
+        return int(row["tokens"]) if row else 0
 
     async def _total(self, condition: str, parameters: Sequence[Value]) -> UsageTotal:
         row = (await self._database.read(_TOTAL + condition, parameters))[0]

@@ -1,73 +1,37 @@
-"""Everything that is kept about a person, in SQL: as a copy for that person, or erased."""
+"""Everything that is kept about a person, in SQL: as a copy for that person, or erased.
 
-from datetime import datetime
-from typing import Any
-
-from domain.conversation import UNTITLED
-from domain.usage import Erasure
-from storage.sql.database import Database, Transaction
-from storage.sql.people import SQLReaders
-from storage.sql.rows import strings_from_text, time_to_text
-
-_EXPORTED = {
-    "positions": """
-        SELECT books.title AS book, book_id, state, read_to
-        FROM positions JOIN books ON books.id = book_id WHERE reader_id = ? ORDER BY books.created_at""",
-    "books_added": """
-        SELECT id, shelf, title, author, format, created_at FROM books WHERE added_by = ? ORDER BY created_at""",
-    "conversations": """
-        SELECT conversations.id, conversations.title, books.title AS book, guild_id, thread_id, conversations.created_at
-        FROM conversations JOIN books ON books.id = book_id WHERE owner_id = ? ORDER BY conversations.created_at""",
-    "messages": """
-        SELECT conversation_id, conversations.title AS conversation, chat_messages.created_at, author_name, note,
-          content, external_id
-        FROM chat_messages JOIN conversations ON conversations.id = conversation_id
-        WHERE author_id = ? ORDER BY arrival""",
-    "present_in": """
-        SELECT conversation_id, conversations.title AS conversation
-        FROM present JOIN conversations ON conversations.id = conversation_id
-        WHERE reader_id = ? ORDER BY conversations.created_at""",
-    "clubs": """
-        SELECT books.title AS book, guild_id, channel_id, joined_at, checked_in_at, hidden, left_at,
-          CASE host_id WHEN reader_id THEN 1 ELSE 0 END AS host
-        FROM club_members JOIN clubs ON clubs.id = club_id JOIN books ON books.id = book_id
-        WHERE reader_id = ? ORDER BY joined_at""",
-    "votes": """
-        SELECT guild_id, channel_id, choices, created_at, ends_at FROM votes WHERE asker_id = ? ORDER BY created_at""",
-    "usage": """
-        SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
-          cache_write_tokens, cost_microdollars
-        FROM usage WHERE reader_id = ? ORDER BY at""",
-}
-
-_ALONE = """
-SELECT id, thread_id FROM conversations WHERE owner_id = ?1 AND NOT EXISTS (
-  SELECT 1 FROM chat_messages
-  WHERE conversation_id = conversations.id AND role = 'user' AND author_id NOT IN ('', ?1))
+PERSONAL is the one list of where that is. A table that holds a person's id and is not in it fails a test.
 """
 
-_THEIR_TURNS = "SELECT DISTINCT turn_id FROM chat_messages WHERE author_id = ?1 AND turn_id IS NOT NULL"
-_THEIR_MESSAGES = f"(author_id = ?1 OR turn_id IN ({_THEIR_TURNS}))"
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
-_REPLIES = f"""
-SELECT conversations.thread_id, turns.reply_ids, turns.trace_id
-FROM turns JOIN conversations ON conversations.id = conversation_id
-WHERE turns.id IN ({_THEIR_TURNS}) AND thread_id IS NOT NULL
-ORDER BY turns.conversation_id, turns.number
-"""  # noqa: S608
+from domain.book import is_personal
+from domain.conversation import UNTITLED
+from domain.usage import Erasure, PersonalPost, Removal, RemovalKind
+from storage.sql.database import Database, Row, Transaction
+from storage.sql.rows import strings_from_text, time_to_text
 
-# A title that was made from somebody's words, or given by the person who goes, goes too.
-_UNTITLE = f"""
-UPDATE conversations SET title = ?2, title_source = 'automatic'
-WHERE owner_id = ?1
-  OR (title_source <> 'person' AND id IN (SELECT conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES}))
-"""  # noqa: S608
 
-_REMEMBER_NOTHING_BUT_IDS = f"""
-INSERT INTO forgotten_messages (external_id, conversation_id)
-SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} AND external_id IS NOT NULL
-ON CONFLICT DO NOTHING
-"""  # noqa: S608
+@dataclass(frozen=True, slots=True)
+class PersonalColumn:
+    """A column that holds people's ids, with a `prefix`: what a copy says of it, and what erasing does to its rows.
+
+    `copy` selects the rows of the person `?1`, under the name `part`. `erase` may be blank where another statement
+    takes the rows along.
+    """
+
+    table: str
+    column: str
+    part: str
+    copy: str
+    erase: str
+    prefix: str = ""
+
 
 # A club goes on with whoever has taken part longest of the others.
 _HAND_OVER = """
@@ -77,146 +41,438 @@ UPDATE clubs SET host_id = coalesce((
 WHERE host_id = ?1
 """
 
-_AFTER_THE_MESSAGES = (
-    "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
-    "UPDATE books SET added_by = '' WHERE added_by = ?1",
-    "UPDATE books SET removed_by = '' WHERE removed_at IS NOT NULL AND removed_by = ?1",
-    "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
-    "DELETE FROM present WHERE reader_id = ?1",
-    _HAND_OVER,
-    "UPDATE clubs SET look_at = '' WHERE id IN (SELECT club_id FROM club_members WHERE reader_id = ?1)",
-    "DELETE FROM club_members WHERE reader_id = ?1",
-    "UPDATE votes SET asker_id = '' WHERE asker_id = ?1",
-    "DELETE FROM positions WHERE reader_id = ?1",
-    "DELETE FROM readers WHERE id = ?1 AND opted_out = 0",  # that they want to be left out is not forgotten
-    'UPDATE readers SET "verbose" = NULL, locale = NULL WHERE id = ?1',
+# Its card is then drawn without the member who goes.
+_DRAW_ANEW = "UPDATE clubs SET look_at = '' WHERE id IN (SELECT club_id FROM club_members WHERE reader_id = ?1)"
+
+_THEIR_TURNS = "SELECT DISTINCT turn_id FROM chat_messages WHERE author_id = ?1 AND turn_id IS NOT NULL"
+
+PERSONAL = (
+    PersonalColumn(
+        "positions",
+        "reader_id",
+        "positions",
+        """SELECT books.title AS book, book_id, state, read_to
+        FROM positions JOIN books ON books.id = book_id WHERE reader_id = ?1 ORDER BY books.created_at""",
+        "DELETE FROM positions WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
+        "books",
+        "shelf",
+        "own_books",
+        "SELECT id, title, author, format, created_at FROM books WHERE shelf = 'person:' || ?1 ORDER BY created_at",
+        "DELETE FROM books WHERE shelf = 'person:' || ?1",
+        prefix="person:",
+    ),
+    PersonalColumn(
+        "conversations",
+        "guild_id",
+        "own_conversations",
+        """SELECT conversations.id, conversations.title, books.title AS book, conversations.created_at
+        FROM conversations JOIN books ON books.id = book_id
+        WHERE guild_id = 'person:' || ?1 ORDER BY conversations.created_at""",
+        "DELETE FROM conversations WHERE guild_id = 'person:' || ?1",
+        prefix="person:",
+    ),
+    PersonalColumn(
+        "usage",
+        "guild_id",
+        "own_usage",
+        "SELECT at, model, input_tokens, output_tokens FROM usage WHERE guild_id = 'person:' || ?1 ORDER BY at",
+        "UPDATE usage SET guild_id = NULL, conversation_id = NULL WHERE guild_id = 'person:' || ?1",
+        prefix="person:",
+    ),
+    PersonalColumn(
+        "books",
+        "added_by",
+        "books_added",
+        "SELECT id, shelf, title, author, format, created_at FROM books WHERE added_by = ?1 ORDER BY created_at",
+        "UPDATE books SET added_by = '' WHERE added_by = ?1",
+    ),
+    PersonalColumn(
+        "conversations",
+        "owner_id",
+        "conversations",
+        """SELECT conversations.id, conversations.title, books.title AS book, guild_id, thread_id,
+          conversations.created_at
+        FROM conversations JOIN books ON books.id = book_id WHERE owner_id = ?1 ORDER BY conversations.created_at""",
+        "UPDATE conversations SET owner_id = '' WHERE owner_id = ?1",
+    ),
+    PersonalColumn(
+        "chat_messages",
+        "author_id",
+        "messages",
+        """SELECT conversation_id, conversations.title AS conversation, chat_messages.created_at, author_name, note,
+          content, external_id
+        FROM chat_messages JOIN conversations ON conversations.id = conversation_id
+        WHERE author_id = ?1 ORDER BY arrival""",
+        "DELETE FROM chat_messages WHERE author_id = ?1",
+    ),
+    PersonalColumn(
+        "turns",
+        "asked_by",
+        "answers_without_question",
+        """SELECT turns.conversation_id, content, expires_at
+        FROM turns JOIN chat_messages ON turn_id = turns.id
+        WHERE asked_by = ?1 AND role = 'assistant' ORDER BY arrival""",
+        "DELETE FROM turns WHERE asked_by = ?1",
+    ),
+    PersonalColumn(
+        "present",
+        "reader_id",
+        "present_in",
+        """SELECT conversation_id, conversations.title AS conversation
+        FROM present JOIN conversations ON conversations.id = conversation_id
+        WHERE reader_id = ?1 ORDER BY conversations.created_at""",
+        "DELETE FROM present WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
+        "books",
+        "removed_by",
+        "books_removed",
+        "SELECT id, title, removed_at FROM books WHERE removed_at IS NOT NULL AND removed_by = ?1",
+        "UPDATE books SET removed_by = '' WHERE removed_at IS NOT NULL AND removed_by = ?1",
+    ),
+    PersonalColumn(
+        "clubs",
+        "host_id",
+        "clubs_hosted",
+        """SELECT books.title AS book, guild_id, channel_id, clubs.created_at
+        FROM clubs JOIN books ON books.id = book_id WHERE host_id = ?1 ORDER BY clubs.created_at""",
+        _HAND_OVER,
+    ),
+    PersonalColumn(
+        "club_members",
+        "reader_id",
+        "clubs",
+        """SELECT books.title AS book, guild_id, channel_id, joined_at, checked_in_at, hidden, left_at,
+          CASE host_id WHEN reader_id THEN 1 ELSE 0 END AS host
+        FROM club_members JOIN clubs ON clubs.id = club_id JOIN books ON books.id = book_id
+        WHERE reader_id = ?1 ORDER BY joined_at""",
+        "DELETE FROM club_members WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
+        "votes",
+        "asker_id",
+        "votes",
+        "SELECT guild_id, channel_id, choices, created_at, ends_at FROM votes WHERE asker_id = ?1 ORDER BY created_at",
+        "UPDATE votes SET asker_id = '' WHERE asker_id = ?1",
+    ),
+    PersonalColumn(
+        "usage",
+        "reader_id",
+        "usage",
+        """SELECT at, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
+          cache_write_tokens, cost_microdollars
+        FROM usage WHERE reader_id = ?1 ORDER BY at""",
+        "UPDATE usage SET reader_id = '' WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
+        "readers",
+        "id",
+        "preferences",
+        'SELECT "verbose", locale, opted_out FROM readers WHERE id = ?1',
+        'UPDATE readers SET "verbose" = NULL, locale = NULL WHERE id = ?1',
+    ),
+    PersonalColumn(
+        "posts",
+        "reader_id",
+        "shown_in",
+        "SELECT guild_id, channel_id, message_id, name FROM posts WHERE reader_id = ?1 ORDER BY message_id",
+        "DELETE FROM posts WHERE reader_id = ?1",
+    ),
+    PersonalColumn(
+        "removals",
+        "reader_id",
+        "to_be_removed",
+        """SELECT kind, guild_id, channel_id, message_id, noted_at, refused_at
+        FROM removals WHERE reader_id = ?1 ORDER BY noted_at""",
+        "",  # each row goes when it has been done, and after thirty days
+    ),
 )
+"""Where people's ids are, in the order in which they are erased."""
+
+IMPERSONAL = frozenset(
+    {
+        "allowances",
+        "book_objects",
+        "club_posts",
+        "club_sections",
+        "derived_texts",
+        "forgotten_messages",
+        "greeted_servers",
+        "left_servers",
+        "salts",
+        "servers",
+        "spent_tokens",
+    }
+)
+"""Tables without anything about a person; `allowances` and `spent_tokens` have hashes of ids, for a day."""
+
+_ANSWERS = f"""
+SELECT chat_messages.conversation_id, chat_messages.created_at, content
+FROM chat_messages WHERE turn_id IN ({_THEIR_TURNS}) AND role = 'assistant' AND content <> '' ORDER BY arrival
+"""  # noqa: S608
+
+_ALONE = """
+SELECT conversations.id, guild_id, thread_id, books.title AS book
+FROM conversations JOIN books ON books.id = book_id
+WHERE owner_id = ?1 AND NOT EXISTS (
+  SELECT 1 FROM chat_messages
+  WHERE conversation_id = conversations.id AND role = 'user' AND author_id NOT IN ('', ?1))
+  AND NOT EXISTS (
+  SELECT 1 FROM turns WHERE conversation_id = conversations.id AND asked_by IS NOT NULL AND asked_by <> ?1)
+"""
+
+_THEIR_MESSAGES = f"(author_id = ?1 OR turn_id IN ({_THEIR_TURNS}))"
+
+PLACE = "CASE WHEN guild_id LIKE 'person:%' THEN channel_id ELSE thread_id END"
+"""Where a conversation is shown: in its thread, or in direct messages."""
+
+_REPLIES = f"""
+SELECT conversations.guild_id, {PLACE} AS thread_id, turns.reply_ids, turns.trace_id
+FROM turns JOIN conversations ON conversations.id = conversation_id
+WHERE turns.id IN ({_THEIR_TURNS}) OR asked_by = ?1
+ORDER BY turns.conversation_id, turns.number
+"""  # noqa: S608
+
+# A club draws its own messages anew, without the person.
+_SHOWN = """
+SELECT message_id, channel_id, guild_id, name, EXISTS (
+  SELECT 1 FROM posts AS others WHERE others.message_id = posts.message_id AND others.reader_id NOT IN ('', ?1)
+) AS shared
+FROM posts WHERE reader_id = ?1
+  AND NOT EXISTS (SELECT 1 FROM club_posts WHERE club_posts.message_id = posts.message_id)
+"""
+
+# A title that was made from somebody's words, or given by the person who goes, goes too.
+_TITLED = f"""
+SELECT conversations.id, guild_id, thread_id, books.title AS book
+FROM conversations JOIN books ON books.id = book_id
+WHERE conversations.title <> ?2 AND (owner_id = ?1
+  OR (title_source <> 'person' AND conversations.id IN (
+    SELECT conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES})))
+"""  # noqa: S608
+
+_REMEMBER_NOTHING_BUT_IDS = f"""
+INSERT INTO forgotten_messages (external_id, conversation_id)
+SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} AND external_id IS NOT NULL
+ON CONFLICT DO NOTHING
+"""  # noqa: S608
+
+_SPENT = """
+SELECT guild_id, sum(input_tokens + output_tokens) AS tokens FROM usage
+WHERE reader_id = ?1 AND at >= ?2 GROUP BY guild_id
+"""
+
+_KEEP_SPENT = """
+INSERT INTO spent_tokens (day, person, tokens) VALUES (?1, ?2, ?3)
+ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.tokens
+"""
+
+_NOTE_POST = """
+INSERT INTO posts (message_id, reader_id, channel_id, guild_id, name, thread_id) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (message_id, reader_id) DO UPDATE
+SET name = CASE excluded.name WHEN '' THEN posts.name ELSE excluded.name END
+"""
+
+_NOTE_REMOVAL = """
+INSERT INTO removals (channel_id, message_id, kind, guild_id, reader_id, name, noted_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_id = excluded.reader_id,
+  name = excluded.name, noted_at = excluded.noted_at, refused_at = NULL
+"""
+
+_TO_REMOVE = """
+SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE
+"""
+
+AGAIN_AFTER = timedelta(days=1)
+"""What Discord has refused is tried again: somebody may have given the permission meanwhile."""
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
 
 
 class SQLPrivacy:
     """PrivacyRepository in SQL."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now) -> None:
         self._database = database
-        self._readers = SQLReaders(database)
+        self._now = now
 
     async def export(self, reader_id: str) -> dict[str, Any]:
-        kept: dict[str, Any] = {"reader_id": reader_id, "verbose": await self._readers.get_verbose(reader_id)}
-        kept["language"] = await self._readers.get_locale(reader_id)
-        kept["left_out"] = await self._readers.is_opted_out(reader_id)
-        for part, sql in _EXPORTED.items():
-            kept[part] = [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
+        kept: dict[str, Any] = {"reader_id": reader_id, "verbose": None, "language": None, "left_out": False}
+        for each in PERSONAL:
+            kept[each.part] = await self._copied(each.copy, reader_id)
+        kept["answers"] = await self._copied(_ANSWERS, reader_id)
+        for chosen in kept.pop("preferences"):
+            kept["verbose"] = None if chosen["verbose"] is None else bool(chosen["verbose"])
+            kept |= {"language": chosen["locale"], "left_out": bool(chosen["opted_out"])}
         return kept
 
+    async def _copied(self, sql: str, reader_id: str) -> list[dict[str, Any]]:
+        """The empty id stands for everybody who is not known."""
+        return [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
+
     async def erase(self, reader_id: str) -> Erasure:
-        if not reader_id:  # the empty id stands for everybody who is not known
+        if not reader_id:
             return Erasure()
-        erased = await self._database.atomically(lambda transaction: _erase(transaction, reader_id))
+        now = self._now()
+        erased = await self._database.atomically(lambda transaction: _erase(transaction, reader_id, now))
         await self._database.forget_deleted()
         return erased
 
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
+        rows = [
+            (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id)
+            for each in posts
+        ]
+        await self._database.atomically(lambda transaction: transaction.run_many(_NOTE_POST, rows))
 
-async def _erase(transaction: Transaction, reader_id: str) -> Erasure:
-    written = await transaction.run("SELECT count(*) AS written FROM chat_messages WHERE author_id = ?", [reader_id])
-    alone = await _delete_conversations_alone(transaction, reader_id)
-    replies = await _delete_turns(transaction, reader_id)
-    for sql in _AFTER_THE_MESSAGES:
-        await transaction.run(sql, [reader_id])
-    return Erasure(
-        messages=int(written[0]["written"]),
-        conversations=len(alone),
-        thread_ids=tuple(thread for thread in alone if thread),
-        replies=replies,
-    )
+    async def forget_posts(self, message_id: str) -> None:
+        if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ?", [message_id]):
+            await self._database.write("DELETE FROM posts WHERE message_id = ?", [message_id])
+
+    async def forget_posts_in(self, channel_id: str) -> None:
+        await self._database.write("DELETE FROM posts WHERE channel_id = ?", [channel_id])
+
+    async def list_removals(self) -> Sequence[Removal]:
+        sql = f"{_TO_REMOVE} refused_at < ? ORDER BY noted_at"
+        rows = await self._database.read(sql, [time_to_text(self._now() - AGAIN_AFTER)])
+        return [_removal(row) for row in rows]
+
+    async def list_removals_for(self, reader_id: str) -> Sequence[Removal]:
+        rows = await self._database.read(f"{_TO_REMOVE} reader_id = ? ORDER BY noted_at", [reader_id])
+        return [_removal(row) for row in rows] if reader_id else []
+
+    async def removed(self, removal: Removal) -> None:
+        await self._database.write(
+            "DELETE FROM removals WHERE channel_id = ? AND message_id = ?", [removal.channel_id, removal.message_id]
+        )
+
+    async def refused(self, removal: Removal) -> None:
+        await self._database.write(
+            "UPDATE removals SET refused_at = ? WHERE channel_id = ? AND message_id = ?",
+            [time_to_text(self._now()), removal.channel_id, removal.message_id],
+        )
 
 
-async def _delete_conversations_alone(transaction: Transaction, reader_id: str) -> list[str]:
-    """Delete the conversations that are the person's and nobody else's; the thread of each, or ''."""
-    rows = await transaction.run(_ALONE, [reader_id])
-    await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
-    return [row["thread_id"] or "" for row in rows]
+async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:
+    """Add to the list of removals as part of a transaction."""
+    rows = [
+        (each.channel_id, each.message_id, each.kind, each.guild_id, each.reader_id, each.name, time_to_text(now))
+        for each in removals
+    ]
+    await transaction.run_many(_NOTE_REMOVAL, rows)
 
 
-async def _delete_turns(transaction: Transaction, reader_id: str) -> tuple[tuple[str, str], ...]:
-    """Delete what the person wrote in company, with the answers to it; the replies that showed them.
+def removals_of_turns(rows: Iterable[Row | dict[str, Any]], reader_id: str = "") -> list[Removal]:
+    """The messages that show turns; rows have `guild_id`, `thread_id`, `reply_ids` and `trace_id`."""
+    return [
+        Removal(RemovalKind.MESSAGE, row["thread_id"], message_id, row["guild_id"], reader_id)
+        for row in rows
+        for message_id in (*strings_from_text(row["reply_ids"]), row["trace_id"])
+        if row["thread_id"] and message_id
+    ]
 
-    A turn goes as a whole, even if somebody else wrote in it too: a question without its answer, or an answer that
-    repeats a question that is gone, would leave a history that is neither private nor valid.
+
+_RENAMES = """
+SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?
+"""
+
+
+async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str = "", title: str = "") -> list[Removal]:
+    """Take the titles from conversations; what has to be done about that on Discord.
+
+    Rows have `id`, `guild_id`, `thread_id` and the title of the `book`, after which their threads are called where
+    there is no other `title`.
     """
-    replies = await transaction.run(_REPLIES, [reader_id])
-    await transaction.run(_UNTITLE, [reader_id, UNTITLED])
+    removals = []
+    for row in rows:
+        await transaction.run(
+            "UPDATE conversations SET title = ?, title_source = 'automatic' WHERE id = ?",
+            [title or UNTITLED, row["id"]],
+        )
+        if (thread_id := row["thread_id"]) and not is_personal(row["guild_id"]):
+            name = title or row["book"]
+            removals.append(Removal(RemovalKind.THREAD_NAME, thread_id, "", row["guild_id"], reader_id, name))
+            removals += await _telling_the_name(transaction, thread_id, reader_id)
+    return removals
+
+
+async def _telling_the_name(transaction: Transaction, thread_id: str, reader_id: str) -> list[Removal]:
+    """Discord's own messages that the bot has opened or renamed a thread."""
+    return [
+        Removal(RemovalKind.MESSAGE, row["channel_id"], row["message_id"], row["guild_id"], reader_id)
+        for row in await transaction.run(_RENAMES, [thread_id])
+    ]
+
+
+async def _erase(transaction: Transaction, reader_id: str, now: datetime) -> Erasure:
+    written = await transaction.run("SELECT count(*) AS written FROM chat_messages WHERE author_id = ?", [reader_id])
+    await _keep_spent(transaction, reader_id, now)
+    removals = removals_of_turns(await transaction.run(_REPLIES, [reader_id]), reader_id)
+    removals += [_removal_of_post(row, reader_id) for row in await transaction.run(_SHOWN, [reader_id])]
+    alone = await _delete_conversations_alone(transaction, reader_id, removals)
+    removals += await untitle(transaction, await transaction.run(_TITLED, [reader_id, UNTITLED]), reader_id)
     await transaction.run(_REMEMBER_NOTHING_BUT_IDS, [reader_id])
     await transaction.run(f"DELETE FROM turns WHERE id IN ({_THEIR_TURNS})", [reader_id])  # noqa: S608
-    await transaction.run("DELETE FROM chat_messages WHERE author_id = ?", [reader_id])
-    return tuple(
-        (str(row["thread_id"]), message_id)
-        for row in replies
-        for message_id in (*strings_from_text(row["reply_ids"]), row["trace_id"])
-        if message_id is not None
+    await transaction.run(_DRAW_ANEW, [reader_id])
+    await transaction.run("DELETE FROM readers WHERE id = ?1 AND opted_out = 0", [reader_id])
+    for each in PERSONAL:
+        if each.erase:
+            await transaction.run(each.erase, [reader_id])
+    await note_removals(transaction, removals, now)
+    return Erasure(messages=int(written[0]["written"]), conversations=alone)
+
+
+async def _delete_conversations_alone(transaction: Transaction, reader_id: str, removals: list[Removal]) -> int:
+    """Delete the conversations that are the person's and nobody else's; how many there were."""
+    rows = await transaction.run(_ALONE, [reader_id])
+    for row in rows:
+        if row["thread_id"] and not is_personal(row["guild_id"]):
+            removals.append(Removal(RemovalKind.THREAD, row["thread_id"], "", row["guild_id"], reader_id, row["book"]))
+            removals += await _telling_the_name(transaction, row["thread_id"], reader_id)
+    await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
+    return len(rows)
+
+
+def _removal_of_post(row: Row, reader_id: str) -> Removal:
+    kind = RemovalKind.MENTION if row["shared"] else RemovalKind.MESSAGE
+    return Removal(kind, row["channel_id"], row["message_id"], row["guild_id"], reader_id, row["name"])
+
+
+def _removal(row: Row) -> Removal:
+    return Removal(
+        RemovalKind(row["kind"]),
+        row["channel_id"],
+        row["message_id"],
+        row["guild_id"],
+        row["reader_id"],
+        row["name"],
+        refused=bool(row["refused_at"]),
     )
 
 
-# What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
-# thread; in the terminal, nobody but whoever takes the conversation up waits for anything.
-_IDLE = """
-DELETE FROM conversations WHERE created_at < ?1
-  AND NOT EXISTS (SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id AND created_at >= ?1)
-  AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND started_at >= ?1)
-  AND (thread_id IS NULL OR (
-    NOT EXISTS (
-      SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id AND role = 'user' AND turn_id IS NULL)
-    AND NOT EXISTS (
-      SELECT 1 FROM turns WHERE conversation_id = conversations.id
-        AND (state IN ('running', 'answered') OR (state = 'failed' AND told = 0)))))
-RETURNING id
-"""
-
-# On Discord a conversation is bound within seconds, or given up; its owner's id is a number there.
-_UNOPENED = """
-DELETE FROM conversations
-WHERE created_at < ? AND guild_id IS NULL AND thread_id IS NULL AND owner_id >= '0' AND owner_id < ':'
-RETURNING id
-"""
-
-_ENDED = """
-SELECT id FROM turns WHERE finished_at < ?1 AND (state = 'delivered' OR (state = 'failed' AND told = 1))
-"""
-
-_TOOL_CALLS = f"""
-DELETE FROM chat_messages
-WHERE turn_id IN ({_ENDED}) AND (role = 'tool_result' OR (role = 'assistant' AND tool_invocations <> '[]'))
-RETURNING role
-"""  # noqa: S608
-
-# The provider's own form of an answer refers to results by their place, and they are gone.
-_RAW = f"UPDATE chat_messages SET raw = NULL WHERE raw IS NOT NULL AND turn_id IN ({_ENDED})"  # noqa: S608
+async def _keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
+    """Keep what the person has used today under hashes, so that erasing does not give the day's tokens back."""
+    day = day_of(now)
+    spent = {row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day])}
+    if not spent:
+        return
+    new = secrets.token_hex(32)
+    await transaction.run("INSERT INTO salts (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", [day, new])
+    salt = (await transaction.run("SELECT value FROM salts WHERE name = ?", [day]))[0]["value"]
+    kept = {guild_id: tokens for guild_id, tokens in spent.items() if guild_id} | {"": sum(spent.values())}
+    await transaction.run_many(_KEEP_SPENT, [[day, hashed(reader_id, each, salt), kept[each]] for each in kept])
 
 
-class SQLRetention:
-    """RetentionRepository in SQL."""
+def day_of(moment: datetime) -> str:
+    """The midnight (UTC) before a moment, as times are kept."""
+    return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
-    async def erase_conversations(self, idle_since: datetime) -> int:
-        return await self._erase(_IDLE, idle_since)
-
-    async def erase_unopened(self, before: datetime) -> int:
-        return await self._erase(_UNOPENED, before)
-
-    async def erase_tool_calls(self, before: datetime) -> int:
-        async def erase(transaction: Transaction) -> int:
-            rows = await transaction.run(_TOOL_CALLS, [time_to_text(before)])
-            if rows:
-                await transaction.run(_RAW, [time_to_text(before)])
-            return sum(row["role"] == "tool_result" for row in rows)
-
-        return await self._forgotten(await self._database.atomically(erase))
-
-    async def _erase(self, sql: str, moment: datetime) -> int:
-        return await self._forgotten(len(await self._database.write(sql, [time_to_text(moment)])))
-
-    async def _forgotten(self, count: int) -> int:
-        if count:
-            await self._database.forget_deleted()
-        return count
+def hashed(reader_id: str, guild_id: str, salt: str) -> str:
+    """A person's name in `spent_tokens`: of one server, or of all where there is none."""
+    return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()

@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from domain.chat import ChatMessage
-from domain.conversation import Turn, TurnState
+from domain.conversation import UNTITLED, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE
 from storage.sql.conversations import FIRST_OF_RECENT, write_messages
 from storage.sql.database import Database, Row, Transaction
+from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
     entities,
     entity,
@@ -28,7 +29,7 @@ from storage.sql.rows import (
 
 _COLUMNS = (
     "id", "conversation_id", "number", "state", "started_at", "finished_at", "error", "model", "usage", "reply_ids",
-    "trace_id", "stopped", "told",
+    "trace_id", "stopped", "told", "asked_by", "expires_at",
 )  # fmt: skip
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM turns"  # noqa: S608
 
@@ -62,6 +63,27 @@ _REMEMBER_ID = """
 INSERT INTO forgotten_messages (external_id, conversation_id)
 SELECT external_id, conversation_id FROM chat_messages WHERE id = ? AND external_id IS NOT NULL
 ON CONFLICT DO NOTHING
+"""
+
+
+_ASKED = """
+SELECT chat_messages.turn_id, author_id, content, arrival, chat_messages.conversation_id, conversations.id,
+  conversations.title, title_source, guild_id, thread_id, books.title AS book
+FROM chat_messages JOIN conversations ON conversations.id = chat_messages.conversation_id
+  JOIN books ON books.id = book_id
+WHERE chat_messages.id = ?
+"""
+
+_SHOWN = f"""
+SELECT turns.id, conversations.guild_id, {PLACE} AS thread_id, reply_ids, trace_id
+FROM turns JOIN conversations ON conversations.id = conversation_id
+"""  # noqa: S608
+
+_EARLIER = "SELECT 1 FROM chat_messages WHERE conversation_id = ? AND role = 'user' AND arrival < ? LIMIT 1"
+
+# What was searched for is made of the question's words.
+_LOOKED_UP = """
+DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')
 """
 
 
@@ -155,23 +177,56 @@ class SQLTurns:
 
         await self._database.atomically(undo)
 
-    async def forget_question(self, message_id: str) -> Turn | None:
+    async def forget_question(self, message_id: str, expires_at: datetime) -> Turn | None:
         async def forget(transaction: Transaction) -> Row | None:
             await hold_fence(transaction)
             await transaction.run(_REMEMBER_ID, [message_id])
-            asked = await transaction.run("SELECT turn_id FROM chat_messages WHERE id = ?", [message_id])
-            await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
-            turn_id = asked[0]["turn_id"] if asked else None
-            if await transaction.run("SELECT 1 FROM chat_messages WHERE turn_id = ? AND role = 'user'", [turn_id]):
+            asked = await transaction.run(_ASKED, [message_id])
+            if not asked:
                 return None
-            turns = await transaction.run(f"{_SELECT} WHERE id = ?", [turn_id])
-            await transaction.run("DELETE FROM chat_messages WHERE turn_id = ?", [turn_id])
-            await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
-            return turns[0] if turns else None
+            await transaction.run("DELETE FROM chat_messages WHERE id = ?", [message_id])
+            await _take_title_back(transaction, asked[0])
+            return await _leave_without_question(transaction, asked[0], expires_at)
 
         row = await self._database.atomically(forget)
         await self._database.forget_deleted()
         return entity(_turn, row)
+
+    async def reword_question(self, message_id: str, text: str) -> None:
+        async def reword(transaction: Transaction) -> None:
+            await hold_fence(transaction)
+            asked = await transaction.run(_ASKED, [message_id])
+            await transaction.run("UPDATE chat_messages SET content = ? WHERE id = ?", [text, message_id])
+            if asked:
+                await _take_title_back(transaction, asked[0], title_from(text))
+
+        await self._database.atomically(reword)
+        await self._database.forget_deleted()
+
+    async def keep_answer(self, turn_id: str) -> bool:
+        sql = "UPDATE turns SET expires_at = NULL WHERE id = ? AND asked_by IS NOT NULL RETURNING id"
+        return bool(await self._database.write(sql, [turn_id]))
+
+    async def drop_answer(self, turn_id: str) -> bool:
+        return bool(await self._drop("turns.id = ? AND asked_by IS NOT NULL", turn_id))
+
+    async def drop_expired(self, before: datetime) -> int:
+        return await self._drop("expires_at IS NOT NULL AND expires_at < ?", time_to_text(before))
+
+    async def _drop(self, condition: str, parameter: str) -> int:
+        async def drop(transaction: Transaction) -> int:
+            rows = await transaction.run(f"{_SHOWN} WHERE {condition}", [parameter])
+            await note_removals(transaction, removals_of_turns(rows), utc_now())
+            await transaction.run_many("DELETE FROM turns WHERE id = ?", [[row["id"]] for row in rows])
+            return len(rows)
+
+        dropped = await self._database.atomically(drop)
+        if dropped:
+            await self._database.forget_deleted()
+        return dropped
+
+    async def list_expiring(self) -> Sequence[Turn]:
+        return await entities(_turn, await self._database.read(f"{_SELECT} WHERE expires_at IS NOT NULL"))
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         async def note(transaction: Transaction) -> None:
@@ -185,6 +240,42 @@ class SQLTurns:
 
     async def list_undelivered(self) -> Sequence[Turn]:
         return await entities(_turn, await self._database.read(_UNDELIVERED))
+
+
+async def _leave_without_question(transaction: Transaction, asked: Row, expires_at: datetime) -> Row | None:
+    """See to the turn whose question is gone; it as it was, None where others asked in it as well."""
+    turn_id = asked["turn_id"]
+    if await transaction.run("SELECT 1 FROM chat_messages WHERE turn_id = ? AND role = 'user'", [turn_id]):
+        return None
+    turns = await transaction.run(f"{_SELECT} WHERE id = ?", [turn_id])
+    if turns and turns[0]["state"] == TurnState.DELIVERED:
+        card = {"guild_id": asked["guild_id"], "thread_id": asked["thread_id"], "reply_ids": "[]"}
+        shown = removals_of_turns([card | {"trace_id": turns[0]["trace_id"]}])
+        await note_removals(transaction, shown, utc_now())
+        await transaction.run(_LOOKED_UP, [turn_id])
+        await transaction.run("UPDATE chat_messages SET raw = NULL WHERE turn_id = ?", [turn_id])
+        await transaction.run(
+            "UPDATE turns SET asked_by = ?, expires_at = ?, trace_id = NULL WHERE id = ?",
+            [asked["author_id"], time_to_text(expires_at), turn_id],
+        )
+    else:
+        await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
+    return turns[0] if turns else None
+
+
+async def _take_title_back(transaction: Transaction, asked: Row, instead: str = "") -> None:
+    """Take a title from a conversation that was made of this question: of its first words, or of it and its answer.
+
+    `instead` is the title where the first words are others now.
+    """
+    if asked["title_source"] == TitleSource.PERSON or asked["title"] == UNTITLED:
+        return
+    if asked["title_source"] == TitleSource.MODEL:
+        is_made_of_it = not await transaction.run(_EARLIER, [asked["conversation_id"], asked["arrival"]])
+    else:
+        is_made_of_it = asked["title"] == title_from(asked["content"])
+    if is_made_of_it:
+        await note_removals(transaction, await untitle(transaction, [asked], title=instead), utc_now())
 
 
 async def _take(transaction: Transaction, turn: Turn, message_ids: Sequence[str]) -> None:
@@ -215,5 +306,6 @@ def _turn(row: Row) -> Turn:
             "reply_ids": strings_from_text(values["reply_ids"]),
             "stopped": bool(values["stopped"]),
             "told": bool(values["told"]),
+            "expires_at": optional_time_from_text(values["expires_at"]),
         }
     )

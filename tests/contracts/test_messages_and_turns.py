@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from domain.chat import MessageRole
-from domain.conversation import TurnState
+from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, StorageError
 from domain.tool_use import TokenUsage
+from domain.usage import RemovalKind
 from storage.opening import Storage
 from tests.storage.values import (
     MIDNIGHT,
@@ -108,21 +109,79 @@ class TestMessages:
         await storage.messages.add_incoming(a_question("why", external_id="12"))
         turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
         await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("because")])
-        gone = await storage.turns.forget_question("why")
+        gone = await storage.turns.forget_question("why", at(60))
         assert gone is not None
         assert gone.id == turn.id
         assert await storage.messages.get_by_conversation("tea") == []
         assert await storage.turns.get(turn.id) is None
         assert await storage.messages.get_newest_external_id("tea") == "12"
         assert not await storage.messages.add_incoming(a_question("again", external_id="12"))
-        assert await storage.turns.forget_question("why") is None
+        assert await storage.turns.forget_question("why", at(60)) is None
+
+    async def test_of_a_turn_that_was_delivered_the_answer_stays_until_it_is_time(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation(guild_id="1", thread_id="2", title=a_question().content))
+        await storage.messages.add_incoming(a_question("why", author_id="hatter"))
+        turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
+        await storage.turns.finish(replace(turn, state=TurnState.DELIVERED), everything_said())
+        await storage.turns.update_delivery(turn.id, ["3", "4"], "5")
+        before = await storage.turns.forget_question("why", at(60))
+        assert before is not None
+        assert (before.reply_ids, before.trace_id) == (("3", "4"), "5")
+        [answer] = await storage.messages.get_by_conversation("tea")
+        assert (answer.id, answer.raw) == ("answer", None)
+        [left] = await storage.turns.list_expiring()
+        assert (left.asked_by, left.expires_at, left.trace_id) == ("hatter", at(60), None)
+        titled = await storage.conversations.get("tea")
+        assert titled is not None
+        assert titled.title == UNTITLED
+        removals = {(each.kind, each.message_id) for each in await storage.privacy.list_removals()}
+        assert removals == {(RemovalKind.MESSAGE, "5"), (RemovalKind.THREAD_NAME, "")}
+        assert await storage.turns.drop_expired(at(60)) == 0
+        assert await storage.turns.drop_expired(at(61)) == 1
+        assert await storage.turns.get(turn.id) is None
+        assert {"3", "4"} < {each.message_id for each in await storage.privacy.list_removals()}
+
+    async def test_an_answer_that_is_kept_stays(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation(guild_id="1", thread_id="2"))
+        turn = replace(await hold_turn(storage, "first"), state=TurnState.DELIVERED, reply_ids=("3",))
+        assert not await storage.turns.keep_answer(turn.id)
+        assert not await storage.turns.drop_answer(turn.id)
+        await storage.turns.finish(turn)
+        await storage.turns.forget_question("first-question", at(60))
+        assert await storage.turns.keep_answer(turn.id)
+        assert await storage.turns.drop_expired(at(61)) == 0
+        assert await storage.turns.list_expiring() == []
+        assert await storage.turns.drop_answer(turn.id)
+        assert [each.message_id for each in await storage.privacy.list_removals()] == ["3"]
+
+    async def test_new_words_are_kept_and_the_title_that_was_made_of_the_old_follows(self, storage: Storage) -> None:
+        await storage.conversations.save(a_conversation(guild_id="1", thread_id="2", title=a_question().content))
+        await hold_turn(storage, "first")
+        await storage.turns.reword_question("first-question", "Who stole the tarts?")
+        assert (await storage.messages.get_by_conversation("tea"))[0].content == "Who stole the tarts?"
+        titled = await storage.conversations.get("tea")
+        assert titled is not None
+        assert titled.title == "Who stole the tarts?"
+        assert [each.name for each in await storage.privacy.list_removals()] == ["Who stole the tarts?"]
+
+    @pytest.mark.parametrize(("source", "stays"), [(TitleSource.MODEL, False), (TitleSource.PERSON, True)])
+    async def test_a_title_that_a_model_made_goes_with_the_first_question(
+        self, storage: Storage, source: TitleSource, stays: bool
+    ) -> None:
+        await storage.conversations.save(a_conversation(guild_id="1", thread_id="2", title_source=source))
+        for name in ("first", "second"):
+            await hold_turn(storage, name)
+        await storage.turns.forget_question("second-question", at(60))
+        assert (await storage.conversations.get("tea")).title == "Tea party"  # type: ignore[union-attr]
+        await storage.turns.forget_question("first-question", at(60))
+        assert ((await storage.conversations.get("tea")).title == "Tea party") is stays  # type: ignore[union-attr]
 
     async def test_a_turn_that_others_asked_stays_when_one_question_is_forgotten(self, storage: Storage) -> None:
         for name in ("why", "who"):
             await storage.messages.add_incoming(a_question(name))
         turn = await storage.turns.begin("tea", ["why", "who"], MIDNIGHT)
         await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("because")])
-        assert await storage.turns.forget_question("why") is None
+        assert await storage.turns.forget_question("why", at(60)) is None
         assert [message.id for message in await storage.messages.get_by_conversation("tea")] == ["who", "because"]
 
     async def test_authors_are_those_who_have_written(self, storage: Storage) -> None:

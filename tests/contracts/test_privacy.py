@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -11,7 +12,7 @@ from domain.clubs.plan import Club, Member, Stretch, ThreadGate, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
-from domain.usage import Erasure, UsageRecord
+from domain.usage import Erasure, PersonalPost, Removal, RemovalKind, UsageRecord
 from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 
@@ -84,6 +85,7 @@ class TestErasure:
         await storage.privacy.erase("hatter")
         kept = await storage.privacy.export("hatter")
         assert kept.pop("reader_id") == "hatter"
+        assert len(kept.pop("to_be_removed")) == 2
         assert not any(kept.values())
         assert await storage.conversations.get("alone") is None
         book = await storage.books.get("alice")
@@ -109,7 +111,7 @@ class TestErasure:
         after = await storage.privacy.export("dormouse")
         [club] = after["clubs"]
         assert club.pop("host") != before["clubs"][0].pop("host")  # the club is theirs now
-        assert after | {"messages": []} == before | {"messages": []}
+        assert after | {"messages": [], "clubs_hosted": []} == before | {"messages": [], "clubs_hosted": []}
         assert [each["content"] for each in after["messages"]] == [each["content"] for each in before["messages"]]
         assert (await storage.usage.total_for_guild("g", MIDNIGHT)).requests == 2
 
@@ -129,13 +131,72 @@ class TestErasure:
         await storage.privacy.erase("hatter")
         assert await ids_of(storage, "nap") == ["nap-2-question", "nap-2-answer"]
 
-    async def test_it_says_what_is_left_to_remove_where_it_was_shown(self, storage: Storage) -> None:
+    async def test_what_showed_it_is_on_the_list_of_removals(self, storage: Storage) -> None:
         first = (await storage.turns.get_by_conversation("tea"))[0]
         await storage.turns.update_delivery(first.id, ["901", "902"], "903")
-        erased = await storage.privacy.erase("hatter")
-        assert erased == Erasure(
-            messages=4, conversations=1, thread_ids=("t2",), replies=(("t1", "901"), ("t1", "902"), ("t1", "903"))
+        assert await storage.privacy.erase("hatter") == Erasure(messages=4, conversations=1)
+        book = (await storage.books.get("alice")).title  # type: ignore[union-attr]
+        assert set(await storage.privacy.list_removals()) == {
+            Removal(RemovalKind.MESSAGE, "t1", "901", None, "hatter"),
+            Removal(RemovalKind.MESSAGE, "t1", "902", None, "hatter"),
+            Removal(RemovalKind.MESSAGE, "t1", "903", None, "hatter"),
+            Removal(RemovalKind.THREAD_NAME, "t1", "", None, "hatter", book),
+            Removal(RemovalKind.THREAD, "t2", "", None, "hatter", book),
+        }
+
+    async def test_messages_that_show_them_go_and_those_that_show_others_too_lose_the_name(
+        self, storage: Storage
+    ) -> None:
+        await storage.privacy.note_posts(
+            [
+                PersonalPost("1", "c", "hatter", "g"),
+                PersonalPost("2", "c", "hatter", "g", "The Hatter"),
+                PersonalPost("2", "c", "dormouse", "g"),
+                PersonalPost("3", "c", "dormouse", "g"),
+                PersonalPost("4", "c", "", "g", thread_id="t1"),
+            ]
         )
+        await storage.privacy.note_posts([PersonalPost("2", "c", "hatter", "g")])
+        assert [each["message_id"] for each in (await storage.privacy.export("hatter"))["shown_in"]] == ["1", "2"]
+        await storage.privacy.erase("hatter")
+        messages = {each.message_id: each for each in await storage.privacy.list_removals() if each.message_id}
+        assert messages == {
+            "1": Removal(RemovalKind.MESSAGE, "c", "1", "g", "hatter"),
+            "2": Removal(RemovalKind.MENTION, "c", "2", "g", "hatter", "The Hatter"),
+            "4": Removal(RemovalKind.MESSAGE, "c", "4", "g", "hatter"),
+        }
+        assert [each["message_id"] for each in (await storage.privacy.export("dormouse"))["shown_in"]] == ["2", "3"]
+
+    async def test_posts_that_are_gone_are_forgotten(self, storage: Storage) -> None:
+        await storage.privacy.note_posts([PersonalPost(each, "c" if each < "3" else "d", "hatter") for each in "1234"])
+        await storage.privacy.forget_posts("1")
+        await storage.privacy.forget_posts_in("d")
+        assert [each["message_id"] for each in (await storage.privacy.export("hatter"))["shown_in"]] == ["2"]
+
+    async def test_a_removal_is_there_until_it_is_done(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        first, second = await storage.privacy.list_removals()
+        await storage.privacy.removed(first)
+        await storage.privacy.refused(second)
+        assert await storage.privacy.list_removals() == []
+        assert await storage.privacy.list_removals_for("hatter") == [replace(second, refused=True)]
+        assert await storage.privacy.list_removals_for("") == []
+        assert second.link == f"https://discord.com/channels/@me/{second.channel_id}"
+
+    async def test_the_tokens_of_the_day_are_not_given_back(self, storage: Storage) -> None:
+        now = datetime.now(UTC)
+        for reader in ("hatter", "dormouse"):
+            await storage.usage.record(UsageRecord(now, "model", TokenUsage(100, 10), reader, "g"))
+        await storage.privacy.erase("hatter")
+        await storage.usage.record(UsageRecord(now, "model", TokenUsage(1, 1), "hatter"))
+        await storage.privacy.erase("hatter")
+        assert await storage.usage.spent_before_erasure("hatter", now) == 112
+        assert await storage.usage.spent_before_erasure("dormouse", now) == 0
+        assert await storage.usage.spent_before_erasure("hatter", now + timedelta(days=1)) == 0
+        assert await storage.usage.spent_before_erasure("hatter", now, "g") == 110
+        assert await storage.usage.spent_before_erasure("hatter", now, "other") == 0
+        kept = await storage.engine.read("SELECT person FROM spent_tokens")
+        assert not any("hatter" in row["person"] for row in kept)
 
     async def test_an_erased_message_that_is_seen_again_is_not_answered_again(self, storage: Storage) -> None:
         await storage.privacy.erase("hatter")
@@ -147,7 +208,7 @@ class TestErasure:
         turn = await storage.turns.begin("tea", ["tea-waiting"], at(2))
         await storage.privacy.erase("hatter")
         assert await storage.turns.get(turn.id) is None
-        with pytest.raises(ConversationError, match="taken back or deleted"):
+        with pytest.raises(ConversationError, match="was deleted before it was answered"):
             await storage.turns.finish(replace(turn, state=TurnState.ANSWERED), [an_answer("late", "tea")])
 
     async def test_nobody_is_not_everybody_without_a_name(self, storage: Storage) -> None:

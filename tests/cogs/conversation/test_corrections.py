@@ -104,33 +104,6 @@ async def test_an_edited_question_that_has_its_answer_is_kept_as_it_is_now(room:
     assert [message.content for message in room.model.requests[-1] if message.role == "user"] == ["Why?", "And?"]
 
 
-async def test_a_deleted_question_that_has_its_answer_takes_it_along(room: Scene) -> None:
-    question = await room.ann.say(room.thread, "Who?")
-    await room.until_delivered()
-    await room.ann.delete(question)
-    await room.until_said()
-    await room.until_kept()
-    room.model.say("Next.")
-    await room.ann.say(room.thread, "And?")
-    await room.until_said("Next.")
-    assert [message.content for message in room.model.requests[-1] if message.role == "user"] == ["And?"]
-
-
-async def test_answered_questions_deleted_all_at_once_go_with_their_answers(room: Scene) -> None:
-    room.model.say("One.", "Two.")
-    questions = [await room.ann.say(room.thread, "First?")]
-    await room.until_delivered()
-    questions.append(await room.ann.say(room.thread, "Second?"))
-    await room.until_delivered(2)
-    for question in questions:
-        question.channel.messages.pop(question.id)
-    ids = [str(question.id) for question in questions]
-    data = {"ids": ids, "channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
-    room.double.gateway.emit("MESSAGE_DELETE_BULK", data)
-    await room.until_said()
-    await room.until_kept()
-
-
 async def test_editing_a_question_that_failed_asks_it_again(room: Scene) -> None:
     room.model.say(LLMError(LLMErrorCode.OVERLOADED, "Too busy."), "Hobb.")
     question = await room.ann.say(room.thread, "Whi?")

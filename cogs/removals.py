@@ -1,0 +1,256 @@
+"""What the bot has posted about whom, and its removal: by a list in storage, which is gone on with after a crash."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import discord
+
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient
+from cogs.i18n import speech_for, speech_in
+from cogs.services import ServingBot
+from cogs.threads import NAME_LENGTH
+from domain.errors import MarginaliaError
+from domain.usage import PersonalPost, Removal, RemovalKind
+from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+LOOK_AGAIN_S = 300.0
+"""How often the list is gone through without an occasion: answers expire, and Discord has had trouble."""
+
+ARCHIVED = 50083
+"""Discord's code: nothing can be changed in a thread that is archived."""
+
+REMEMBERED = 1_000
+"""Posts that are known to be noted: an answer that is being written is told of with every edit."""
+
+_MENTION = re.compile(r"<@!?(\d+)>")
+
+
+class Removals:
+    """Goes through the list of removals: when it is told to, and every few minutes."""
+
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._bot = bot
+        self._use_cases = use_cases
+        self._lock = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def wake(self) -> None:
+        """There may be something new on the list. Returns at once."""
+        self._begin(self._work_off())
+
+    def keep_looking(self) -> None:
+        """Go through the list every few minutes until `close`."""
+        self._begin(self._look_again())
+
+    async def close(self) -> None:
+        """Leave the rest for the next start."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work, name="removals")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _look_again(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_AGAIN_S)
+            await self._work_off()
+
+    async def _work_off(self) -> None:
+        """Do this shard's part of the list."""
+        try:
+            if not self._bot.shard_id:  # one shard does it for all
+                await self._use_cases.chat.drop_expired_answers()
+            await self.work([each for each in await self._use_cases.people.removals() if self._is_ours(each)])
+        except MarginaliaError as error:
+            logger.error("what is to be removed from Discord could not be found out: %s", error)
+
+    async def work(self, removals: Sequence[Removal]) -> None:
+        """Remove these from Discord. What it refuses is noted as such; what it has trouble with stays on the list."""
+        async with self._lock:
+            gone: set[str] = set()
+            for removal in sorted(removals, key=lambda each: each.kind is not RemovalKind.THREAD):
+                if removal.channel_id in gone or await self._is_done(removal, gone):
+                    await self._use_cases.people.removed(removal)
+
+    async def _is_done(self, removal: Removal, gone: set[str]) -> bool:
+        """Remove it; threads that are there no more are added to `gone`."""
+        try:
+            if await retry_transient(partial(self._remove, removal)):
+                gone.add(removal.channel_id)
+        except discord.NotFound:
+            return True
+        except TRANSIENT_ERRORS as error:
+            logger.info("%s is removed later: %s", removal.link, error)
+            return False
+        except DISCORD_ERRORS as error:
+            logger.info("%s cannot be removed: %s", removal.link, error)
+            await self._use_cases.people.refused(removal)
+            return False
+        return True
+
+    def _is_ours(self, removal: Removal) -> bool:
+        if self._bot.shard_id is None or self._bot.shard_count is None:
+            return True
+        guild_id = removal.guild_id or ""
+        return (int(guild_id if guild_id.isdecimal() else 0) >> 22) % self._bot.shard_count == self._bot.shard_id
+
+    async def _remove(self, removal: Removal) -> bool:
+        """Remove it; whether its thread is gone now.
+
+        Raises:
+            DISCORD_ERRORS: it cannot be done, or not now; NotFound, it is gone already.
+        """
+        if removal.kind in (RemovalKind.MESSAGE, RemovalKind.MENTION):
+            await self._in_open_thread(removal, partial(self._remove_message, removal))
+            return False
+        thread = await self._bot.fetch_channel(int(removal.channel_id))
+        if not isinstance(thread, discord.Thread):
+            return False
+        if removal.kind is RemovalKind.THREAD and not await _others_wrote_in(thread, removal.reader_id):
+            await thread.delete()
+            return True
+        await _rename(thread, removal.name)
+        return False
+
+    async def _in_open_thread(self, removal: Removal, act: Callable[[], Awaitable[None]]) -> None:
+        """Do something in a thread, which is opened for it where Discord asks for that, and archived again."""
+        try:
+            await act()
+        except discord.HTTPException as error:
+            thread = await self._bot.fetch_channel(int(removal.channel_id)) if error.code == ARCHIVED else None
+            if not isinstance(thread, discord.Thread):
+                raise
+            await thread.edit(archived=False)
+            try:
+                await act()
+            finally:
+                await thread.edit(archived=True)
+
+    async def _remove_message(self, removal: Removal) -> None:
+        place = self._bot.get_partial_messageable(int(removal.channel_id))
+        message = place.get_partial_message(int(removal.message_id))
+        if removal.kind is RemovalKind.MENTION:
+            shown = await message.fetch()
+            say = speech_in(shown.guild) if shown.guild else speech_for(discord.Locale.american_english)
+            if without := _without(shown, removal, say("somebody")):
+                await message.edit(**without, allowed_mentions=discord.AllowedMentions.none())
+                return
+        await message.delete()
+
+
+async def _others_wrote_in(thread: discord.Thread, reader_id: str) -> bool:
+    """Whether anybody else than this person has written in a thread."""
+    async for message in thread.history(limit=None):
+        is_said = message.type in (discord.MessageType.default, discord.MessageType.reply)
+        if is_said and not message.author.bot and str(message.author.id) != reader_id:
+            return True
+    return False
+
+
+async def _rename(thread: discord.Thread, name: str) -> None:
+    wanted = name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH - 1].rstrip()}…"
+    if thread.name == wanted:
+        return
+    was_archived = thread.archived
+    await thread.edit(name=wanted, archived=False)
+    if was_archived:
+        await thread.edit(archived=True)
+
+
+def _without(message: discord.Message, removal: Removal, somebody: str) -> dict[str, Any]:
+    """The parts of a message without a person's name, to edit it; empty where it cannot be done without.
+
+    A reply to a command bears the name of who gave the command, which only goes with the message. A name that is not a
+    mention is taken out of small print and headings alone, as elsewhere it may be a word of the book.
+    """
+    metadata = message.interaction_metadata
+    if metadata is not None and str(metadata.user.id) == removal.reader_id:
+        return {}
+
+    def clean(text: str) -> str:
+        text = re.sub(rf"<@!?{removal.reader_id}>", somebody, text)
+        if not removal.name:
+            return text
+        lines = [line.replace(removal.name, somebody) if line.startswith("-#") else line for line in text.split("\n")]
+        return "\n".join(lines)
+
+    embeds = [discord.Embed.from_dict(_cleaned(embed.to_dict(), clean)) for embed in message.embeds]
+    return {"content": clean(message.content), "embeds": embeds, "suppress": False}
+
+
+def _cleaned(part: Any, clean: Callable[[str], str]) -> Any:
+    """A structure of Discord's with all its texts cleaned."""
+    if isinstance(part, str):
+        return clean(part)
+    if isinstance(part, dict):
+        return {key: _cleaned(value, clean) for key, value in part.items()}
+    return [_cleaned(each, clean) for each in part] if isinstance(part, list) else part
+
+
+def shown_in(message: discord.Message) -> list[PersonalPost]:
+    """Whom a message of the bot's own shows: who gave the command it answers, who is mentioned, whom it replies to."""
+    if message.flags.ephemeral:
+        return []
+    guild_id = str(message.guild.id) if message.guild else None
+    post = PersonalPost(str(message.id), str(message.channel.id), "", guild_id)
+    if message.type in (discord.MessageType.thread_created, discord.MessageType.channel_name_change):
+        reference = message.reference.channel_id if message.reference else message.channel.id
+        return [replace(post, thread_id=str(reference))]
+    people = {str(each) for each in _people_in(message)} - {str(message.author.id)}
+    return [replace(post, reader_id=person) for person in sorted(people)]
+
+
+def _people_in(message: discord.Message) -> Iterator[int]:
+    if message.interaction_metadata is not None:
+        yield message.interaction_metadata.user.id
+    answered = message.reference.resolved if message.reference else None
+    if isinstance(answered, discord.Message) and not answered.author.bot:
+        yield answered.author.id
+    for text in _texts(message.content, [each.to_dict() for each in message.embeds], message.components):
+        yield from map(int, _MENTION.findall(text))
+
+
+def _texts(*parts: Any) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, dict):
+            yield from _texts(*part.values())
+        elif isinstance(part, list):
+            yield from _texts(*part)
+        elif isinstance(part, discord.Component):
+            yield from _texts(part.to_dict())
+
+
+class PostNotes:
+    """Notes whom the bot's own messages show, as Discord tells of them: whichever part of the bot has posted them."""
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+        self._noted: set[PersonalPost] = set()
+
+    async def note(self, message: discord.Message) -> None:
+        """Note it, where it shows anybody."""
+        news = set(shown_in(message)) - self._noted
+        if not news:
+            return
+        try:
+            await self._use_cases.people.note_posts(news)
+        except MarginaliaError as error:
+            logger.error("whom message %s shows was not noted: %s", message.id, error)
+        else:
+            self._noted = news if len(self._noted) > REMEMBERED else self._noted | news
+
+    async def forget(self, message_id: int) -> None:
+        """It has been deleted."""
+        await self._use_cases.people.forget_posts(str(message_id))

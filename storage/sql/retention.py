@@ -1,0 +1,150 @@
+"""Erasing what is not to be kept any longer, in SQL: what is old, answers nobody wanted, servers the bot has left."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from storage.sql.database import Database, Transaction
+from storage.sql.privacy import day_of, utc_now
+from storage.sql.rows import time_to_text
+
+# What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
+# thread; in the terminal, nobody but whoever takes the conversation up waits for anything.
+_IDLE = """
+DELETE FROM conversations WHERE created_at < ?1
+  AND NOT EXISTS (SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id AND created_at >= ?1)
+  AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation_id = conversations.id AND started_at >= ?1)
+  AND (thread_id IS NULL OR (
+    NOT EXISTS (
+      SELECT 1 FROM chat_messages WHERE conversation_id = conversations.id AND role = 'user' AND turn_id IS NULL)
+    AND NOT EXISTS (
+      SELECT 1 FROM turns WHERE conversation_id = conversations.id
+        AND (state IN ('running', 'answered') OR (state = 'failed' AND told = 0)))))
+RETURNING id
+"""
+
+# On Discord a conversation is bound within seconds, or given up; its owner's id is a number there.
+_UNOPENED = """
+DELETE FROM conversations
+WHERE created_at < ? AND guild_id IS NULL AND thread_id IS NULL AND owner_id >= '0' AND owner_id < ':'
+RETURNING id
+"""
+
+_ENDED = """
+SELECT id FROM turns WHERE finished_at < ?1 AND (state = 'delivered' OR (state = 'failed' AND told = 1))
+"""
+
+_TOOL_CALLS = f"""
+DELETE FROM chat_messages
+WHERE turn_id IN ({_ENDED}) AND (role = 'tool_result' OR (role = 'assistant' AND tool_invocations <> '[]'))
+RETURNING role
+"""  # noqa: S608
+
+# The provider's own form of an answer refers to results by their place, and they are gone.
+_RAW = f"UPDATE chat_messages SET raw = NULL WHERE raw IS NOT NULL AND turn_id IN ({_ENDED})"  # noqa: S608
+
+
+_GONE = "DELETE FROM conversations WHERE gone_at IS NOT NULL AND gone_at < ? RETURNING id"
+
+_SERVERS = """
+SELECT shelf AS guild_id FROM books WHERE shelf >= '0' AND shelf < ':'
+UNION SELECT guild_id FROM conversations WHERE guild_id >= '0' AND guild_id < ':'
+UNION SELECT id FROM servers
+"""
+
+OF_A_SERVER = {
+    "books": ("shelf", "DELETE FROM books WHERE shelf = ?"),
+    "conversations": ("guild_id", "DELETE FROM conversations WHERE guild_id = ?"),
+    "usage": ("guild_id", "UPDATE usage SET guild_id = NULL, conversation_id = NULL WHERE guild_id = ?"),
+    "clubs": ("guild_id", "DELETE FROM clubs WHERE guild_id = ?"),
+    "votes": ("guild_id", "DELETE FROM votes WHERE guild_id = ?"),
+    "greeted_servers": ("guild_id", "DELETE FROM greeted_servers WHERE guild_id = ?"),
+    "servers": ("id", "DELETE FROM servers WHERE id = ?"),
+    "posts": ("guild_id", "DELETE FROM posts WHERE guild_id = ?"),
+    "removals": ("guild_id", "DELETE FROM removals WHERE guild_id = ?"),
+    "left_servers": ("guild_id", "DELETE FROM left_servers WHERE guild_id = ?"),
+}
+"""The one list of what belongs to a server: each table's column with the server's id, and what erasing the server does.
+
+What refers to a book or a conversation goes with it. The last is the note that it is to be done.
+"""
+
+AT_ONCE = ""
+"""The time of a server that is to be erased whether or not the bot is there."""
+
+
+class SQLRetention:
+    """RetentionRepository in SQL."""
+
+    def __init__(self, database: Database, now: Callable[[], datetime] = utc_now) -> None:
+        self._database = database
+        self._now = now
+
+    async def erase_conversations(self, idle_since: datetime) -> int:
+        return await self._erase(_IDLE, idle_since)
+
+    async def erase_unopened(self, before: datetime) -> int:
+        return await self._erase(_UNOPENED, before)
+
+    async def erase_gone(self, before: datetime) -> int:
+        return await self._erase(_GONE, before)
+
+    async def erase_tool_calls(self, before: datetime) -> int:
+        async def erase(transaction: Transaction) -> int:
+            rows = await transaction.run(_TOOL_CALLS, [time_to_text(before)])
+            if rows:
+                await transaction.run(_RAW, [time_to_text(before)])
+            return sum(row["role"] == "tool_result" for row in rows)
+
+        return await self._forgotten(await self._database.atomically(erase))
+
+    async def erase_notes(self, before: datetime) -> None:
+        async def erase(transaction: Transaction) -> None:
+            await transaction.run("DELETE FROM removals WHERE noted_at < ?", [time_to_text(before)])
+            today = day_of(self._now())
+            await transaction.run("DELETE FROM spent_tokens WHERE day < ?", [today])
+            await transaction.run("DELETE FROM salts WHERE name >= '0' AND name < ?", [today])
+
+        await self._database.atomically(erase)
+
+    async def list_servers(self) -> Sequence[str]:
+        return [row["guild_id"] for row in await self._database.read(_SERVERS)]
+
+    async def note_left(self, guild_ids: Iterable[str]) -> None:
+        rows = [[guild_id, time_to_text(self._now())] for guild_id in guild_ids]
+        sql = "INSERT INTO left_servers (guild_id, left_at) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        await self._database.atomically(lambda transaction: transaction.run_many(sql, rows))
+
+    async def note_back(self, guild_ids: Iterable[str]) -> None:
+        known = {row["guild_id"] for row in await self._database.read("SELECT guild_id FROM left_servers")}
+        rows = [[guild_id, AT_ONCE] for guild_id in known.intersection(guild_ids)]
+        if rows:
+            sql = "DELETE FROM left_servers WHERE guild_id = ? AND left_at <> ?"
+            await self._database.atomically(lambda transaction: transaction.run_many(sql, rows))
+
+    async def note_to_erase(self, guild_id: str) -> None:
+        await self._database.write(
+            "INSERT INTO left_servers (guild_id, left_at) VALUES (?1, ?2) "
+            "ON CONFLICT (guild_id) DO UPDATE SET left_at = excluded.left_at",
+            [guild_id, AT_ONCE],
+        )
+
+    async def list_left(self, before: datetime | None) -> Sequence[str]:
+        moment = AT_ONCE if before is None else time_to_text(before)
+        rows = await self._database.read("SELECT guild_id FROM left_servers WHERE left_at <= ?", [moment])
+        return [row["guild_id"] for row in rows]
+
+    async def erase_server(self, guild_id: str) -> None:
+        async def erase(transaction: Transaction) -> None:
+            for _, sql in OF_A_SERVER.values():
+                await transaction.run(sql, [guild_id])
+
+        await self._database.atomically(erase)
+        await self._database.forget_deleted()
+
+    async def _erase(self, sql: str, moment: datetime) -> int:
+        return await self._forgotten(len(await self._database.write(sql, [time_to_text(moment)])))
+
+    async def _forgotten(self, count: int) -> int:
+        if count:
+            await self._database.forget_deleted()
+        return count

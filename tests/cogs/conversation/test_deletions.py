@@ -1,0 +1,251 @@
+"""What people delete on Discord is deleted in storage: questions with their answers, threads, channels, servers."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from domain.conversation import UNTITLED
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Message
+
+SECRET = "Does my neighbour Hobb know?"
+
+
+async def answered(room: Scene, text: str = SECRET) -> tuple[Message, Message]:
+    """A question and the bot's reply to it."""
+    turns = len(await room.turns())
+    question = await room.ann.say(room.thread, text)
+    await room.until_delivered(turns + 1)
+    return question, room.replies()[-1]
+
+
+async def asked_to_keep(room: Scene, reply: Message) -> None:
+    await room.until(lambda: [each.label for each in reply.buttons][-2:] == ["Keep it", "Remove it"])
+
+
+async def in_storage(room: Scene, text: str) -> set[str]:
+    """The tables in which a text stands."""
+    found, engine = set(), room.app.storage.engine
+    for table, shape in (await engine.tables()).items():
+        for column in shape.columns:
+            if await engine.read(f'SELECT 1 FROM {table} WHERE CAST("{column}" AS TEXT) LIKE ?', [f"%{text}%"]):
+                found.add(table)
+    return found
+
+
+async def until_kept_of(room: Scene, count: int) -> None:
+    """Until so many conversations are kept."""
+    async with asyncio.timeout(PATIENCE_S):
+        while len(await room.app.conversations.in_guild(str(room.double.guild.id))) != count:
+            await asyncio.sleep(0.01)
+
+
+class TestQuestions:
+    async def test_the_question_is_gone_and_the_answer_asks_whether_it_may_stay(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        assert reply.content.startswith("I do not know.\n\n-# 🗑 The question to this answer was deleted.")
+        assert await in_storage(room, "Hobb") == set()
+
+    async def test_neither_goes_into_the_next_prompt(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        room.model.say("Next.")
+        await answered(room, "And?")
+        said = [message.content for message in room.model.requests[-1] if message.role in ("user", "assistant")]
+        assert said == ["And?"]
+
+    async def test_whoever_asked_keeps_the_answer(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        await room.ben.click(reply, label="Keep it")
+        assert [each.label for each in reply.buttons] == ["Keep it", "Remove it"]
+        await room.ann.click(reply, label="Keep it")
+        await room.until(lambda: not reply.buttons)
+        assert reply.content == "I do not know.\n\n-# 🗑 The question to this answer was deleted."
+        assert await room.kept() == ["I do not know."]
+
+    async def test_or_has_it_removed(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        await room.ann.click(reply, label="Remove it")
+        await room.until_said()
+        assert await room.kept() == []
+
+    async def test_where_nobody_says_anything_it_goes_in_time_whatever_happens(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            question, reply = await answered(room)
+            await room.ann.delete(question)
+            await asked_to_keep(room, reply)
+            [turn] = await room.turns()
+            assert turn.expires_at is not None
+            assert timedelta(hours=23) < turn.expires_at - datetime.now(UTC) < timedelta(hours=25)
+            over = (datetime.now(UTC) - timedelta(minutes=1)).isoformat(timespec="microseconds")
+            await room.app.storage.engine.write("UPDATE turns SET expires_at = ?", [over])
+        async with again(room) as after:
+            await after.until_said()
+            assert await after.kept() == []
+
+    async def test_the_question_whether_it_stays_is_asked_again_after_a_crash(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            _, reply = await answered(room)
+            expires = datetime.now(UTC) + timedelta(hours=1)
+            kept = (await room.history())[0]
+            await room.app.storage.turns.forget_question(kept.id, expires)  # and then the program is killed
+        async with again(room) as after:
+            await asked_to_keep(after, reply)
+
+    async def test_a_title_and_the_name_of_the_thread_go_with_the_question_they_were_made_of(self, room: Scene) -> None:
+        await room.ann.slash("conversations create", book=(await room.book()).id)
+        await room.until(lambda: len(room.double.threads()) == 2)
+        thread = next(each for each in room.double.threads() if each is not room.thread)
+        await room.until(lambda: room.double.messages(thread)[-1].embeds)
+        question = await room.ann.say(thread, SECRET)
+        await room.until_delivered(1, thread)
+        await room.until(lambda: thread.name == "I do not know")  # the title that the model gave
+        await room.ann.delete(question)
+        await room.until(lambda: thread.name == "The Dark Lamp")
+        assert (await room.conversation(thread)).title == UNTITLED
+        assert await in_storage(room, "Hobb") == set()
+
+    async def test_many_at_once_are_dealt_with_like_one(self, room: Scene) -> None:
+        pairs = [await answered(room, text) for text in ("First?", "Second?")]
+        ids = [str(question.id) for question, _ in pairs]
+        for question, _ in pairs:
+            question.channel.messages.pop(question.id)
+        data = {"ids": ids, "channel_id": str(room.thread.id), "guild_id": str(room.double.guild.id)}
+        room.double.gateway.emit("MESSAGE_DELETE_BULK", data)
+        for _, reply in pairs:
+            await asked_to_keep(room, reply)
+        assert await room.kept() == ["I do not know."] * 2
+
+    async def test_what_was_deleted_and_edited_while_the_bot_was_away_is_found(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            question, reply = await answered(room)
+            other, _ = await answered(room, "Whi?")
+        await room.ann.edit(other, "Who?")
+        await room.ann.delete(question)
+        async with again(room) as after:
+            await asked_to_keep(after, reply)
+            await after.until_kept("I do not know.", "Who?", "I do not know.")
+
+    async def test_a_thread_that_cannot_be_read_back_loses_nothing(self, double: DiscordDouble, tmp_path: Path) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            await answered(room)
+        hidden = dict(room.thread.messages)
+        room.thread.messages.clear()  # what Discord shows to whom it does not let read the history
+        async with again(room) as after:
+            await after.until(lambda: double.calls("GET /channels/{channel}/messages"))
+            await asyncio.sleep(0.2)
+            room.thread.messages.update(hidden)
+            assert await after.kept() == [SECRET, "I do not know."]
+
+
+class TestPlaces:
+    async def test_a_conversation_whose_thread_was_deleted_goes_after_a_week(self, room: Scene) -> None:
+        await answered(room)
+        await room.ann.delete_channel(room.thread)
+        await until_gone(room)
+        await over_a_week(room)
+        await room.app.housekeeping.sweep()
+        assert await in_storage(room, "Hobb") == set()
+
+    async def test_unless_somebody_who_could_see_it_takes_it_up(self, room: Scene) -> None:
+        await answered(room)
+        conversation = await room.conversation()
+        await room.ann.delete_channel(room.thread)
+        await until_gone(room)
+        await over_a_week(room)
+        await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)
+        await room.until(lambda: len(room.double.threads()) == 1)
+        async with asyncio.timeout(PATIENCE_S):
+            while await gone(room):
+                await asyncio.sleep(0.01)
+        await room.app.housekeeping.sweep()
+        assert await in_storage(room, "Hobb")
+
+    async def test_one_that_was_deleted_while_the_bot_was_away_is_found(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            await answered(room)
+        await room.ann.delete_channel(room.thread)
+        async with again(room) as after:
+            await until_gone(after)
+
+    async def test_a_deleted_channel_takes_the_conversations_of_its_threads(self, room: Scene) -> None:
+        await room.ann.delete_channel(room.double.channel)
+        await until_gone(room)
+
+
+async def gone(room: Scene) -> bool:
+    return bool(await room.app.storage.engine.read("SELECT 1 FROM conversations WHERE gone_at IS NOT NULL"))
+
+
+async def until_gone(room: Scene) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while not await gone(room):
+            await asyncio.sleep(0.01)
+
+
+async def over_a_week(room: Scene) -> None:
+    then = (datetime.now(UTC) - timedelta(days=8)).isoformat(timespec="microseconds")
+    await room.app.storage.engine.write("UPDATE conversations SET gone_at = ?", [then])
+
+
+class TestServers:
+    async def left(self, room: Scene) -> list[str]:
+        return [row["guild_id"] for row in await room.app.storage.engine.read("SELECT guild_id FROM left_servers")]
+
+    async def until_left(self, room: Scene, *servers: str) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.left(room) != list(servers):
+                await asyncio.sleep(0.01)
+
+    async def over_a_month(self, room: Scene) -> None:
+        then = (datetime.now(UTC) - timedelta(days=31)).isoformat(timespec="microseconds")
+        await room.app.storage.engine.write("UPDATE left_servers SET left_at = ?", [then])
+
+    async def test_a_server_that_the_bot_was_removed_from_goes_after_a_month(self, room: Scene) -> None:
+        await answered(room)
+        guild = room.double.guild
+        room.double.world.remove_bot(guild)
+        await self.until_left(room, str(guild.id))
+        await room.app.housekeeping.sweep()
+        assert await in_storage(room, str(guild.id)) > {"left_servers"}
+        await self.over_a_month(room)
+        swept = await room.app.housekeeping.sweep()
+        assert swept.servers == 1
+        assert await in_storage(room, str(guild.id)) == set()
+        assert await in_storage(room, "Hobb") == set()
+        assert not list((room.folder / "books").glob("*.book"))
+
+    async def test_coming_back_before_keeps_it(self, room: Scene) -> None:
+        guild = room.double.guild
+        room.double.world.remove_bot(guild)
+        await self.until_left(room, str(guild.id))
+        room.double.world.invite_bot(guild)
+        await self.until_left(room)
+        await until_kept_of(room, 1)
+
+    async def test_a_removal_while_the_bot_was_away_is_found(self, double: DiscordDouble, tmp_path: Path) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+        double.world.remove_bot(double.guild)
+        async with again(room) as after:
+            await self.until_left(after, str(double.guild.id))
