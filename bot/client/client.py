@@ -17,7 +17,7 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 from bot.app import App
-from bot.client.command_sync import CommandMemory, SharedCommandMemory, sync_commands
+from bot.client.command_sync import CommandLinks, CommandMemory, SharedCommandMemory, sync_commands
 from bot.client.http_fixes import keep_requests_going
 from bot.health import HealthFile
 from bot.logs import NODE
@@ -138,7 +138,8 @@ class Marginalia(ServingBot):
             max_ratelimit_timeout=LONGEST_RATE_LIMIT_S,
             **options,
         )
-        keep_requests_going(self.http)
+        self.links = CommandLinks()
+        keep_requests_going(self.http, self.links)
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
         self.identify_buckets = 1
@@ -166,8 +167,9 @@ class Marginalia(ServingBot):
             await self.add_cog(cog)
         self.add_dynamic_items(on_stale_press(self.handled))
         self._in_background = []
-        if not self.shard_id:  # one shard does it for all
-            self._in_background.append(asyncio.create_task(self._sync(), name="command sync"))
+        # one shard tells Discord for all
+        telling = self._learn_commands() if self.shard_id else self._sync()
+        self._in_background.append(asyncio.create_task(telling, name="command sync"))
         if self._health:
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
 
@@ -315,7 +317,20 @@ class Marginalia(ServingBot):
                 await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
             else:
                 logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
+                await self._learn_commands()
                 return
+
+    async def _learn_commands(self) -> None:
+        """Learn the ids of the commands, without which they can be read and not clicked; in several servers they have
+        several.
+        """
+        servers = self._settings.discord_guild_ids
+        if len(servers) > 1:
+            return
+        try:
+            self.links.learn(await self.tree.fetch_commands(guild=discord.Object(servers[0]) if servers else None))
+        except discord.DiscordException as error:
+            logger.info("the ids of the commands could not be learned: %s", error)
 
 
 async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:

@@ -1,10 +1,14 @@
-"""Telling Discord about the slash commands, only when they have changed: it allows 200 creations a day and guild."""
+"""Telling Discord about the slash commands, and naming them so that a click uses them.
+
+Discord is told only when they have changed: it allows 200 creations a day and guild.
+"""
 
 import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +120,56 @@ async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | Non
         )
         return False
     return True
+
+
+LONGEST = {"content": 2000, "description": 4096, "value": 1024}
+"""Characters Discord allows the texts of a message in which a command can be clicked."""
+
+
+class CommandLinks:
+    """Makes the names of commands in messages clickable, once their ids are known."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {}
+        self._names = re.compile(r"(?!)")
+
+    def learn(self, offered: Iterable[app_commands.AppCommand]) -> None:
+        """Take the ids of what Discord offers. A group cannot be clicked, only what is in it."""
+        for command in offered:
+            if command.type is discord.AppCommandType.chat_input:
+                self._ids |= {f"/{name}": command.id for name in _leaves(command)}
+        names = "|".join(re.escape(name) for name in sorted(self._ids, key=len, reverse=True))
+        self._names = re.compile(rf"(?<![\w/.<`])(`?)({names})\1(?![\w`/-])") if names else re.compile(r"(?!)")
+
+    def in_message(self, payload: dict[str, Any]) -> dict[str, Any]:
+        """A message, or the answer to an interaction that holds one, with its commands clickable."""
+        if isinstance(payload.get("data"), dict):
+            return payload | {"data": self.in_message(payload["data"])}
+        linked = (
+            payload | {"content": self.in_text(payload["content"], "content")} if payload.get("content") else payload
+        )
+        if payload.get("embeds"):
+            linked = linked | {"embeds": [self._in_embed(embed) for embed in payload["embeds"]]}
+        return linked
+
+    def _in_embed(self, embed: dict[str, Any]) -> dict[str, Any]:
+        described = (
+            {"description": self.in_text(embed["description"], "description")} if embed.get("description") else {}
+        )
+        fields = [each | {"value": self.in_text(each["value"], "value")} for each in embed.get("fields", ())]
+        return embed | described | ({"fields": fields} if fields else {})
+
+    def in_text(self, text: str, kind: str) -> str:
+        """A text with its commands clickable; as it is where code is in it, or where there is no room."""
+        if "```" in text:
+            return text
+        linked = self._names.sub(lambda match: f"<{match[2]}:{self._ids[match[2]]}>", text)
+        return linked if len(linked) <= LONGEST[kind] else text
+
+
+def _leaves(command: app_commands.AppCommand | app_commands.AppCommandGroup) -> Iterator[str]:
+    groups = [each for each in command.options if isinstance(each, app_commands.AppCommandGroup)]
+    for group in groups:
+        yield from (f"{command.name} {leaf}" for leaf in _leaves(group))
+    if not groups:
+        yield command.name

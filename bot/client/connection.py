@@ -76,7 +76,6 @@ async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None 
     Raises:
         SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
     """
-    keep_interactions_steady()
     pace = pace or ReconnectPace()
     waits, reading = Waits(pace), True
     while True:
@@ -84,6 +83,7 @@ async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None 
             reading = reading and await _may_read_messages(token)
             async with make_bot(reads_messages=reading) as bot:
                 await bot.login(token)
+                keep_interactions_steady(bot.links)
                 await _stay_connected(bot, waits, pace)
                 return
         except discord.PrivilegedIntentsRequired as error:

@@ -11,6 +11,7 @@ import discord
 from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
+from bot.client.command_sync import CommandLinks
 from cogs.errors import ACKNOWLEDGED
 from domain.leases import ANSWERING, CURRENT_LEASE
 
@@ -33,11 +34,17 @@ class LeaseLostError(ConnectionError):
 class SteadyAdapter(AsyncWebhookAdapter):
     """What discord.py answers interactions with."""
 
+    def __init__(self, links: CommandLinks) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._links = links
+
     async def request(
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
     ) -> Any:
         """As discord.py's own. Three tries; what may then be there twice is a small message to one person."""
         waits, started = list(WAITS_S), time.monotonic()
+        if isinstance(parts.get("payload"), dict):
+            parts["payload"] = self._links.in_message(parts["payload"])
         while True:
             try:
                 return await super().request(route, session, files=files, **parts)
@@ -59,23 +66,25 @@ def _tried_before(waits: Sequence[float], started: float) -> bool:
     return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
-def keep_interactions_steady() -> None:
+def keep_interactions_steady(links: CommandLinks) -> None:
     """For all that the current task does and starts from now on."""
-    async_context.set(SteadyAdapter())  # type: ignore[no-untyped-call]
+    async_context.set(SteadyAdapter(links))
 
 
 WINDOW_S = 1.0
 """Discord counts fifty requests in a second. Who comes too early meets the limit again, and closes the gate again."""
 
 
-def keep_requests_going(http: HTTPClient) -> None:
-    """Open the gate of this client again where a request is cancelled while it is closed."""
+def keep_requests_going(http: HTTPClient, links: CommandLinks) -> None:
+    """Open the gate of this client again where a request is cancelled while it is closed; make commands clickable."""
     request = http.request
 
     async def steady_request(route: Route, **parts: Any) -> Any:
         lease = CURRENT_LEASE.get()
         if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
             raise LeaseLostError("another process may be answering here")
+        if isinstance(parts.get("json"), dict):
+            parts["json"] = links.in_message(parts["json"])
         try:
             return await request(route, **parts)
         except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from cogs.conversation.presenter import PostedMessages, Showing, ThreadContext
 from cogs.delivery.turn_messages import messages_of
 from cogs.errors import retry_transient
 from cogs.rendering.answers import answer_note
+from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
@@ -77,12 +78,7 @@ def _note(standing: Standing, message: discord.Message) -> None:
     elif traced:
         standing.traces.setdefault(traced, str(message.id))
     else:
-        standing.plain.setdefault(folded(message.content), str(message.id))
-
-
-def folded(text: str) -> str:
-    """A text as it is compared: Discord takes away space at its ends."""
-    return " ".join(text.split())
+        standing.plain.setdefault(as_compared(message.content), str(message.id))
 
 
 def _button_names(message: discord.Message) -> Iterator[str]:
@@ -179,6 +175,6 @@ class Recovery:
 
 def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing) -> PostedMessages:
     """Parts of an answer that stand without anybody having noted it: they say what it says."""
-    texts = map(folded, messages)
+    texts = map(as_compared, messages)
     found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
     return PostedMessages(tuple(found))

@@ -22,6 +22,7 @@ from cogs.delivery.message_group import (
     Sent,
     TryLaterError,
 )
+from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
 MakeView = Callable[[Hashable], discord.ui.View]
@@ -151,7 +152,7 @@ def _shows(message: discord.Message, body: MessagePayload, custom_ids: list[str]
     shown = [message.content, *(embed.description or "" for embed in message.embeds)]
     wanted = [body.content, *(embed.description for embed in body.embeds)]
     pressable = [part.custom_id for row in rows for part in row]
-    return pressable == custom_ids and [text.split() for text in shown] == [text.split() for text in wanted]
+    return pressable == custom_ids and [*map(as_compared, shown)] == [*map(as_compared, wanted)]
 
 
 @contextmanager

@@ -158,3 +158,11 @@ class Say(Protocol):
 
 def in_english(text: str, /, **values: object) -> str:
     return text.format(**values)
+
+
+_COMMAND = re.compile(r"</([\w -]+):\d+>|`(/[\w -]+)`")
+
+
+def as_compared(text: str) -> str:
+    """A text without what becomes of it on its way: Discord takes outer space away, our client links commands."""
+    return " ".join(_COMMAND.sub(lambda match: f"/{match[1]}" if match[1] else match[2], text).split())

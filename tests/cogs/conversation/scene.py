@@ -13,6 +13,7 @@ from domain.conversation import Conversation, Turn, TurnState
 from storage.book_files.files import SQLiteBookFiles
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble, Message, MessageType
+from tests.doubles.discord_api.entities import as_read
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.journeys.reading_room import tale
 
@@ -79,7 +80,7 @@ class Scene:
         return [each for each in mine if not self._is_welcome(each)]
 
     def said(self, thread: Channel | None = None) -> list[str]:
-        return [reply.content for reply in self.replies(thread)]
+        return [as_read(reply.content) for reply in self.replies(thread)]
 
     async def until(self, condition: Callable[[], object]) -> None:
         await self.double.until(condition)

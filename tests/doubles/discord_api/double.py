@@ -12,7 +12,7 @@ from tests.doubles.discord_api.actor import Actor
 from tests.doubles.discord_api.call import Call, Endpoint
 from tests.doubles.discord_api.channel_routes import ChannelRoutes
 from tests.doubles.discord_api.command_routes import CommandRoutes
-from tests.doubles.discord_api.entities import Attachment, Channel, Guild, Json, Message, User
+from tests.doubles.discord_api.entities import Attachment, Channel, Guild, Json, Message, User, as_read
 from tests.doubles.discord_api.faults import Fault, Moment
 from tests.doubles.discord_api.gateway import Gateway, Session
 from tests.doubles.discord_api.interaction_routes import InteractionRoutes
@@ -154,7 +154,7 @@ class DiscordDouble:
 
     def said(self, channel: Channel | None = None) -> list[str]:
         """The bot's own words in a channel, oldest first."""
-        return [each.content for each in self.messages(channel) if each.author is self.bot]
+        return [as_read(each.content) for each in self.messages(channel) if each.author is self.bot]
 
     def threads(self, guild: Guild | None = None) -> list[Channel]:
         return [each for each in (guild or self.guild).channels.values() if each.is_thread]

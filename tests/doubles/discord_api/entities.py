@@ -1,5 +1,6 @@
 """What stands in the double's Discord: people, guilds, channels, threads, messages."""
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, IntFlag
@@ -185,10 +186,15 @@ class Message:
         return [embed_text(embed) for embed in self.embeds]
 
 
+def as_read(text: str) -> str:
+    """A text as a client shows it: a command that can be clicked is its name."""
+    return re.sub(r"</([\w -]+):\d+>", r"/\1", text)
+
+
 def embed_text(embed: Json) -> str:
     fields = [text for each in embed.get("fields", []) for text in (each["name"], each["value"])]
     footer = embed.get("footer", {}).get("text", "")
-    return "\n".join(text for text in (embed.get("title"), embed.get("description"), *fields, footer) if text)
+    return as_read("\n".join(text for text in (embed.get("title"), embed.get("description"), *fields, footer) if text))
 
 
 @dataclass(slots=True, eq=False)

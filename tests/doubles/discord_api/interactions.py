@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from tests.doubles.discord_api.entities import Channel, Json, Message, MessageFlag, User
+from tests.doubles.discord_api.entities import Channel, Json, Message, MessageFlag, User, as_read
 
 ACKNOWLEDGE_WITHIN_S = 3.0
 TOKEN_LIVES_S = 15 * 60.0
@@ -98,7 +98,7 @@ class Interaction:
     @property
     def text(self) -> str:
         """All of it, embeds included, as a person reads it."""
-        return "\n".join("\n".join([each.content, *each.embed_texts]) for each in self.messages)
+        return "\n".join("\n".join([as_read(each.content), *each.embed_texts]) for each in self.messages)
 
     @property
     def ephemeral(self) -> bool:
