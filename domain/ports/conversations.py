@@ -203,6 +203,23 @@ class TurnRepository(Protocol):
         """Turns without their question whose answers go unless somebody keeps them."""
         ...
 
+    async def begin_again(self, turn_id: str) -> Turn | None:
+        """Note that an answered turn is being answered anew: until it is shown again, its answer is not delivered.
+
+        None: it is gone, or has no answer.
+        """
+        ...
+
+    async def supersede(self, turn_id: str, turn: Turn, messages: Sequence[ChatMessage]) -> None:
+        """Put a turn with its answer in the place of another, which goes with all but its readers' messages.
+
+        `turn` is new; `messages` are those readers' and what it brought forth. All or none.
+
+        Raises:
+            ConversationError: NOT_FOUND, the turn to be replaced is gone.
+        """
+        ...
+
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
     async def list_undelivered(self) -> Sequence[Turn]:
         """Turns that are RUNNING or ANSWERED, and FAILED ones of which nobody was told, oldest first.

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -18,7 +18,7 @@ from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
-from domain.turn.state import Decision, Ending, RunningTurn
+from domain.turn.state import Decision, Emit, Ending, RunningTurn
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +140,57 @@ class ChatWithBook:
             answered = [m for m in history if m.turn_id is not None]
             people = [*company, *(m.author_id for m in waiting)]
             running = self._running[conversation_id] = RunningTurn(waiting)
-            try:
-                play = partial(self._runner.play, conversation, people, answered, waiting, running)
-                async with aclosing(running.events(play)) as events:
-                    async for event in events:
-                        yield event
-            finally:
-                del self._running[conversation_id]
+            play = partial(self._runner.play, conversation, people, answered, waiting, running)
+            async with aclosing(self._events(conversation_id, running, play)) as events:
+                async for event in events:
+                    yield event
+
+    async def answer_again(self, turn_id: str) -> AsyncGenerator[TurnEvent, None]:
+        """Answer once more what an answered turn has answered, as if nothing had been said since.
+
+        The new turn takes the place of the old one as soon as it has an answer; until then, and where it comes to none,
+        the old one stays, and counts as not delivered so that it is shown again. Yields nothing if the turn is gone.
+
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        known = await self._turns.get(turn_id)
+        if known is None:
+            return
+        async with self._lock(known.conversation_id):
+            conversation = await self._manage.get(known.conversation_id)
+            replaced = await self._turns.begin_again(turn_id)
+            earlier = await self._answered_before(known)
+            history = await self._messages.get_by_conversation(conversation.id)
+            people = await self._messages.list_people(conversation.id)
+            # From here to the turn's entry nothing is awaited, as above.
+            asked = [m for m in history if m.turn_id == turn_id and m.role is MessageRole.USER]
+            asked = [m for m in asked if not self._called_back[m.id]]
+            if replaced is None or not asked:
+                return
+            answered = [m for m in history if m.turn_id in earlier]
+            running = self._running[conversation.id] = RunningTurn(asked)
+            play = partial(self._runner.play, conversation, people, answered, asked, running, replaces=replaced)
+            async with aclosing(self._events(conversation.id, running, play)) as events:
+                async for event in events:
+                    yield event
+
+    async def _answered_before(self, turn: Turn) -> set[str]:
+        """The ids of the turns with an answer that came before, as many as an answer may rest on."""
+        turns = await self._turns.get_by_conversation(turn.conversation_id)
+        known = [each for each in turns if each.number < turn.number and each.asked_by is None]
+        answered = [each.id for each in known if each.state in _WITH_AN_ANSWER]
+        return {*answered[-self._preparer.reach :]}
+
+    async def _events(
+        self, conversation_id: str, running: RunningTurn, play: Callable[[Emit], Awaitable[None]]
+    ) -> AsyncGenerator[TurnEvent, None]:
+        try:
+            async with aclosing(running.events(play)) as events:
+                async for event in events:
+                    yield event
+        finally:
+            del self._running[conversation_id]
 
     @property
     def is_busy(self) -> bool:
@@ -323,6 +367,9 @@ class ChatWithBook:
         if running is not None:
             running.end(ending)
         return running is not None
+
+
+_WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 
 def _came_to_nothing(turn: Turn) -> bool:

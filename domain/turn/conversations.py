@@ -281,6 +281,10 @@ class Transcripts:
         """The newest messages of readers that came from the platform, newest first."""
         return await self._messages.list_questions(conversation_id, limit)
 
+    async def question(self, external_id: str) -> ChatMessage | None:
+        """A reader's message by the platform's id of it."""
+        return await self._messages.get_by_external_id(external_id)
+
     async def newest_external_id(self, conversation_id: str) -> str | None:
         """The largest id of a platform's message that is known there, erased ones included."""
         return await self._messages.get_newest_external_id(conversation_id)

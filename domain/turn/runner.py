@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -10,7 +11,7 @@ from functools import partial
 from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition
-from domain.conversation import Conversation, TurnState
+from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import LLMError, LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
@@ -66,17 +67,21 @@ class TurnRunner:
         waiting: Sequence[ChatMessage],
         running: RunningTurn,
         emit: Emit,
+        *,
+        replaces: Turn | None = None,
     ) -> None:
         """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
 
         `people` are the ids of all who have ever written in the thread, `history` its newest turns.
         Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
+        One that `replaces` an answered turn takes its place once it has an answer, and leaves no trace otherwise; the
+        answer there was stays, to be shown again.
         """
         provider = await self._model_of(conversation)
-        turn = await to_the_end(self._turns.begin(conversation.id, [m.id for m in waiting], self._clock()))
+        turn = await to_the_end(self._begin(conversation, waiting, replaces))
         turn = replace(turn, model=provider.model_name)
         asked = [replace(message, turn_id=turn.id) for message in waiting]
-        draft = TurnDraft(turn, asked, provider, approvals=running.approvals)
+        draft = TurnDraft(turn, asked, provider, approvals=running.approvals, replaces=replaces)
         log = draft.log
 
         def tell(event: TurnEvent) -> None:
@@ -94,7 +99,7 @@ class TurnRunner:
         except MarginaliaError as error:
             await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
         except asyncio.CancelledError:
-            if running.ending is Ending.STOPPED:
+            if running.ending is Ending.STOPPED and replaces is None:
                 await self._keep_stopped(draft, running, tell)
             else:
                 await self._turns.reopen(turn.id)
@@ -105,6 +110,19 @@ class TurnRunner:
             await self._fail(draft, running, "internal", message, tell)
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
+
+    async def _begin(self, conversation: Conversation, waiting: Sequence[ChatMessage], replaces: Turn | None) -> Turn:
+        if replaces is None:
+            return await self._turns.begin(conversation.id, [message.id for message in waiting], self._clock())
+        return Turn(
+            uuid.uuid4().hex,
+            conversation.id,
+            replaces.number,
+            TurnState.RUNNING,
+            self._clock(),
+            reply_ids=replaces.reply_ids,
+            trace_id=replaces.trace_id,
+        )
 
     async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
         """Work for as long as a turn may take; where the model stays away, see what the book itself says."""
@@ -186,7 +204,10 @@ class TurnRunner:
 
     async def _finish(self, draft: TurnDraft, state: TurnState, messages: Sequence[ChatMessage]) -> None:
         draft.turn = replace(draft.turn, state=state, finished_at=self._clock(), usage=draft.usage)
-        await self._turns.finish(draft.turn, [*draft.asked, *messages])
+        if draft.replaces is None:
+            await self._turns.finish(draft.turn, [*draft.asked, *messages])
+        elif state is TurnState.ANSWERED:
+            await self._turns.supersede(draft.replaces.id, draft.turn, [*draft.asked, *messages])
 
 
 async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:

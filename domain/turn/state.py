@@ -269,7 +269,8 @@ class TurnDraft:
     `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
     to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
     told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk. `approvals` has
-    the calls that wait for their asker's word, `binding` who keeps the turn from going further.
+    the calls that wait for their asker's word, `binding` who keeps the turn from going further. `replaces` is the
+    answered turn in whose place this one comes.
     """
 
     turn: Turn
@@ -283,6 +284,7 @@ class TurnDraft:
     log: TurnLog = field(default_factory=TurnLog)
     stand_in: Callable[[float], Awaitable[FallbackAnswer]] | None = None
     approvals: Approvals = field(default_factory=Approvals)
+    replaces: Turn | None = None
     offer: FallbackAnswer = NO_OFFER
 
     @property

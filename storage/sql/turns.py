@@ -50,6 +50,16 @@ UPDATE turns SET state = ?1, finished_at = ?2, error = ?3, model = ?4, usage = ?
 WHERE id = ?10 RETURNING id
 """
 
+_BEGIN_AGAIN = """
+UPDATE turns SET state = 'answered' WHERE id = ? AND state IN ('answered', 'delivered') AND asked_by IS NULL
+"""
+
+_INSERT = """
+INSERT INTO turns (
+  id, conversation_id, number, state, started_at, finished_at, model, usage, reply_ids, trace_id, stopped
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
 _UNDELIVERED = f"""
 {_SELECT} WHERE id IN (
   SELECT id FROM turns WHERE state IN ('running', 'answered')
@@ -227,6 +237,44 @@ class SQLTurns:
 
     async def list_expiring(self) -> Sequence[Turn]:
         return await entities(_turn, await self._database.read(f"{_SELECT} WHERE expires_at IS NOT NULL"))
+
+    async def begin_again(self, turn_id: str) -> Turn | None:
+        async def begin(transaction: Transaction) -> Row | None:
+            await hold_fence(transaction)
+            await transaction.run(_BEGIN_AGAIN, [turn_id])
+            rows = await transaction.run(f"{_SELECT} WHERE id = ? AND state = 'answered' AND asked_by IS NULL", [turn_id])
+            return rows[0] if rows else None
+
+        return entity(_turn, await self._database.atomically(begin))
+
+    async def supersede(self, turn_id: str, turn: Turn, messages: Sequence[ChatMessage]) -> None:
+        async def write(transaction: Transaction) -> None:
+            await hold_fence(transaction)
+            old = await transaction.run("SELECT number FROM turns WHERE id = ?", [turn_id])
+            if not old and await transaction.run("SELECT 1 FROM turns WHERE id = ?", [turn.id]):
+                return  # the work is done again after it was committed
+            if not old:
+                raise ConversationError(ConversationErrorCode.NOT_FOUND, "The question was deleted meanwhile.")
+            last = await transaction.run(_NUMBER, [turn.conversation_id, turn.id])
+            await transaction.run(
+                _INSERT,
+                [
+                    turn.id, turn.conversation_id, last[0]["number"], turn.state, time_to_text(turn.started_at),
+                    optional_time_to_text(turn.finished_at), turn.model, usage_to_text(turn.usage),
+                    strings_to_text(turn.reply_ids), turn.trace_id, turn.stopped,
+                ],
+            )  # fmt: skip
+            await transaction.run(
+                "UPDATE chat_messages SET turn_id = ? WHERE turn_id = ? AND role = 'user'", [turn.id, turn_id]
+            )
+            await transaction.run("DELETE FROM turns WHERE id = ?", [turn_id])
+            await transaction.run("UPDATE turns SET number = ? WHERE id = ?", [old[0]["number"], turn.id])
+            await write_messages(
+                transaction, [replace(each, turn_id=turn.id, conversation_id=turn.conversation_id) for each in messages]
+            )
+
+        await self._database.atomically(write)
+        await self._database.forget_deleted()
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         async def note(transaction: Transaction) -> None:

@@ -184,6 +184,36 @@ class TestMessages:
         assert await storage.turns.forget_question("why", at(60)) is None
         assert [message.id for message in await storage.messages.get_by_conversation("tea")] == ["who", "because"]
 
+    async def test_a_turn_that_supersedes_another_has_its_place_and_its_question(self, storage: Storage) -> None:
+        for name in ("one", "two", "three"):
+            await hold_turn(storage, name)
+        first, second, third = await storage.turns.get_by_conversation("tea")
+        held = await storage.turns.begin_again(second.id)
+        assert held is not None
+        assert (held.id, held.state, held.number) == (second.id, TurnState.ANSWERED, 2)
+        [asked] = [m for m in await storage.messages.get_by_conversation("tea") if m.turn_id == second.id][:1]
+        new = replace(held, id="new", model="m", usage=TokenUsage(5, 7), reply_ids=("1", "2"), trace_id="3")
+        for _ in range(2):  # a commit whose answer was lost is done again
+            await storage.turns.supersede(second.id, new, [replace(asked, note="[p. 2]"), an_answer("better")])
+        turns = await storage.turns.get_by_conversation("tea")
+        assert [(turn.id, turn.number) for turn in turns] == [(first.id, 1), ("new", 2), (third.id, 3)]
+        assert turns[1] == replace(new, number=2)
+        history = await storage.messages.get_by_conversation("tea")
+        assert [m.id for m in history if m.turn_id == "new"] == [asked.id, "better"]
+        assert [m.turn_id for m in history if m.turn_id == second.id] == []
+        assert next(m for m in history if m.id == asked.id).note == "[p. 2]"
+        assert [turn.id for turn in await storage.turns.list_undelivered()].count("new") == 1
+
+    async def test_what_is_gone_or_has_no_answer_cannot_be_answered_again(self, storage: Storage) -> None:
+        await storage.messages.add_incoming(a_question("why"))
+        turn = await storage.turns.begin("tea", ["why"], MIDNIGHT)
+        assert await storage.turns.begin_again(turn.id) is None
+        assert await storage.turns.begin_again("nobody") is None
+        with pytest.raises(ConversationError) as caught:
+            await storage.turns.supersede("nobody", replace(turn, id="new"), [an_answer("late")])
+        assert caught.value.code is ConversationErrorCode.NOT_FOUND
+        assert await storage.turns.get("new") is None
+
     async def test_authors_are_those_who_have_written(self, storage: Storage) -> None:
         await hold_turn(storage, "first")
         await storage.messages.add_incoming(a_question("another", author_id="alice"))
