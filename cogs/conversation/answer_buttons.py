@@ -14,6 +14,7 @@ from cogs.conversation.buttons import (
     AGAIN,
     ALLOW,
     MOVE,
+    REDO,
     REFUSE,
     RETRY,
     SOURCES,
@@ -22,7 +23,7 @@ from cogs.conversation.buttons import (
     proposal_of,
     view_of,
 )
-from cogs.conversation.presenter import LiveTurns, PostedMessages
+from cogs.conversation.presenter import LiveTurn, LiveTurns, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import embeds_of
 from cogs.delivery.message_group import MessagePayload
@@ -67,6 +68,7 @@ class AnswerButtons:
         acts: dict[str, Action] = {
             STOP: self.stop,
             RETRY: self.retry,
+            REDO: self.redo,
             SOURCES: self.sources,
             MOVE: self.move,
             AGAIN: self.again,
@@ -112,6 +114,22 @@ class AnswerButtons:
         await self._use_cases.transcripts.reopen(turn.id)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id)
         self._workers.start(conversation.id, leftover, notify=partial(tell_kept, interaction))
+
+    async def redo(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
+        """Answer an answered question anew; the answer takes the place of the one it stands under."""
+        await acknowledge(interaction, ephemeral=True)
+        say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
+        if shown is None or shown.turn.state not in (TurnState.ANSWERED, TurnState.DELIVERED):
+            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+        if str(interaction.user.id) not in shown.askers:
+            raise Refusal(say("Only the person who asked can have this answered again."))
+        if shown.conversation.place_id != str(interaction.channel_id):
+            raise Refusal(say("This conversation doesn't go on here, so I can't answer again."))
+        if self._workers.answers_again(shown.turn):
+            raise Refusal(say("This is already being answered again."))
+        assert_may_post(interaction)
+        notify = partial(tell_kept, interaction)
+        self._workers.start(shown.conversation.id, again=shown.turn.id, notify=notify)
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Answer what waits, and take the sentence away that said why it does."""
@@ -205,9 +223,14 @@ class ToolCallButtons:
         if press.wants_trace:
             await _hand_out(interaction, calls)
         else:
-            live = self._live.get(press.turn_id)
+            live = self._under_way(press.turn_id)
             body = live.screen.pressed(press) if live else _card(interaction, press, calls)
             await change(interaction, embeds=embeds_of(body), view=view_of(body.view or ()))
+
+    def _under_way(self, turn_id: str) -> LiveTurn | None:
+        """The turn, where it runs; a card stays that of its own turn while that is being answered anew."""
+        live = self._live.get(turn_id)
+        return live if live is not None and live.screen.turn_id == turn_id else None
 
     async def _calls(self, interaction: discord.Interaction[Any], press: Press) -> list[ShownCall]:
         """The calls as they happen, or as they were kept.
@@ -215,7 +238,7 @@ class ToolCallButtons:
         Raises:
             Refusal: they are kept no more, are not the person's to see, or show more of the book than they have read.
         """
-        live = self._live.get(press.turn_id)
+        live = self._under_way(press.turn_id)
         kept = (live.conversation, live.screen.calls, None) if live else await self._kept(press.turn_id)
         conversation, calls, depends_to = kept
         if conversation is None or not calls or not await within_reach(interaction, conversation):

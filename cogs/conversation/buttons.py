@@ -14,7 +14,7 @@ from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
-RECAP = "recap"
+RECAP, REDO = "recap", "redo"
 ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 """What the buttons do, as their custom_ids have it."""
@@ -72,6 +72,17 @@ def _claim(proposal: PositionProposed, say: Say) -> str:
     if proposal.chapter:
         return say("I have read to the end of chapter {chapter}", chapter=proposal.chapter)
     return say("I have finished the book")
+
+
+def redo_button(turn_id: str, say: Say, *, edited: bool = False) -> Buttons:
+    """Answer an answered question anew; `edited`: it says something else than when it was answered."""
+    return _button(REDO, turn_id, say("Answer again") if edited else say("Try again"))
+
+
+def buttons_of_edited(message: discord.Message, turn_id: str, say: Say) -> Buttons:
+    """The buttons under an answer, once its question was edited."""
+    redo = redo_button(turn_id, say, edited=True)
+    return buttons_left(message, redo[0].custom_id) + redo
 
 
 def again_button(conversation_id: str, say: Say) -> Buttons:

@@ -22,6 +22,7 @@ from cogs.i18n import Speech
 from cogs.interactions import not_here
 from cogs.removals import Removals
 from cogs.threads import take_over_name
+from domain.chat import ChatMessage
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken
 from domain.use_cases import UseCases
@@ -312,7 +313,11 @@ class Corrections:
         await self._let_it_arrive(message.channel.id)
         if await self._intake.leaves_out(message.author):
             return
-        await self._go_on(await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id)))
+        before = await self._use_cases.transcripts.question(str(message.id))
+        taken = await self._use_cases.chat.revise(str(message.id), words_of(message, bot_id))
+        await self._go_on(taken)
+        if taken is None and before is not None:
+            await self._offer_again(before)
 
     async def deleted(self, message_id: int, channel_id: int) -> None:
         await self._let_it_arrive(channel_id)
@@ -329,6 +334,12 @@ class Corrections:
         """A message may be changed while it is still being taken in. Others need not wait for its answer to end."""
         async with self._intake.order(channel_id):
             return
+
+    async def _offer_again(self, before: ChatMessage) -> None:
+        """Where an answered question says something else than before: let its answer offer to be made anew."""
+        now = await self._use_cases.transcripts.question(before.external_id or "")
+        if now is not None and now.turn_id is not None and now.content != before.content:
+            await self._workers.offer_again(now.turn_id)
 
     async def _go_on(self, taken: Taken | None) -> None:
         if taken is None:

@@ -11,7 +11,9 @@ import discord
 from cogs.conversation.buttons import (
     Buttons,
     approval_buttons,
+    buttons_of_edited,
     move_buttons,
+    redo_button,
     retry_button,
     sources_button,
     stop_button,
@@ -21,6 +23,7 @@ from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.message_group import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
+from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
@@ -28,7 +31,7 @@ from cogs.rendering.inline import inert
 from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.services import ServingBot, direct_speech
 from cogs.threads import thread_of
-from domain.conversation import Conversation
+from domain.conversation import Conversation, Turn
 from domain.errors import LLMErrorCode, MarginaliaError
 from domain.event import (
     Answer,
@@ -92,6 +95,8 @@ class TurnPresenter:
         calls: Sequence[ShownCall] = (),
     ) -> None:
         self.turn_id = turn_id
+        self.shown_as = turn_id
+        """The turn that the buttons name while this one runs."""
         self.ending: Answer | TurnFailed | None = None
         self._pump = pump
         self._seed = seed
@@ -108,6 +113,9 @@ class TurnPresenter:
         self._proposals: list[PositionProposed] = []
         self._approvals: dict[str, ApprovalAsked] = {}
         self._visible = bool(leftover.replies)
+        self._held: Answer | None = None
+        self.remark = ""
+        """What is to be said below an answer besides what it says itself."""
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
         wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
@@ -117,6 +125,17 @@ class TurnPresenter:
     def shown(self) -> PostedMessages:
         """The messages that show the turn now."""
         return PostedMessages(self._answer.message_ids, self._trace.message_id)
+
+    def hold(self, earlier: Answer) -> None:
+        """Let an earlier answer stand until this turn has one; what is being done is said below it.
+
+        Meanwhile the messages are those of the earlier turn, should this one never be heard of.
+        """
+        self._held = earlier
+        self.shown_as = earlier.turn_id
+        self._stop = stop_button(self.shown_as, self._say)
+        self._timer.cancel()
+        self._show()
 
     def follow(self, event: TurnEvent) -> None:
         """Show what has happened, when the channel's pace allows. Returns at once."""
@@ -164,21 +183,21 @@ class TurnPresenter:
     async def pause(self) -> None:
         """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
         self._timer.cancel()
-        if self._answer.message_ids:
+        if self._answer.message_ids and self._held is None:
             note = self._say("-# ⏸ I'm restarting and will start this answer again in a moment.")
             await self._answer.settle("", note, self._stop)
 
     def _call_started(self, event: ToolCallStarted) -> None:
         self._calls[event.call_id] = ShownCall.started(event)
         self._visible = True
-        if self._verbose:
+        if self._verbose and self._held is None:
             if self._answer.message_ids and self._trace.message_id is None:
                 self._move_below()
             self._trace.started(event)
 
     def _call_finished(self, event: ToolCallFinished) -> None:
         self._calls[event.call_id] = self._calls[event.call_id].finished(event)
-        if self._verbose:
+        if self._verbose and self._held is None:
             self._trace.finished(event)
 
     def _move_below(self) -> None:
@@ -195,10 +214,16 @@ class TurnPresenter:
 
         A call that waits for its asker's word goes before everything: nothing goes on without it.
         """
+        earlier = self._held.text if self._held else ""
         if self.ending is None and self._approvals:
             asked = next(iter(self._approvals.values()))
-            buttons = approval_buttons(self.turn_id, asked.approval_id, self._say) + self._stop
-            self._answer.show("", approval_note(asked, self._say), buttons)
+            buttons = approval_buttons(self.shown_as, asked.approval_id, self._say) + self._stop
+            self._answer.show(earlier, approval_note(asked, self._say), buttons)
+            return
+        if self.ending is None and self._held:
+            doing = status_line(list(self._calls.values()), self._say)
+            note = "\n".join(filter(None, [answer_note(self._held, self._say), doing]))
+            self._answer.show(earlier, note, self._stop)
             return
         if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
             return
@@ -211,13 +236,17 @@ class TurnPresenter:
     def _end(self, event: Answer | TurnFailed) -> None:
         self._timer.cancel()
         self.ending = event
+        if self._held and isinstance(event, TurnFailed):
+            return  # the earlier answer is shown as it was
         self._settling = asyncio.create_task(self._settle(event))
 
     async def _settle(self, event: Answer | TurnFailed) -> Delivery:
+        if self._held and self._verbose:
+            self._trace.replace(self._calls.values())
         if self._calls and self._verbose and self._trace.message_id is None:
             await self._trace.settle()
         if isinstance(event, Answer):
-            note = answer_note(event, self._say, verbose=self._verbose)
+            note = "\n".join(filter(None, [answer_note(event, self._say, verbose=self._verbose), self.remark]))
             delivery = await self._answer.settle(event.text, note, self._buttons(event) or None)
         else:
             note = failure_note(event, self._say.failure(event.code, event.message))
@@ -229,7 +258,8 @@ class TurnPresenter:
 
     def _buttons(self, answer: Answer) -> Buttons:
         sources = sources_button(answer.turn_id, self._say) if answer.citations else ()
-        return sources + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
+        redo = redo_button(answer.turn_id, self._say)
+        return sources + redo + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
 
     def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
         return AnswerMessage(self._pump, seed, standing=standing, posted=self._posted)
@@ -354,6 +384,14 @@ class Showing:
         except MarginaliaError as error:  # it stands; the next start will find that it does
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         return True
+
+    async def offer_again(self, turn: Turn, place: ThreadContext) -> None:
+        """Let an answer offer to be made anew, as its question says something else now."""
+        try:
+            message = await place.thread.fetch_message(int(turn.reply_ids[-1]))
+            await message.edit(view=view_of(buttons_of_edited(message, turn.id, place.say)))
+        except DISCORD_ERRORS as error:
+            logger.info("turn %s could not offer to be answered again: %s", turn.id, error)
 
     async def remove(self, leftover: PostedMessages, place: ThreadContext) -> None:
         """Take away what a turn has shown that comes to nothing."""

@@ -117,6 +117,16 @@ class Recovery:
         orphans = [each for each in standing.others_than(known) if not await self._use_cases.transcripts.played(each)]
         return sum(map(standing.of, orphans), PostedMessages())
 
+    async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
+        """Show an answer as it was before it was to be made anew, with a remark below; whether that is done.
+
+        One that is gone by now needs no showing.
+        """
+        played = await self._use_cases.transcripts.played(turn_id)
+        if played is None or played.turn.state is not TurnState.ANSWERED:
+            return True
+        return await self._deliver(played.turn, conversation, place, played.messages, Standing(), remark)
+
     async def _look_around(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]
     ) -> Standing:
@@ -135,6 +145,7 @@ class Recovery:
         place: ThreadContext,
         history: Sequence[ChatMessage],
         standing: Standing,
+        remark: str = "",
     ) -> bool:
         """Show an answer from storage, in the messages that stand for it already."""
         said = [message for message in history if message.turn_id == turn.id]
@@ -158,6 +169,7 @@ class Recovery:
             leftover=leftover,
             calls=calls_of(history, turn.id) if verbose else (),
         )
+        screen.remark = remark
         for proposal in proposals_in(said):
             screen.follow(proposal)
         screen.follow(answer)

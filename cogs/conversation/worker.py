@@ -4,7 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -25,13 +25,15 @@ from cogs.conversation.recovery import Recovery
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, sentence_for
+from cogs.rendering.inline import inert
 from cogs.services import NotifyPrivately
 from cogs.threads import dismiss_absent, rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import UNTITLED, Conversation, TitleSource, TurnState
+from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
-from domain.event import Answer, TurnFailed, TurnStarted
+from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
 from domain.leases import ANSWERING
+from domain.turn.conversations import PlayedTurn
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -122,6 +124,8 @@ class ConversationWorker:
         self._screen: TurnPresenter | None = None
         self._untidy = untidy
         self.leftover = NOTHING
+        self.again: list[str] = []
+        """The turns that are to be answered anew, in order; the one that is being so comes first."""
         self.notifies: list[NotifyPrivately] = []
         """How to reach those who wait for an answer otherwise than in the thread."""
         self.wanted = True
@@ -158,7 +162,12 @@ class ConversationWorker:
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
                 self.leftover += await self._tidy(conversation, place)
-            while not (self.closing or self.cut_short) and await self._answer_next(conversation, place):
+            while not (self.closing or self.cut_short):
+                if self.again:
+                    await self._answer_again(self.again[0], conversation, place)
+                    self.again = self.again[1:]
+                elif not await self._answer_next(conversation, place):
+                    break
                 conversation = await self._use_cases.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
@@ -175,25 +184,63 @@ class ConversationWorker:
         if conversation.place_id != str(place.thread.id):
             return False
         try:
-            await self._look_who_is_there(conversation, place)
-            await self._play(conversation, place)
+            waiting = await self._use_cases.chat.waiting(conversation.id)
+            await self._look_who_is_there(conversation, place, [message.author_id for message in waiting])
+            await self._play(self._use_cases.chat.answer(conversation.id), conversation, place)
             return self._screen is not None and await self._conclude(self._screen, conversation, place)
         finally:
-            if self._screen is not None:
-                self._live.pop(self._screen.turn_id, None)
-            self._screen = None
+            self._forget_screen()
 
-    async def _look_who_is_there(self, conversation: Conversation, place: ThreadContext) -> None:
+    async def _look_who_is_there(self, conversation: Conversation, place: ThreadContext, asking: Sequence[str]) -> None:
         if isinstance(place.thread, discord.Thread):
-            asking = {message.author_id for message in await self._use_cases.chat.waiting(conversation.id)}
-            await dismiss_absent(place.thread, conversation, self._use_cases.company, asking)
+            await dismiss_absent(place.thread, conversation, self._use_cases.company, {*asking})
 
-    async def _play(self, conversation: Conversation, place: ThreadContext) -> None:
+    async def _answer_again(self, turn_id: str, conversation: Conversation, place: ThreadContext) -> None:
+        """Answer anew what a turn has answered; where nothing comes of it, show its answer as it was."""
+        replaced = await self._use_cases.transcripts.played(turn_id)
+        if replaced is None or replaced.turn.state not in ANSWERED or conversation.place_id != str(place.thread.id):
+            return
+        await self._look_who_is_there(conversation, place, replaced.askers)
         try:
-            async with aclosing(self._use_cases.chat.answer(conversation.id)) as events:
+            await self._play(self._use_cases.chat.answer_again(turn_id), conversation, place, replaced)
+            if self._screen is not None and isinstance(self._screen.ending, Answer):
+                is_shown = await self._showing.conclude(self._screen, place)
+            else:
+                is_shown = await self._show_as_it_was(replaced.turn, conversation, place)
+        finally:
+            self._forget_screen()
+        if not is_shown:
+            self._untidy.add(self._id)
+            self.cut_short = True
+
+    async def _show_as_it_was(self, turn: Turn, conversation: Conversation, place: ThreadContext) -> bool:
+        remark = ""
+        if self._screen is not None:
+            await self._screen.leave()
+            if isinstance(failed := self._screen.ending, TurnFailed):
+                reason, *_ = place.say.failure(failed.code, failed.message).splitlines()
+                remark = place.say(
+                    "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=inert(reason)
+                )
+        return await self._aftermath.show_again(turn.id, conversation, place, remark)
+
+    def _forget_screen(self) -> None:
+        if self._screen is not None:
+            self._live.pop(self._screen.shown_as, None)
+        self._screen = None
+
+    async def _play(
+        self,
+        turn: AsyncGenerator[TurnEvent, None],
+        conversation: Conversation,
+        place: ThreadContext,
+        replaced: PlayedTurn | None = None,
+    ) -> None:
+        try:
+            async with aclosing(turn) as events:
                 async for event in events:
                     if isinstance(event, TurnStarted):
-                        await self._show(event, conversation, place)
+                        await self._show(event, conversation, place, replaced)
                     elif self._screen is not None:
                         self._screen.follow(event)
         except asyncio.CancelledError:
@@ -206,19 +253,26 @@ class ConversationWorker:
             self._untidy.add(self._id)
             self._screen.follow(_failure(self._screen.turn_id, error, place))
 
-    async def _show(self, started: TurnStarted, conversation: Conversation, place: ThreadContext) -> None:
+    async def _show(
+        self, started: TurnStarted, conversation: Conversation, place: ThreadContext, replaced: PlayedTurn | None
+    ) -> None:
         running = self._use_cases.chat.running(conversation.id)
         askers = running.askers if running else ()
-        leftover, self.leftover = self.leftover, NOTHING
+        if replaced is not None:
+            leftover = PostedMessages(replaced.turn.reply_ids, replaced.turn.trace_id)
+        else:
+            leftover, self.leftover = self.leftover, NOTHING
         self._screen = self._showing.screen(
             started.turn_id,
             place,
-            seed=started.messages[0],
+            seed=started.turn_id if replaced else started.messages[0],
             verbose=await self._showing.is_verbose(conversation, askers),
             leftover=leftover,
         )
-        self._live[started.turn_id] = LiveTurn(self._screen, conversation, askers)
-        if leftover:
+        if replaced is not None:
+            self._screen.hold(replaced.answer)
+        self._live[self._screen.shown_as] = LiveTurn(self._screen, conversation, askers)
+        if leftover and replaced is None:
             await self._use_cases.transcripts.record_delivery(started.turn_id, leftover.replies, leftover.trace)
 
     async def _conclude(self, screen: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
@@ -296,11 +350,13 @@ class ConversationWorkers:
         leftover: PostedMessages = NOTHING,
         *,
         untidy: bool = False,
+        again: str = "",
         notify: NotifyPrivately | None = None,
     ) -> asyncio.Task[None]:
         """Have answered what waits in a conversation; the task ends when that has been done.
 
         `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
+        `again` is an answered turn to be answered anew.
         `notify` is called where the answer cannot be shown in its thread.
         """
         if untidy:
@@ -310,8 +366,23 @@ class ConversationWorkers:
             worker, task = self._begin(conversation_id)
         worker.wanted = True
         worker.leftover += leftover
+        worker.again += [again] if again and again not in worker.again else []
         worker.notifies += [notify] if notify else []
         return task
+
+    def answers_again(self, turn: Turn) -> bool:
+        """Whether a turn is being answered anew, or about to be."""
+        worker, _ = self._workers.get(turn.conversation_id, (None, None))
+        return worker is not None and turn.id in worker.again
+
+    async def offer_again(self, turn_id: str) -> None:
+        """Let the answer to a question that was edited offer to be made anew."""
+        played = await self._use_cases.transcripts.played(turn_id)
+        if played is None or played.turn.state is not TurnState.DELIVERED or not played.turn.reply_ids:
+            return
+        place = None if self.answers_again(played.turn) else await self._places.of(played.conversation)
+        if place is not None:
+            await self._showing.offer_again(played.turn, place)
 
     def lost(self, message_id: int) -> None:
         """Somebody has deleted a message; where it is part of an answer that is being written, it is written anew."""

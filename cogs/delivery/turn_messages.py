@@ -1,6 +1,6 @@
 """The messages of an answer, by one path from the first draft to the final text."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from cogs.delivery.message_group import Delivery, MessageGroup, MessagePayload, Posted
 from cogs.delivery.writer import ChannelWriter
@@ -92,6 +92,10 @@ class TraceMessage:
         self._calls = {str(call.number): call for call in calls}
         self._chosen: CardState | None = None
         self._posting = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
+
+    def replace(self, calls: Iterable[ShownCall]) -> None:
+        """Let the card be that of these calls, the next time it is shown."""
+        self._calls = {str(call.number): call for call in calls}
 
     @property
     def calls(self) -> list[ShownCall]:

@@ -162,13 +162,14 @@ class ChatWithBook:
             replaced = await self._turns.begin_again(turn_id)
             earlier = await self._answered_before(known)
             history = await self._messages.get_by_conversation(conversation.id)
-            people = await self._messages.list_people(conversation.id)
+            company = await self._company.of(conversation.id)
             # From here to the turn's entry nothing is awaited, as above.
             asked = [m for m in history if m.turn_id == turn_id and m.role is MessageRole.USER]
             asked = [m for m in asked if not self._called_back[m.id]]
             if replaced is None or not asked:
                 return
             answered = [m for m in history if m.turn_id in earlier]
+            people = [*company, *(m.author_id for m in asked)]
             running = self._running[conversation.id] = RunningTurn(asked)
             play = partial(self._runner.play, conversation, people, answered, asked, running, replaces=replaced)
             async with aclosing(self._events(conversation.id, running, play)) as events:

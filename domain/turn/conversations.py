@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from domain.chat import ChatMessage
+from domain.chat import ChatMessage, MessageRole
+from domain.citations.quotations import find_uncited
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode
+from domain.event import Answer
 from domain.ports import BookRepository, ChatMessageRepository, Clock, ConversationRepository, TurnRepository
 
 
@@ -210,6 +212,19 @@ class PlayedTurn:
     turn: Turn
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
+
+    @property
+    def askers(self) -> list[str]:
+        """The ids of those whose messages it answers, in order."""
+        return [message.author_id for message in self.messages if message.role is MessageRole.USER]
+
+    @property
+    def answer(self) -> Answer:
+        """The answer, of a turn that has one."""
+        last = self.messages[-1]
+        return Answer(
+            self.turn.id, last.content, last.citations, stopped=self.turn.stopped, uncited=find_uncited(last.content)
+        )
 
     @property
     def depends_to(self) -> int:

@@ -242,7 +242,9 @@ class SQLTurns:
         async def begin(transaction: Transaction) -> Row | None:
             await hold_fence(transaction)
             await transaction.run(_BEGIN_AGAIN, [turn_id])
-            rows = await transaction.run(f"{_SELECT} WHERE id = ? AND state = 'answered' AND asked_by IS NULL", [turn_id])
+            rows = await transaction.run(
+                f"{_SELECT} WHERE id = ? AND state = 'answered' AND asked_by IS NULL", [turn_id]
+            )
             return rows[0] if rows else None
 
         return entity(_turn, await self._database.atomically(begin))

@@ -43,7 +43,7 @@ async def test_each_cited_sentence_stands_with_its_page_and_chapter(room: Scene)
 async def test_an_answer_that_cites_nothing_has_no_button(room: Scene) -> None:
     await room.ann.say(room.thread, "Hello")
     await room.until_delivered()
-    assert room.replies()[0].buttons == []
+    assert [button.label for button in room.replies()[0].buttons] == ["Try again"]
 
 
 async def test_it_works_after_a_restart(double: DiscordDouble, tmp_path: Path) -> None:
