@@ -6,10 +6,8 @@ their chapters and their pages, its prompts what readers ask most.
 
 import asyncio
 import hmac
-import ipaddress
 import json
 import logging
-import re
 import socket
 import time
 from collections import OrderedDict
@@ -36,6 +34,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bot.host_check import OwnAddress, is_loopback
 from bot.mcp.book_tools import as_text, fault_in, output_schema, tools_of
 from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
 from bot.mcp.prompts import complete, get_prompt, list_prompts
@@ -331,16 +330,11 @@ def _parse_error(error: ValidationError) -> SessionMessage:
 
 
 PATH = "/mcp"
-_LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::([0-9]{1,5}))?")
 
 
 @dataclass(frozen=True, slots=True)
 class AccessCheck:
-    """Whom the server listens to: requests to its own address and port, with the token where one is set.
-
-    `Host` and `Origin` are checked so that no web page can reach the server by way of a browser on this machine.
-    """
+    """Whom the server listens to: requests to its own address and port, with the token where one is set."""
 
     host: str
     port: int
@@ -348,29 +342,13 @@ class AccessCheck:
 
     def refusal(self, headers: Headers) -> Response | None:
         """The answer to a request that is not let in; None for one that is."""
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
-        if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return PlainTextResponse("The Host header does not name this server.", 421)
-        if len(origins) > 1 or (origins and not self._is_ours_too(origins[0])):
-            return PlainTextResponse("The Origin header does not name this server.", 403)
+        address = OwnAddress(self.host, self.port)
+        if (refused := address.refusal(headers.getlist("host"), headers.getlist("origin"))) is not None:
+            return PlainTextResponse(refused.reason, refused.status)
         if self.token and not self._has_token(headers):
-            refused = {"WWW-Authenticate": 'Bearer realm="marginalia"'}
-            return PlainTextResponse("This server needs its token: Authorization: Bearer …", 401, refused)
+            challenge = {"WWW-Authenticate": 'Bearer realm="marginalia"'}
+            return PlainTextResponse("This server needs its token: Authorization: Bearer …", 401, challenge)
         return None
-
-    def _is_ours(self, host: str) -> bool:
-        match = _HOST.fullmatch(host)
-        if match is None or int(match[2] or 80) != self.port:
-            return False
-        name = match[1].lower()
-        if is_loopback(self.host):
-            return name in _LOOPBACK_NAMES or name == self.host
-        # On all addresses at once the server cannot know by which names it is reached; there the token keeps the gate.
-        return _is_any(self.host) or name in (self.host.lower(), f"[{self.host.lower()}]")
-
-    def _is_ours_too(self, origin: str) -> bool:
-        scheme, separator, host = origin.partition("://")
-        return bool(separator) and scheme in ("http", "https") and self._is_ours(host)
 
     def _has_token(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -389,20 +367,6 @@ class GatedApp:
             await refusal(scope, receive, send)
             return
         await self.app(scope, receive, send)
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
-
-
-def _is_any(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_unspecified
-    except ValueError:
-        return False
 
 
 async def serve_http(server: Server[Any], host: str, port: int, token: str, ready: Callable[[str], None]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import discord
 import simcord
+from aiohttp import web
 from discord import Asset, Client, ClientUser
 from PIL import Image, ImageDraw, ImageFont
 from simcord import Env, MemberActor
@@ -21,6 +22,7 @@ from simcord.preview import Preview
 
 from bot.app import SAMPLE, App
 from bot.client.client import Marginalia
+from bot.host_check import OwnAddress
 from cogs.cards import INK
 from cogs.permissions import NEEDED
 from domain.errors import SettingsError
@@ -127,9 +129,27 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         except simcord.SetupError as error:
             advice = " Without --port, one that is free is taken." if port else ""
             raise SettingsError(f"The page cannot be shown: {error}.{advice}") from error
+        _guard(page)
         showing = asyncio.create_task(_show_as_it_happens(bot, page))
         stack.callback(showing.cancel)
         yield page
+
+
+def _guard(page: Preview) -> None:
+    """Let no page of another origin in: simcord checks Host and Origin too, but takes the origin "null" for its own."""
+    server = page._server  # noqa: SLF001
+    address = OwnAddress("127.0.0.1", server.port or 0)
+    answer = server.runner.server.request_handler
+
+    async def guarded(request: web.BaseRequest) -> web.StreamResponse:
+        headers = request.headers
+        refused = address.refusal(headers.getall("Host", []), headers.getall("Origin", []))
+        if refused is not None:
+            return web.Response(status=refused.status, text=refused.reason)
+        response: web.StreamResponse = await answer(request)
+        return response
+
+    server.runner.server.request_handler = guarded
 
 
 async def _conversation(

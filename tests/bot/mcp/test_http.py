@@ -26,7 +26,7 @@ def test_its_own_names_are_let_in(host: str) -> None:
         "", "127.0.0.1", "localhost", "localhost:80", "localhost:87650", "localhost:8765:8765", "localhost:",
         "evil.example:8765", "localhost.evil.example:8765", "evil.example@localhost:8765",
         "localhost:8765@evil.example", "127.0.0.1:8765/", "[::2]:8765",
-        "localhost:8765 ", "127.0.0.2:8765", "localhost:876²",
+        "localhost:8765 ", "localhost:08765", "127.0.0.2:8765", "localhost:876²",
     ],
 )  # fmt: skip
 def test_other_hosts_are_not(host: str) -> None:
@@ -37,8 +37,8 @@ def test_other_hosts_are_not(host: str) -> None:
     "origin",
     [
         "http://evil.example", "http://localhost:1", "http://localhost", "http://user@localhost:8765", "null", "",
-        "localhost:8765", "http://localhost:8765@evil.example", "file://localhost:8765", "http://localhost:8765/",
-        "http://localhost:8765.evil.example",
+        "localhost:8765", "http://localhost:8765.evil.example", "https://localhost:8765", "file://localhost:8765", "http://localhost:8765/",
+        "http://localhost:8765.evil.example", "https://localhost:8765",
     ],
 )  # fmt: skip
 def test_other_origins_are_not(origin: str) -> None:
