@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import discord
+from discord.ext import tasks
 
 from cogs.cards import plain
 from cogs.clubs import cards
@@ -50,6 +51,7 @@ class ClubDuties:
         self._clubs = use_cases.clubs
         self._attendances: dict[str, _Attendance] = {}
         self._at_work: set[asyncio.Task[None]] = set()
+        self._looking = tasks.loop(seconds=LOOK_S)(self.sweep)
         self._posing: set[tuple[str, int]] = set()
         self._votes = asyncio.Lock()
         self._votes_later: dict[str, datetime] = {}
@@ -60,16 +62,17 @@ class ClubDuties:
 
     async def close(self) -> None:
         """Leave off; what is unfinished is found at the next start."""
-        for task in self._at_work:
+        self._looking.cancel()
+        looking = self._looking.get_task()
+        under_way = [*self._at_work, *([looking] if looking else ())]
+        for task in under_way:
             task.cancel()
-        await asyncio.gather(*self._at_work, return_exceptions=True)
+        await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _keep(self) -> None:
         await self._bot.wait_until_ready()
         await _logged(self._clubs.store.look_at_all(), "the clubs cannot be looked at")
-        while True:
-            await self.sweep()
-            await asyncio.sleep(LOOK_S)
+        self._looking.start()
 
     async def sweep(self) -> None:
         """Do what is due for all clubs and votes of the servers that are served here."""
