@@ -222,7 +222,8 @@ class MessageIntake:
         known = self._read_from.setdefault(thread.id, int(newest or 0))
         asked = False
         page, written = await retry_transient(partial(_between, thread, known, before))
-        changed = await self._changed(page, known, conversation, bot_id)
+        last = known if before is None else min(known, before.id - 1)  # the page has nothing after that
+        changed = await self._changed(page, last, conversation, bot_id)
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
@@ -234,20 +235,20 @@ class MessageIntake:
         return replace(changed, asked=asked)
 
     async def _changed(
-        self, page: Sequence[discord.Message], known: int, conversation: Conversation, bot_id: int
+        self, page: Sequence[discord.Message], last: int, conversation: Conversation, bot_id: int
     ) -> CaughtUp:
-        """Questions among the messages of a page that are not there any more, or say something else.
+        """Questions up to the id `last` that ought to be in a page, and are not there any more or say something else.
 
         Without a message of our own in it, the page may be empty because the bot may not read back.
         """
-        if not known or not any(message.author.id == bot_id for message in page):
+        if not last or not any(message.author.id == bot_id for message in page):
             return CaughtUp()
         first = page[0].id if len(page) == PAGE else 0
         there = {message.id: message for message in page}
         questions = await self._use_cases.transcripts.questions(conversation.id, PAGE)
         numbered = {each.external_id or "": each for each in questions}
         kept = {int(number): each for number, each in numbered.items() if number.isdecimal()}
-        kept = {number: each for number, each in kept.items() if first <= number <= known}
+        kept = {number: each for number, each in kept.items() if first <= number <= last}
         edited = (there[each] for each in kept if each in there and there[each].edited_at is not None)
         return CaughtUp(
             deleted=tuple(each for each in kept if each not in there),
