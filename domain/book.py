@@ -94,6 +94,7 @@ __all__ = [
     "PositionState",
     "ReadingPosition",
     "Sentence",
+    "Surroundings",
     "is_personal",
     "numbered",
     "page_reference",
@@ -197,6 +198,14 @@ class Citation:
     def reference(self) -> str:
         """As it stands in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
         return page_reference(self.page, self.last_page, estimated=self.estimated)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The sentences before and after what is cited; empty where there are none in its chapter, or not yet read."""
+
+    before: str = ""
+    after: str = ""
 
 
 def page_reference(first: str, last: str, *, estimated: bool) -> str:

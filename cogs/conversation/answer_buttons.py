@@ -1,7 +1,7 @@
 """What the buttons under answers do. What they show comes from storage, so they work as long as there is something."""
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,7 +29,7 @@ from cogs.delivery.channel import embeds_of
 from cogs.delivery.message_group import MessagePayload
 from cogs.delivery.turn_messages import card_body
 from cogs.errors import Refusal, tell_kept
-from cogs.i18n import Speech, speech_for, speech_of
+from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import (
     acknowledge,
     change,
@@ -45,10 +45,11 @@ from cogs.permissions import may_change
 from cogs.rendering.answers import source_pages
 from cogs.rendering.export import TRACE_NAME, trace_markdown
 from cogs.rendering.tool_calls import Press, ShownCall, calls_of, read_press
-from cogs.services import Action, shelf_of
-from domain.book import Book, ReadingPosition
+from cogs.services import Action, server_of, shelf_of
+from domain.book import Book, Citation, ReadingPosition, Surroundings
 from domain.chat import MessageRole
 from domain.conversation import Conversation, TurnState
+from domain.errors import BookError
 from domain.event import PositionProposed
 from domain.tools.context import has_said
 from domain.turn.chat_with_book import Reader
@@ -149,10 +150,24 @@ class AnswerButtons:
         if shown is None:
             raise Refusal(say("This answer and its sources are no longer stored."))
         citations = [citation for message in shown.messages for citation in message.citations]
-        pages = source_pages(citations, say, read_to=await reach_of(interaction, shown.conversation))
+        reach, around = await defer_if_slow(
+            interaction, self._around(interaction, shown.conversation, citations), thinking=not turning
+        )
+        pages = source_pages(citations, say, read_to=reach, around=around)
         page = page_of(pages, number, size=1)
         view = page_turner(SOURCES, turn_id, page, say) or discord.utils.MISSING
         await (change if turning else reply)(interaction, content=page.items[0], view=view)
+
+    async def _around(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, citations: Sequence[Citation]
+    ) -> tuple[int, Mapping[Citation, Surroundings]]:
+        """How far the person may look, and what stands around the citations up to there."""
+        reach = await reach_of(interaction, conversation)
+        book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+        try:
+            return reach, await self._use_cases.reading.around(book, reach, citations)
+        except BookError:  # its file is gone; what was quoted is kept
+            return reach, {}
 
     async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:
         """Set the position that was proposed; `argument` is the turn, the reader and the place, with colons between."""
@@ -276,8 +291,9 @@ class ToolCallButtons:
 
 def _card(interaction: discord.Interaction[Any], press: Press, calls: list[ShownCall]) -> MessagePayload:
     """In the language of the place, as everybody there sees it."""
-    locale = interaction.guild_locale or interaction.locale
-    return card_body(press.turn_id, calls, press.after(calls), speech_for(locale))
+    server = server_of(interaction)
+    say = speech_of(interaction) if server is None else speech_in(server)
+    return card_body(press.turn_id, calls, press.after(calls), say)
 
 
 async def _hand_out(interaction: discord.Interaction[Any], calls: list[ShownCall]) -> None:

@@ -1,18 +1,24 @@
 """What is said around an answer: what is being done, that it was stopped or failed; and what it rests on."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
-from domain.book import Binding, Citation
+from domain.book import Binding, Citation, Surroundings
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden
 
 QUOTE_SHOWN = 600
 """Characters of one quotation in the list of sources."""
+
+AROUND_SHOWN = 250
+"""Characters of the sentence before a quotation, and of the one after it."""
+
+NOTHING_AROUND: Mapping[Citation, Surroundings] = MappingProxyType({})
 
 ARGUMENTS_SHOWN = 1_200
 """Characters of the arguments of a call that somebody is to allow."""
@@ -100,15 +106,18 @@ def source_pages(
     limit: int = MESSAGE_LIMIT,
     *,
     read_to: int | None = None,
+    around: Mapping[Citation, Surroundings] = NOTHING_AROUND,
 ) -> list[str]:
     """The sentences an answer rests on, page by page of the book, in messages of at most `limit` characters.
+
+    Where the sentences `around` one are known, they are shown with it, and it is bold among them.
 
     Those beyond `read_to` are only counted: whoever asks has not read so far.
     """
     if not citations:
         return [say("This answer cites nothing from the book.")]
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
-    entries = dict.fromkeys(map(_source, within))
+    entries = dict.fromkeys(_source(each, around.get(each, Surroundings())) for each in within)
     if beyond := len({*citations}) - len({*within}):
         entries[say("-# {count} more from further on than you've read", count=beyond)] = None
     pages: list[str] = []
@@ -121,8 +130,12 @@ def source_pages(
     return pages
 
 
-def _source(citation: Citation) -> str:
+def _source(citation: Citation, around: Surroundings) -> str:
     place = f"**{escape(citation.reference)}**"
     if citation.chapter:
         place += f" · {escape(shortened(citation.chapter, 200))}"
-    return f"{place}\n> {escape(shortened(citation.quote, QUOTE_SHOWN))}"
+    quote = escape(shortened(citation.quote, QUOTE_SHOWN))
+    if not (around.before or around.after):
+        return f"{place}\n> {quote}"
+    before, after = (escape(shortened(each, AROUND_SHOWN)) for each in (around.before, around.after))
+    return f"{place}\n> {' '.join(filter(None, (before, f'**{quote}**', after)))}"

@@ -47,6 +47,20 @@ OUTCOMES = frozenset(
 )
 """Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
 
+KINDS = {
+    "search_book": later("search"),
+    "read_pages": later("excerpt"),
+    "read_around": later("excerpt"),
+    "table_of_contents": later("contents"),
+    "find_phrase": later("quotation"),
+    "count_mentions": later("count"),
+    "story_so_far": later("story"),
+    "who_is": later("person"),
+}
+"""What a call of each of the book's tools is, as its button names it."""
+
+A_CALL = later("call")
+
 _OUTCOME = re.compile(rf"(?<!\S)(?:{'|'.join(sorted(OUTCOMES, key=len, reverse=True))})(?=,?(?:\s|$))")
 
 
@@ -127,6 +141,8 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
     if call.state is CallState.RUNNING:
         return f"{line} …"
     outcome = _outcome(call.summary or call.state.value, say)
+    if call.state is CallState.FAILED and call.summary:
+        outcome = f"{say('failed')}: {outcome}"  # its colour does not tell everybody
     return f"{line} · {escape(shortened(outcome, SUMMARY_SHOWN))} · {duration(call.milliseconds)}"
 
 
@@ -370,7 +386,7 @@ def _buttons(
 ) -> tuple[ButtonData, ...]:
     toggles = [
         ButtonData(
-            f"{'▾' if state.is_open(call.number) else '▸'} {call.number}",
+            _toggle_label(call, say, is_open=state.is_open(call.number)),
             toggle_id(turn_id, state, call.number),
             row=position // ROW_WIDTH,
             style=ButtonStyle.RED if call.state is CallState.FAILED else ButtonStyle.GREY,
@@ -385,6 +401,14 @@ def _buttons(
             _turner(turn_id, state, state.page + 1, pages, say("Later ▶"), row),
         ]
     return (*toggles, *turning, ButtonData(say("Full trace"), trace_id(turn_id, state), row))
+
+
+def _toggle_label(call: ShownCall, say: Say, *, is_open: bool) -> str:
+    """It names what is shown or hidden, so that it can be told from the others without seeing the card."""
+    kind = say(KINDS.get(call.tool_name, A_CALL))
+    if is_open:
+        return say("Hide {kind} {number}", kind=kind, number=call.number)
+    return say("Show {kind} {number}", kind=kind, number=call.number)
 
 
 def _row_below(toggles: int, others: int) -> int:

@@ -33,7 +33,7 @@ async def main() -> None:
             await ann.page.click("#messages-toggle")
             first, *_ = QUESTIONS
             shown = 1 + len(await ann.after(first))
-            await ann.press("▸ 1")
+            await ann.press("Show search 1")
             await ann.sees("▾ 1")
             await save(ann, "thread", last=shown)
 

@@ -6,15 +6,15 @@ them and give nothing away. Where it cannot be had or writes nothing that stays,
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from domain.book import Book, Chapter, Citation, Passage, Sentence
+from domain.book import Book, Chapter, Citation, Passage, Sentence, Surroundings
 from domain.chat import PromptKind
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.citations.resolver import compose
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.event import UsageReported
 from domain.library.addressing import is_counted
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
@@ -331,6 +331,16 @@ class ReadingCompanion:
         """
         return await stretch_of(await self._view(book, read_to), chapter)
 
+    async def around(self, book: Book, read_to: int, citations: Iterable[Citation]) -> dict[Citation, Surroundings]:
+        """The sentences before and after each citation, as far as they stand before `read_to`.
+
+        Raises:
+            BookError: INVALID_STATE, the file is gone.
+        """
+        view = await self._view(book, read_to)
+        cited = [each for each in dict.fromkeys(citations) if each.start < each.end <= read_to]
+        return {each: await _surroundings(view, each) for each in cited}
+
     async def names(self, book: Book, read_to: int) -> list[str]:
         """The names met up to there, the most frequent first.
 
@@ -359,6 +369,16 @@ class ReadingCompanion:
 
     async def _view(self, book: Book, read_to: int) -> BookView:
         return (await self._files.open(book)).view(read_to)
+
+
+async def _surroundings(view: BookView, citation: Citation) -> Surroundings:
+    try:
+        passage = await view.read_around(f"passage-{citation.start}-{citation.end}")
+    except BookError:  # a citation of an older index of the book
+        return Surroundings()
+    before = [each.text for each in passage.sentences if each.end <= citation.start]
+    after = [each.text for each in passage.sentences if each.start >= citation.end]
+    return Surroundings(before[-1] if before else "", after[0] if after else "")
 
 
 def _noted(error: LLMError) -> LLMError:

@@ -118,7 +118,7 @@ async def test_the_whole_journey(bot: BotProcess, discord: DiscordDouble, model:
     discord.fail(EDIT, status=500)
     await reading.ask("Who would not take money?")
     [card] = reading.cards
-    await ann.click(card, label="▸ 1")
+    await ann.click(card, label="Show search 1")
     assert "**Arguments**" in card.embed_texts[0]
 
     discord.gateway.replay = 5
@@ -133,7 +133,7 @@ async def test_the_whole_journey(bot: BotProcess, discord: DiscordDouble, model:
     await reading.answer(4)
     assert "1887" in reading.replies[-1].content
 
-    await ann.click(card, label="▾ 1")
+    await ann.click(card, label="Hide search 1")
     assert card.embed_texts[0].startswith("▸ 1")
 
     model.handler = lambda body: Reply(titled(body).parts, pace=0.15)

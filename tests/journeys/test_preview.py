@@ -26,17 +26,18 @@ async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins
 
     await ann.write(QUESTION)
     card, answer = await ann.after(QUESTION)
-    assert card.count("▸ 1") == 2  # the folded call, and its button
+    assert card.count("▸ 1") == 1
+    assert "Show search 1" in card
     assert "search_book" in card
     assert "Result" not in card
     assert "p. " in answer
 
-    await ann.press("▸ 1")
+    await ann.press("Show search 1")
     await ann.sees("▾ 1 search_book")
     [opened, _] = await ann.after(QUESTION)
     assert '"query"' in opened
     assert "Result" in opened
-    await ann.press("▾ 1")
+    await ann.press("Hide search 1")
     assert await ann.after(QUESTION) == [card, answer]
 
     await ann.command("verbose")

@@ -228,7 +228,7 @@ async def test_nothing_shown_can_be_clicked_and_nobody_is_called(stage: Scene, a
     await eve.say(stage.thread, attack)
     await stage.until_delivered(2)
     card = next(each for each in stage.replies() if each.embeds and each.buttons)
-    await eve.click(card, label="▸ 1")
+    await eve.click(card, label="Show search 1")
     commands: tuple[tuple[str, dict[str, Any]], ...] = (
         ("books list", {}),
         ("books info", {"book": attack}),

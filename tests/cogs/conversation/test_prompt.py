@@ -64,7 +64,7 @@ async def test_buttons_are_acknowledged_before_what_they_show_is_found(room: Sce
     await answered(room)
     card, answer = [each for each in room.replies() if each.buttons]
     free.clear()
-    opened, sources = await room.ann.click(card, label="▸ 1"), await room.ben.click(answer, label="Sources")
+    opened, sources = await room.ann.click(card, label="Show search 1"), await room.ben.click(answer, label="Sources")
     trace = await room.ben.click(card, label="Full trace")
     assert all(pressed.acknowledged for pressed in (opened, sources, trace))
     free.set()

@@ -66,12 +66,12 @@ async def test_sources_beyond_the_readers_page_are_only_counted(room: Scene) -> 
 async def test_tool_calls_are_not_opened_by_somebody_behind(room: Scene) -> None:
     card, _ = await told_all(room)
     await stand_at(room, room.ben, "1")
-    for label in ("▸ 1", "Full trace"):
+    for label in ("Show excerpt 1", "Full trace"):
         pressed = await room.ben.click(card, label=label)
         assert pressed.ephemeral
         assert "more of the book than you've read" in pressed.text
     assert CULPRIT not in "".join(card.embed_texts)
-    await room.ann.click(card, label="▸ 1")
+    await room.ann.click(card, label="Show excerpt 1")
     assert CULPRIT in "".join(card.embed_texts), "Ben only looks on"
 
 
@@ -80,7 +80,7 @@ async def test_where_somebody_behind_writes_too_they_are_shown_to_one_person_alo
     await stand_at(room, room.ben, "1")
     await room.ben.say(room.thread, "Do not tell me!")
     await room.until(lambda: len(room.said()) == 3)
-    pressed = await room.ann.click(card, label="▸ 1")
+    pressed = await room.ann.click(card, label="Show excerpt 1")
     assert pressed.ephemeral
     assert "hasn't read this far" in pressed.text
     assert CULPRIT not in "".join(card.embed_texts)
@@ -91,9 +91,9 @@ async def test_where_somebody_behind_writes_too_they_are_shown_to_one_person_alo
 
 async def test_an_open_call_is_folded_by_anybody(room: Scene) -> None:
     card, _ = await told_all(room)
-    await room.ann.click(card, label="▸ 1")
+    await room.ann.click(card, label="Show excerpt 1")
     await stand_at(room, room.ben, "1")
-    await room.ben.click(card, label="▾ 1")
+    await room.ben.click(card, label="Hide excerpt 1")
     assert CULPRIT not in "".join(card.embed_texts)
 
 

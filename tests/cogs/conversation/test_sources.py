@@ -40,6 +40,20 @@ async def test_each_cited_sentence_stands_with_its_page_and_chapter(room: Scene)
     assert "Marta Quill came to the island" in pressed.text
 
 
+async def test_the_lines_around_it_are_shown_as_far_as_whoever_presses_has_read(room: Scene) -> None:
+    await answered(room)
+    [reply] = room.replies()
+    pressed = await room.ben.click(reply, label="Sources")
+    cited = next(line for line in pressed.text.splitlines() if "Marta Quill" in line)
+    before, _, rest = cited.partition("**")
+    quote, _, after = rest.partition("**")
+    assert "Marta Quill" in quote
+    text = await (await room.app.shelf.open((await room.app.shelf.list(None))[0])).text()
+    around = [part.removeprefix("> ").strip() for part in (before, after)]
+    assert any(around)
+    assert all(part in " ".join(text.split()) for part in around)
+
+
 async def test_an_answer_that_cites_nothing_has_no_button(room: Scene) -> None:
     await room.ann.say(room.thread, "Hello")
     await room.until_delivered()

@@ -48,12 +48,12 @@ async def test_calls_are_folded_to_a_line_each_above_the_answer(room: Scene) -> 
 
 async def test_a_call_is_opened_and_folded_again(room: Scene) -> None:
     card, _ = await asked(room, 2)
-    await room.ben.click(card, label="▸ 2")
+    await room.ben.click(card, label="Show search 2")
     assert card.embed_texts[0].startswith("▸ 1")
     assert card.embed_texts[1].startswith("▾ 2")
     assert "**Arguments**" in card.embed_texts[1]
     assert "The lamp had been dark" in card.embed_texts[1]
-    await room.ann.click(card, label="▾ 2")
+    await room.ann.click(card, label="Hide search 2")
     assert card.embed_texts[1].startswith("▸ 2")
 
 
@@ -63,18 +63,18 @@ async def test_a_call_is_opened_after_a_restart_and_a_year_later(double: Discord
         card, _ = await asked(room)
     double.advance(365 * 24 * 3600)
     async with again(room) as after:
-        await after.ann.click(card, label="▸ 1")
+        await after.ann.click(card, label="Show search 1")
         assert "The lamp had been dark" in card.embed_texts[0]
 
 
 async def test_more_than_ten_calls_are_turned_to(room: Scene) -> None:
     card, _ = await asked(room, 13)
     assert len(card.embeds) == 3
-    await room.ann.click(card, label="▸ 12")
+    await room.ann.click(card, label="Show search 12")
     assert card.embed_texts[1].startswith("▾ 12")
     await room.ann.click(card, label="◀ Earlier")
     assert len(card.embeds) == 10
-    await room.ann.click(card, label="▸ 3")
+    await room.ann.click(card, label="Show search 3")
     assert card.embed_texts[2].startswith("▾ 3")
 
 
@@ -110,7 +110,7 @@ async def test_calls_are_posted_as_they_happen_and_can_be_opened_meanwhile(room:
     await room.until(lambda: any(button.label == "Stop" for each in room.replies() for button in each.buttons))
     card, answer = shown(room)
     assert [button.label for button in answer.buttons] == ["Stop"]
-    await room.ann.click(card, label="▸ 1")
+    await room.ann.click(card, label="Show search 1")
     assert card.embed_texts[0].startswith("▾ 1")
     release.set()
     await room.until_delivered()
@@ -122,7 +122,7 @@ async def test_calls_are_posted_as_they_happen_and_can_be_opened_meanwhile(room:
 async def test_a_trace_that_is_gone_says_so(room: Scene) -> None:
     card, _ = await asked(room)
     await room.app.storage.conversations.delete((await room.conversation()).id)
-    pressed = await room.ann.click(card, label="▸ 1")
+    pressed = await room.ann.click(card, label="Show search 1")
     assert pressed.ephemeral
     assert "no longer stored" in pressed.text
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cogs.rendering.answers import answer_note, failure_note, source_pages, status_line, with_note
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.rendering.tool_calls import CallState, ShownCall
-from domain.book import Citation
+from domain.book import Citation, Surroundings
 from domain.event import Answer, TurnFailed
 
 
@@ -57,6 +57,12 @@ def test_sources_show_page_chapter_and_quote() -> None:
     page = source_pages([citation(quote="Oh\n dear!*"), citation(page="9", last_page="10", chapter="")])[0]
     assert page == "**p. 3** · Down\n> Oh dear!\\*\n\n**pp. 9-10**\n> Oh dear!"
     assert source_pages([]) == ["This answer cites nothing from the book."]
+
+
+def test_the_lines_around_a_source_are_shown_with_it() -> None:
+    cited = citation(quote="Oh dear!")
+    [page] = source_pages([cited], around={cited: Surroundings("She *ran*.", "It was late.")})
+    assert page == "**p. 3** · Down\n> She \\*ran\\*. **Oh dear!** It was late."
 
 
 def test_the_same_source_is_shown_once() -> None:

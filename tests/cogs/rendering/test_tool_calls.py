@@ -72,7 +72,7 @@ def test_a_call_is_one_line() -> None:
     card = render_card(TURN, [call()], CardState())
     assert card.embeds[0].description == '▸ 1 search_book "white rabbit" · 5 passages · 12 ms'
     assert card.embeds[0].colour == Colour.DONE
-    assert [button.label for button in card.buttons] == ["▸ 1", "Full trace"]
+    assert [button.label for button in card.buttons] == ["Show search 1", "Full trace"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_an_open_call_shows_arguments_and_result() -> None:
     assert opened.startswith("▾ 2 ")
     assert '"query": "white rabbit"' in opened
     assert "watch out" in opened
-    assert [button.label for button in card.buttons][:2] == ["▸ 1", "▾ 2"]
+    assert [button.label for button in card.buttons][:2] == ["Show search 1", "Hide search 2"]
 
 
 def test_other_arguments_follow_by_name() -> None:
