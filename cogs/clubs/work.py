@@ -295,7 +295,8 @@ class ClubWork:
             post = self.posts.get(key)
             seated = post.shown.split() if post else []
             there = [each for each in club.taking_part if each.reached(club.length) >= section.end]
-            if not (coming := [each.reader_id for each in there if each.reader_id not in seated]):
+            coming = [each.reader_id for each in there if _mark(club, each.reader_id) not in seated]
+            if not coming:
                 continue
             await self._store.claim(club.id, key, self.scene.now)
             thread = self.channel.guild.get_thread(int(section.thread_id)) or await self._fetched(section)
@@ -303,7 +304,7 @@ class ClubWork:
                 for reader_id in coming if thread else ():
                     assert thread is not None
                     await self._let_in(thread, reader_id)
-                    seated.append(reader_id)
+                    seated.append(_mark(club, reader_id))
             finally:
                 await self._store.settle(club.id, key, PostState.DONE, "", " ".join(seated))
 
@@ -427,6 +428,11 @@ def _has_button(custom_id: str, message: discord.Message) -> bool:
 def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
     """Whether it is about a section, and a warning or a reminder."""
     return _has_button(custom_id, message) and message.content.startswith("⚠️") is warns
+
+
+def _mark(club: Club, reader_id: str) -> str:
+    """What tells a member from the others of a club without naming them: it stays when they have themselves erased."""
+    return hashlib.sha256(f"{club.id}:{reader_id}".encode()).hexdigest()[:12]
 
 
 def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
