@@ -22,7 +22,15 @@ def _whole(*alternatives: str) -> re.Pattern[str]:
 
 _THE_BOOK = "(?:the|this) (?:book|novel|story|tale|plot)"
 _PRAISE = "(?:ok(?:ay)?|great|perfect|wow|nice|cool|super)"
-_HELPED = "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?(?:help(?:s|ed|ful)|useful|great))?"
+_HELPED = (
+    "(?:[,.! ]+(?:that|this|it)(?:['’]s| is| was| has)? (?:really |very )?"
+    "(?:help(?:s|ed|ful)|useful|great|lovely|nice|perfect|interesting))?"
+)
+_HOW = r"(?:(?:so|and|hi|hello|please)[, ]+)*how (?:(?:do|can|should|could|would) (?:i|we|you)|to)"
+_MY_PLACE = _one_of(
+    r"(?:(?:what|which) )?(?:my|our|the) (?:current |reading )?(?:page|chapter|place|position|progress|bookmark)\b",
+    r"(?:how far|where) (?:i|we)(?: am| are|['’]m|['’]re|['’]ve| have)?\b",
+)
 REMARKS = {
     "greeting": _whole(
         r"(?:hi|hello|hey|greetings|good (?:morning|evening|afternoon|day))(?:,? (?:there|all|everyone|marginalia))?",
@@ -33,7 +41,7 @@ REMARKS = {
     "thanks": _whole(
         rf"(?:{_PRAISE}[,.! ]*)*(?:thanks|thank you|thx|{_PRAISE})(?: (?:so|very) much| a lot)?{_HELPED}",
         "bye|good ?bye|good night|see you",
-        "(?:vielen )?dank(?:e(?: schön)?)?|tschüss",
+        "(?:vielen )?dank(?:e(?: schön| dir| sehr| euch)?)?|tschüss",
         "merci(?: beaucoup)?|au revoir",
         "(?:muchas )?gracias|adiós",
     ),
@@ -41,9 +49,17 @@ REMARKS = {
         r"help|how can you help(?: me)?|(?:so )?what (?:can|do) you do|how (?:do you|does this) work",
         "(?:who|what) are you",
         r"are you (?:an? )?(?:ai|bot|robot|human|real|person)",
-        "hilfe|was kannst du|wer bist du",
+        "hilfe|was kannst du(?: alles| denn)?|wer bist du",
         "aide|que peux-tu faire|que pouvez-vous faire|qui (?:es-tu|êtes-vous)",
         "ayuda|qué puedes hacer|quién eres",
+    ),
+    "position": _whole(
+        rf"{_HOW} (?:set|change|update|tell (?:you|marginalia)|enter|give you|save|clear|mark) {_MY_PLACE}.*",
+        rf"how (?:do|can|will) you know {_MY_PLACE}|where (?:do|can) i (?:set|change|enter) {_MY_PLACE}.*",
+        r"wie (?:stelle?|setze?|ändere?|sage?|gebe?|trage?|kann) ich (?:dir )?(?:ein,? |an,? )?"
+        r"(?:meine?n? (?:seite|lesestand|fortschritt|kapitel)|(?:sagen,? )?wie weit ich).*",
+        r"comment (?:puis-je )?(?:indiquer|changer|régler|définir) (?:ma page|mon chapitre|où j['’]en suis).*",
+        r"cómo (?:puedo )?(?:indic|cambi|marc)\w+ (?:mi página|mi capítulo|hasta dónde he leído).*",
     ),
     "opinion": _whole(
         r"what(?:['’]s| is) your (?:opinion|view|favou?rite)\b.*|what do you (?:think|feel) (?:of|about)\b.*",
@@ -66,9 +82,11 @@ REMARKS = {
         r"quel temps fait-il\b.*|quelle heure est-il\b.*|traduis\b.*|qué (?:hora|tiempo) (?:es|hace)\b.*|traduce\b.*",
     ),
     "book": _whole(
-        rf"who (?:wrote|is the author of) (?:it|{_THE_BOOK})|who(?:['’]s| is) the author",
+        rf"who (?:wrote|is the author of) (?:it|this|that|{_THE_BOOK})",
+        rf"who(?:['’]s| is) the author(?: of (?:it|this|that|{_THE_BOOK}))?",
         rf"what(?:['’]s| is) the (?:title|name) of {_THE_BOOK}|(?:what|which) book (?:is this|are we on)",
-        "wer hat (?:das|dieses) buch geschrieben|qui a écrit ce livre|quién escribió este libro",
+        "wer hat (?:das|es|(?:das|dieses) buch) geschrieben|von wem ist (?:das|das buch|es)",
+        "qui a écrit ce livre|quién escribió este libro",
     ),
 }
 """Messages that are nothing but this, by the phrase that answers them."""

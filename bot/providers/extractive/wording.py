@@ -80,9 +80,10 @@ _ENGLISH = Phrases(
         "I am the built-in answerer: I search the book and quote the sentences that answer, with their pages. Ask"
         " me who, what, where, when, why or how many; how often a word or name occurs and where first; where a "
         "line stands that you half remember; what the chapters are; or what is on a page. I do not summarise or "
-        "interpret: for that, a language model can be connected."
+        "interpret: for that, a language model can be connected. /progress tells me how far you have read, and /help "
+        "shows the rest."
     ),
-    position="You can set how far you have read with your progress; I then keep to what you have read.",
+    position="Set your page or chapter with /progress, or say you have finished; I then keep to what you have read.",
     book="This is “{}” by {}.",
     title="This is “{}”. I don’t know who wrote it.",
     no_summary="I can only quote the book, not sum it up or interpret it.",
@@ -135,9 +136,10 @@ _GERMAN = Phrases(
         "Ich bin der eingebaute Antworter: Ich durchsuche das Buch und zitiere die Sätze, die antworten, mit "
         "Seite. Frag mich wer, was, wo, wann, warum oder wie viele; wie oft ein Wort oder Name vorkommt und wo "
         "zuerst; wo eine halb erinnerte Zeile steht; welche Kapitel es gibt; oder was auf einer Seite steht. "
-        "Zusammenfassen und deuten kann ich nicht: Dafür lässt sich ein Sprachmodell anschließen."
+        "Zusammenfassen und deuten kann ich nicht: Dafür lässt sich ein Sprachmodell anschließen. Mit /progress sagst "
+        "du mir, wie weit du bist, und /help zeigt den Rest."
     ),
-    position="Wie weit du bist, stellst du mit deinem Lesestand ein; ich halte mich dann daran.",
+    position="Stell mit /progress deine Seite ein, ein Kapitel oder dass du fertig bist; ich halte mich dann daran.",
     book="Das ist „{}“ von {}.",
     title="Das ist „{}“. Wer es geschrieben hat, weiß ich nicht.",
     no_summary="Ich kann aus dem Buch nur zitieren, nicht zusammenfassen oder deuten.",
@@ -191,9 +193,9 @@ _FRENCH = Phrases(
         "page. Demandez-moi qui, quoi, où, quand, pourquoi ou combien ; combien de fois un mot ou un nom apparaît"
         " et où d’abord ; où se trouve une phrase dont vous vous souvenez à moitié ; quels sont les chapitres ; "
         "ou ce qu’il y a sur une page. Je ne résume pas et je n’interprète pas : pour cela, on peut brancher un "
-        "modèle de langue."
+        "modèle de langue. Dites-moi où vous en êtes avec /progress ; /help montre le reste."
     ),
-    position="Indiquez où vous en êtes avec votre progression ; je m’en tiendrai à ce que vous avez lu.",
+    position="Indiquez votre page ou votre chapitre avec /progress ; je m’en tiendrai à ce que vous avez lu.",
     book="C’est «{}» de {}.",
     title="C’est «{}». Je ne sais pas qui l’a écrit.",
     no_summary="Je ne peux que citer le livre, pas le résumer ni l’interpréter.",
@@ -246,9 +248,10 @@ _SPANISH = Phrases(
         "Soy el respondedor incorporado: busco en el libro y cito las frases que responden, con su página. "
         "Pregúntame quién, qué, dónde, cuándo, por qué o cuántos; cuántas veces aparece una palabra o un nombre y"
         " dónde primero; dónde está una frase que recuerdas a medias; qué capítulos hay; o qué hay en una página."
-        " No resumo ni interpreto: para eso se puede conectar un modelo de lenguaje."
+        " No resumo ni interpreto: para eso se puede conectar un modelo de lenguaje. Con /progress me dices hasta "
+        "dónde has leído; /help muestra lo demás."
     ),
-    position="Indica hasta dónde has leído con tu progreso; me limitaré a lo que has leído.",
+    position="Indica tu página o tu capítulo con /progress; me limitaré a lo que has leído.",
     book="Es «{}», de {}.",
     title="Es «{}». No sé quién lo escribió.",
     no_summary="Solo puedo citar el libro, no resumirlo ni interpretarlo.",
