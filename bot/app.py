@@ -21,7 +21,6 @@ from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, Housekeeping, Keep, LeftServers
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
-from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion, ReadingWriter
 from domain.servers import ManageServers, Models
 from domain.spoilers.detector import SpoilerChecks
@@ -32,7 +31,7 @@ from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
 from domain.tools.registry import ToolRegistry
-from domain.turn.chat_with_book import ChatWithBook
+from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, Transcripts
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools

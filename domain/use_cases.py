@@ -9,10 +9,9 @@ from domain.clubs.manage import ManageClubs
 from domain.library.progress import ManagePositions
 from domain.library.shelf import Bookshelf, LeftServers
 from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository, ReaderRepository, UsageRepository
-from domain.reading.asking import PersonalQuestions
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
-from domain.turn.chat_with_book import ChatWithBook
+from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, Transcripts
 from domain.turn.quota import Allowances, Limits
 from domain.turn.titles import TitleWriter

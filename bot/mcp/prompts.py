@@ -1,11 +1,7 @@
 """The prompts of the MCP server, and the completion of what people type into them."""
 
-import asyncio
-import re
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mcp import MCPError, types
 
@@ -13,8 +9,11 @@ from bot.mcp.book_tools import as_text, tools_of
 from bot.mcp.books import OpenBooks
 from domain.characters import encodable
 from domain.errors import MarginaliaError
-from domain.library.names import NameRecognizer
 from domain.library.search.words import fold
+from domain.ports import BookFile, BookView
+from domain.reading.portrait import MetNames, portrait_text, portray
+from domain.reading.questions import questions, questions_text
+from domain.reading.recap import recap, recap_text, stretch_of
 from domain.tools.registry import as_result
 
 MOST_COMPLETIONS = 100
@@ -29,27 +28,49 @@ _BOOK = types.PromptArgument(name="book", description="The book: its title or id
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """A prompt: what it asks, and the call of a tool whose result goes along. Both are given the arguments."""
+    """A prompt: what it asks, and what the book says about it. Both are given the arguments."""
 
     about: types.Prompt
     request: Callable[[dict[str, str]], str]
-    call: Callable[[dict[str, str]], tuple[str, dict[str, Any]]]
+    material: Callable[[OpenBooks, BookFile, BookView, dict[str, str]], Awaitable[str]]
 
 
-def _chapter(arguments: dict[str, str]) -> dict[str, Any]:
-    """The argument `chapter`, as a tool takes it.
+async def _stretch(file: BookFile, view: BookView, given: dict[str, str]) -> tuple[BookView, int]:
+    """The chapter that is named, as far as it has been read, and where it begins; without one all that has been read.
 
     Raises:
         MCPError: INVALID_PARAMS, it is no number.
+        BookError: NOT_FOUND, the chapter has not been reached.
     """
-    written = arguments.get("chapter", "").strip()
+    written = given.get("chapter", "")
     if not written:
-        return {}
+        return view, 0
     if not written.isdecimal():
         raise MCPError(types.INVALID_PARAMS, "chapter must be a number, as table_of_contents gives it.")
-    return {"chapter": int(written)}
+    start, end = await stretch_of(view, f"#{int(written)}")
+    return file.view(end), start
 
 
+async def _recap(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
+    return recap_text(await recap(*await _stretch(file, view, given)))
+
+
+async def _portrait(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
+    portrait = await portray(view, given["name"])
+    return portrait_text(portrait) if portrait else "Nobody of this name occurs in what has been read."
+
+
+async def _questions(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
+    return questions_text(await questions(*await _stretch(file, view, given)))
+
+
+async def _search(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
+    dispatch = tools_of(books).build_dispatcher(books.tool_timeout)
+    result = as_result(await dispatch("search_book", {"book": view.book.id, "query": given["question"]}))
+    return as_text("search_book", result)
+
+
+_CHAPTER = types.PromptArgument(name="chapter", description="One chapter, by its number.")
 _PROMPTS = {
     prompt.about.name: prompt
     for prompt in (
@@ -58,10 +79,10 @@ _PROMPTS = {
                 name="recap",
                 title="What has happened so far",
                 description="Recall the story up to where you are, or one chapter of it.",
-                arguments=[_BOOK, types.PromptArgument(name="chapter", description="One chapter, by its number.")],
+                arguments=[_BOOK, _CHAPTER],
             ),
-            lambda given: "Tell me in a few paragraphs what has happened so far, in order.",
-            lambda given: ("story_so_far", _chapter(given)),
+            lambda given: "Tell me in a few paragraphs what has happened so far, in order. Look up what is missing.",
+            _recap,
         ),
         _Prompt(
             types.Prompt(
@@ -74,19 +95,20 @@ _PROMPTS = {
                 ],
             ),
             lambda given: f"Who is {given['name']}? Tell me what I have learned so far, and where first.",
-            lambda given: ("who_is", {"name": given["name"]}),
+            _portrait,
         ),
         _Prompt(
             types.Prompt(
                 name="discuss",
                 title="Questions to talk about",
                 description="Find questions to talk about in what you have read, or in one chapter of it.",
-                arguments=[_BOOK, types.PromptArgument(name="chapter", description="One chapter, by its number.")],
+                arguments=[_BOOK, _CHAPTER],
             ),
             lambda given: (
-                "Give me three open questions to talk about, each resting on a short quotation with its page."
+                "Give me three open questions to talk about, each resting on a short quotation with its page. Here are "
+                "some to begin with; better ones are welcome."
             ),
-            lambda given: ("story_so_far", _chapter(given)),
+            _questions,
         ),
         _Prompt(
             types.Prompt(
@@ -99,7 +121,7 @@ _PROMPTS = {
                 ],
             ),
             lambda given: f"{given['question']}\n\nSearch again with other words if this is not enough.",
-            lambda given: ("search_book", {"query": given["question"]}),
+            _search,
         ),
     )
 }
@@ -123,14 +145,13 @@ async def get_prompt(books: OpenBooks, name: str, arguments: dict[str, str]) -> 
         if argument.required and not given.get(argument.name):
             raise MCPError(types.INVALID_PARAMS, f"Missing required argument: {argument.name}")
     try:
-        _, view = await books.open(given["book"])
+        file, view = await books.open(given["book"])
+        material = await prompt.material(books, file, view, given)
     except MarginaliaError as error:
         raise MCPError(types.INVALID_PARAMS, error.message) from error
-    tool, call = prompt.call(given)
-    result = as_result(await tools_of(books).build_dispatcher(books.tool_timeout)(tool, {"book": view.book.id, **call}))
     extent = (await books.describe(view.book))["open_to"]
     opening = f"I am reading “{view.book.title}” ({view.book.id}). It is open to: {extent}."
-    text = "\n\n".join((opening, prompt.request(given), _BOUND, f"From the book ({tool}):", as_text(tool, result)))
+    text = "\n\n".join((opening, prompt.request(given), _BOUND, "From the book:", material or "Nothing has been read."))
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=prompt.about.description, messages=[message])
 
@@ -194,18 +215,7 @@ async def _pages(books: OpenBooks, reference: str) -> list[str]:
 
 async def _names(books: OpenBooks, reference: str) -> list[str]:
     file, view = await books.open(reference)
-    text = (await file.text())[: view.read_to]
-    story = [text[chapter.start : chapter.end] for chapter in await file.chapters()]
-    return await asyncio.to_thread(_names_in, "\n\n".join(story) if any(story) else text)
+    return await _NAMES.of(file, view)
 
 
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-
-
-def _names_in(text: str) -> list[str]:
-    """The names of a text as it writes them, the most frequent first."""
-    recognizer = NameRecognizer()
-    recognizer.add(text)
-    names = recognizer.names()
-    written = Counter(word for word in _WORD.findall(text) if word[0].isupper() and fold(word) in names)
-    return [name for name, _ in written.most_common()]
+_NAMES = MetNames()

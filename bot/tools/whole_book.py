@@ -1,7 +1,6 @@
 """The tools for questions about a whole book: what has happened so far, and who is who."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,10 +18,11 @@ from bot.tools.results import (
 from domain.book import Mentions, Passage, Sentence
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants
-from domain.library.names import forms_of, introductions, other_names
+from domain.library.names import introductions, other_names
 from domain.library.search.sentences import split_sentences
 from domain.library.summaries import SHORTEST, Digest, extracts, most_salient, weights_of
 from domain.ports import BookView
+from domain.reading.portrait import as_written, forms_among, sentences_about
 from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext
 
@@ -99,9 +99,9 @@ class WholeBookTools:
         return [each.number for each in with_descendants(entries, found)]
 
     async def who_is(self, args: dict[str, Any]) -> ToolResult:
-        name = await self._as_written(text_argument(args, "name"))
+        name = await as_written(self._view, text_argument(args, "name"))
         mentions = await self._view.count_mentions(name)
-        sentences = await self._sentences_about(name)
+        sentences = await sentences_about(self._view, name)
         if not sentences or mentions.first is None:
             return self._result("Nobody of this name occurs in what has been read.", [], "not mentioned")
         introduced = await asyncio.to_thread(introductions, name, sentences[name], INTRODUCTIONS)
@@ -112,22 +112,6 @@ class WholeBookTools:
         passages = self._budget.take([first, *told, *densest])
         result = self._result(note, passages, counted(mentions.total, "mention"))
         return replace(result, data={"name": name})
-
-    async def _as_written(self, name: str) -> str:
-        """The name as the book has it: as it is given, with its spelling mended, or its last part alone."""
-        missing = await self._view.missing_words(name)
-        mended = [missing[word][0] if missing.get(word) else word for word in name.split()]
-        for each in dict.fromkeys([name, " ".join(mended), mended[-1]]):
-            if each[0].isupper() and not each.endswith(".") and (await self._view.count_mentions(each)).total:
-                return each
-        return name
-
-    async def _sentences_about(self, name: str) -> dict[str, list[Sentence]]:
-        """The sentences with the name, and those with each word of it that has a capital."""
-        parts = [word for word in name.split() if word[0].isupper() and len(word) > 2]
-        terms = dict.fromkeys([name, *parts])
-        found = {term: await self._view.mentions(term) for term in terms}
-        return {term: sentences for term, sentences in found.items() if sentences}
 
     async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
         """Telling sentences of all chapters, fewer of each where there are many; and what no summary covers yet."""
@@ -202,9 +186,7 @@ def _shortened(summary: str, words: int) -> str:
 def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:
     name, times = mentions.term, counted(mentions.total, "time")
     parts = [f"“{name}” is named {times} in what has been read ({per_chapter(mentions.by_chapter)})."]
-    forms: Counter[str] = Counter()
-    for found in sentences.values():
-        forms |= forms_of(name, found)
+    forms = forms_among(name, sentences)
     if listed := ", ".join(f"{form} ({count})" for form, count in forms.most_common(FORMS)):
         parts.append(f"Forms of the name that stand in the text, though not all need be the same person: {listed}.")
     if others := other_names(name, sentences.get(name, [])):

@@ -15,8 +15,8 @@ from domain.ports import BookView
 from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score, spoken_among
 
 MOST_QUESTIONS = 5
-FEWEST_WORDS = 9
-"""Words of a sentence that gives something to talk about."""
+FEWEST_WORDS, FEWEST_AT_ALL = 9, 4
+"""Words of a sentence that gives something to talk about; and of one where all are shorter."""
 
 
 class DiscussionKind(StrEnum):
@@ -107,12 +107,14 @@ async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Disc
     """Questions about what has been read from an offset on, as different from each other as there are, in order."""
     parts = [part for part in await chapter_parts(view) if part.end > since]
     titles = {" ".join(part.title.split()).casefold() for part in parts}
-    sentences = [
+    told = [
         each
         for part in parts
         for each in part.after(since)
-        if is_fit(each) and not any(" ".join(each.text.split()).casefold() in title for title in titles)
+        if not any(" ".join(each.text.split()).casefold() in title for title in titles)
     ]
+    fit = [each for each in told if is_fit(each) and len(words_of(each.text)) >= FEWEST_WORDS]
+    sentences = fit or [each for each in told if len(words_of(each.text)) >= FEWEST_AT_ALL]
     drafts = await asyncio.to_thread(_chosen, sentences, min(max(count, 1), MOST_QUESTIONS))
     return [
         DiscussionQuestion(
@@ -154,8 +156,6 @@ def _drafts(sentences: Sequence[Sentence]) -> Iterator[_Draft]:
     first: dict[str, Sentence] = {}
     for each in sentences:
         words = {*map(fold, words_of(each.text))}
-        if len(words) < FEWEST_WORDS:
-            continue
         spoken = each.start in speeches
         weight = score(each, weights, names) / (
             _UNSPOKEN if is_spoken(each.text) else 1
