@@ -8,13 +8,13 @@ from domain.ports.books import (
     BookParser,
     BookRepository,
     BookView,
+    ClubRepository,
     DerivedTextRepository,
     Progress,
 )
 from domain.ports.conversations import (
     AllowanceRepository,
     ChatMessageRepository,
-    ClubRepository,
     ConversationRepository,
     LeaseRepository,
     PrivacyRepository,
