@@ -12,7 +12,15 @@ from discord import app_commands
 from cogs.cards import clipped
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
-from cogs.permissions import FOR_ANSWERS, granted_in, lacking_to_post, may_restore_book, missing, permission_names
+from cogs.permissions import (
+    FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
+    FOR_ANSWERS,
+    granted_in,
+    lacking_to_post,
+    may_restore_book,
+    missing,
+    permission_names,
+)
 from cogs.services import server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
@@ -188,11 +196,13 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
     _assert_none(lacking_to_post(interaction), interaction)
 
 
-def channel_to_post_in(interaction: discord.Interaction[Any], needed: Iterable[str]) -> discord.TextChannel:
-    """The channel that something with threads of its own is to be posted in.
+def channel_to_post_in(
+    interaction: discord.Interaction[Any], needed: Iterable[str], *, opens_threads: bool = False
+) -> discord.TextChannel:
+    """The channel that something is to be posted in and, where it `opens_threads`, has threads of its own.
 
     Raises:
-        Refusal: it is none for that, or the bot lacks what is `needed`, or the person may not write there.
+        Refusal: it is none for that, or the bot lacks what is `needed`, or the person may not do so there.
     """
     channel, say = interaction.channel, speech_of(interaction)
     if not isinstance(channel, discord.TextChannel):
@@ -200,6 +210,8 @@ def channel_to_post_in(interaction: discord.Interaction[Any], needed: Iterable[s
     if lacking := missing(channel.permissions_for(channel.guild.me), needed):
         raise Refusal(bot_lacks(lacking, say))
     assert_may_post(interaction)
+    if opens_threads:
+        _assert_none(missing(interaction.permissions, FOR_A_PUBLIC_THREAD_OF_ONES_OWN), interaction)
     return channel
 
 

@@ -12,7 +12,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.access import bound_conversation, chapter_name, matching, resolve_book
+from cogs.access import assert_may_post, bound_conversation, chapter_name, matching, resolve_book
 from cogs.cards import clipped, plain
 from cogs.conversation.buttons import RECAP, Buttons, move_buttons, sources_button, view_of
 from cogs.delivery.turn_messages import messages_of
@@ -211,6 +211,7 @@ class ReadingCog(commands.Cog):
         own = await self._own_bound(interaction, found)
         if not public or server_of(interaction) is None:
             return Scope(found, own, page=await self._use_cases.positions.page_at(found, own))
+        assert_may_post(interaction)
         club = club if club is not None and club.book_id == found.id else None
         read_to, binding, crowd = await self._public_bound(interaction, found, own, club)
         page = await self._use_cases.positions.page_at(found, read_to)

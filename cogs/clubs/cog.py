@@ -16,7 +16,7 @@ from cogs.clubs.duties import ClubDuties
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
-from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, runs_club
+from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club
 from cogs.services import ServingBot, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
@@ -82,7 +82,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         events: bool = False,
     ) -> None:
         await interaction.response.defer(ephemeral=True)
-        say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_A_CARD)
+        say, channel = speech_of(interaction), access.channel_to_post_in(interaction, FOR_A_CARD, opens_threads=True)
         if sections is not None and chapters is not None:
             raise Refusal(say("Please use only one of `sections` and `chapters`."))
         found = await self._use_cases.shelf.find(book, shelf=shelf_of(interaction))
@@ -305,7 +305,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     async def _post_board(self, interaction: discord.Interaction[Any], club: Club, say: Speech) -> None:
         """Show the board to all in the club's channel, where it is kept up to date; elsewhere to the person alone."""
         card = cards.board_card(await self._scene(club), say)
-        if str(interaction.channel_id) != club.channel_id or interaction.response.is_done():
+        is_elsewhere = str(interaction.channel_id) != club.channel_id or bool(lacking_to_post(interaction))
+        if is_elsewhere or interaction.response.is_done():
             await reply(interaction, embed=card)
             return
         shown = await interaction.response.send_message(embed=card)
