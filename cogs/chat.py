@@ -31,6 +31,7 @@ from cogs.interactions import (
     row,
 )
 from cogs.permissions import in_conversations, lacking_to_post, sees_fewer
+from cogs.removals import note_post
 from cogs.rendering.inline import inert
 from cogs.services import Conversing, ServingBot, server_of, shelf_of
 from cogs.threads import (
@@ -47,7 +48,7 @@ from cogs.threads import (
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader
-from domain.usage import Deed
+from domain.usage import Deed, PersonalPost
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -288,7 +289,11 @@ class Opening:
         """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
         question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
-        await _post(thread, question, nonce=f"ask:{interaction.id}")
+        posted = await _post(thread, question, nonce=f"ask:{interaction.id}")
+        if posted is not None:
+            where = (str(posted.id), str(posted.channel.id), str(interaction.user.id), conversation.guild_id)
+            name = interaction.user.display_name
+            await note_post(self._use_cases, PersonalPost(*where, name=name, words=True))
         await self._conversing.answer_in(conversation, partial(tell_kept, interaction))
 
     @contextlib.asynccontextmanager
@@ -353,12 +358,13 @@ async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conv
 
 async def _post(
     thread: discord.abc.Messageable, embed: discord.Embed, *, nonce: str, view: View = discord.utils.MISSING
-) -> None:
+) -> discord.Message | None:
     """Post a card; a conversation can do without one, so trouble is only logged."""
     try:
-        await retry_transient(partial(thread.send, embed=embed, nonce=nonce, view=view))
+        return await retry_transient(partial(thread.send, embed=embed, nonce=nonce, view=view))
     except DISCORD_ERRORS as error:
         logger.warning("%s has to do without a card: %s", nonce, error)
+        return None
 
 
 async def _reply(interaction: discord.Interaction[Any], text: str) -> None:

@@ -168,24 +168,27 @@ async def _rename(thread: discord.Thread, name: str) -> None:
 
 
 def _without(message: discord.Message, removal: Removal, somebody: str) -> dict[str, Any]:
-    """The parts of a message without a person's name, to edit it; empty where it cannot be done without.
+    """The parts of a message without a person's name, to edit it; empty where the message has to go.
 
-    A reply to a command bears the name of who gave the command, which only goes with the message. A name that is not a
-    mention is taken out of small print and headings alone, as elsewhere it may be a word of the book.
+    A reply to a message or a command bears the name of who wrote that, whatever it says. A name that is not a mention
+    is taken out of small print alone: elsewhere it may be a word of the book.
     """
+    reader_id = removal.reader_id
     metadata = message.interaction_metadata
-    if metadata is not None and str(metadata.user.id) == removal.reader_id:
+    answered = message.reference.resolved if message.reference else None
+    if metadata is not None and str(metadata.user.id) == reader_id:
+        return {}
+    if isinstance(answered, discord.Message) and str(answered.author.id) == reader_id:
         return {}
 
     def clean(text: str) -> str:
-        text = re.sub(rf"<@!?{removal.reader_id}>", somebody, text)
-        if not removal.name:
-            return text
-        lines = [line.replace(removal.name, somebody) if line.startswith("-#") else line for line in text.split("\n")]
-        return "\n".join(lines)
+        lines = re.sub(rf"<@!?{reader_id}>", somebody, text).split("\n")
+        named = [bool(removal.name) and line.startswith("-#") for line in lines]
+        pairs = zip(lines, named, strict=True)
+        return "\n".join(line.replace(removal.name, somebody) if is_named else line for line, is_named in pairs)
 
     embeds = [discord.Embed.from_dict(_cleaned(embed.to_dict(), clean)) for embed in message.embeds]
-    return {"content": clean(message.content), "embeds": embeds, "suppress": False}
+    return {"content": clean(message.content), "embeds": embeds}
 
 
 def _cleaned(part: Any, clean: Callable[[str], str]) -> Any:
@@ -230,6 +233,14 @@ def _texts(*parts: Any) -> Iterator[str]:
             yield from _texts(*part)
         elif isinstance(part, discord.Component):
             yield from _texts(part.to_dict())
+
+
+async def note_post(use_cases: UseCases, post: PersonalPost) -> None:
+    """Note a message of the bot's that shows somebody under their name, which Discord does not tell of."""
+    try:
+        await use_cases.people.note_posts([post])
+    except MarginaliaError as error:
+        logger.error("whom message %s shows was not noted: %s", post.message_id, error)
 
 
 class PostNotes:

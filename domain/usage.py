@@ -51,7 +51,7 @@ class Erasure:
 class PersonalPost:
     """A message of the bot's own that shows a person, by their id.
 
-    `name` is what they are called in it; blank where it mentions them by their id, or shows their words alone.
+    `name` is what they are called in it, blank where it mentions or answers them. `words`: it repeats what they wrote.
     `thread_id` is the thread whose name the message shows; then `reader_id` may be empty: whose words the name was made
     of is known from the thread's conversation.
     """
@@ -62,10 +62,11 @@ class PersonalPost:
     guild_id: str | None = None
     name: str = ""
     thread_id: str | None = None
+    words: bool = False
 
 
 class RemovalKind(StrEnum):
-    """What is to be taken from Discord: a message, a person's name in one, a thread, or a thread's name."""
+    """What is to be taken from Discord: a message, a mention of a person in one, a thread, or a thread's name."""
 
     MESSAGE = "message"
     MENTION = "mention"
@@ -77,8 +78,9 @@ class RemovalKind(StrEnum):
 class Removal:
     """Something that is still to be removed from Discord.
 
-    A THREAD where other people wrote stays, and is renamed. `name` is the new name of a thread, or what the person is
-    called in a message. `reader_id` is who wished it; empty where nobody did. `refused`: Discord did not let us.
+    A THREAD where other people wrote stays, and is renamed. A message with a MENTION goes where it answers the person,
+    else it loses their name. `name` is the new name of a thread, or what the person is called in the small print of a
+    message. `reader_id` is who wished it; empty where nobody did. `refused`: Discord did not let us.
     """
 
     kind: RemovalKind

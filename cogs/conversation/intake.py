@@ -223,7 +223,8 @@ class MessageIntake:
         asked = False
         page, written = await retry_transient(partial(_between, thread, known, before))
         last = known if before is None else min(known, before.id - 1)  # the page has nothing after that
-        changed = await self._changed(page, last, conversation, bot_id)
+        first = page[0].id if len(page) == PAGE else thread.id  # it may have gone on in another thread before
+        changed = await self._changed(page, (first, last), conversation, bot_id)
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
@@ -235,15 +236,15 @@ class MessageIntake:
         return replace(changed, asked=asked)
 
     async def _changed(
-        self, page: Sequence[discord.Message], last: int, conversation: Conversation, bot_id: int
+        self, page: Sequence[discord.Message], span: tuple[int, int], conversation: Conversation, bot_id: int
     ) -> CaughtUp:
-        """Questions up to the id `last` that ought to be in a page, and are not there any more or say something else.
+        """Questions from one id to another that ought to be in a page, and are gone or say something else.
 
         Without a message of our own in it, the page may be empty because the bot may not read back.
         """
-        if not last or not any(message.author.id == bot_id for message in page):
+        first, last = span
+        if first > last or not any(message.author.id == bot_id for message in page):
             return CaughtUp()
-        first = page[0].id if len(page) == PAGE else 0
         there = {message.id: message for message in page}
         questions = await self._use_cases.transcripts.questions(conversation.id, PAGE)
         numbered = {each.external_id or "": each for each in questions}

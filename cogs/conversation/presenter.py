@@ -26,8 +26,9 @@ from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
+from cogs.removals import note_post
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
-from cogs.rendering.inline import inert
+from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.services import ServingBot, direct_speech
 from cogs.threads import thread_of
@@ -45,6 +46,7 @@ from domain.event import (
     TurnEvent,
     TurnFailed,
 )
+from domain.usage import PersonalPost
 from domain.use_cases import UseCases
 
 STATUS_AFTER_S = 1.5
@@ -383,6 +385,11 @@ class Showing:
             await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
         except MarginaliaError as error:  # it stands; the next start will find that it does
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
+        binding = screen.ending.binding if isinstance(screen.ending, Answer) else None
+        if binding is not None and binding.name and delivery.message_ids:
+            guild_id = str(place.thread.guild.id) if place.thread.guild else None
+            where = (delivery.message_ids[-1], str(place.thread.id), binding.reader_id, guild_id)
+            await note_post(self._use_cases, PersonalPost(*where, name=escape(binding.name)))
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:

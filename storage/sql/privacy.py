@@ -237,10 +237,7 @@ ORDER BY turns.conversation_id, turns.number
 
 # A club draws its own messages anew, without the person.
 _SHOWN = """
-SELECT message_id, channel_id, guild_id, name, EXISTS (
-  SELECT 1 FROM posts AS others WHERE others.message_id = posts.message_id AND others.reader_id NOT IN ('', ?1)
-) AS shared
-FROM posts WHERE reader_id = ?1
+SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1
   AND NOT EXISTS (SELECT 1 FROM club_posts WHERE club_posts.message_id = posts.message_id)
 """
 
@@ -270,9 +267,10 @@ ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.
 """
 
 _NOTE_POST = """
-INSERT INTO posts (message_id, reader_id, channel_id, guild_id, name, thread_id) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO posts (message_id, reader_id, channel_id, guild_id, name, thread_id, words) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (message_id, reader_id) DO UPDATE
-SET name = CASE excluded.name WHEN '' THEN posts.name ELSE excluded.name END
+SET name = CASE excluded.name WHEN '' THEN posts.name ELSE excluded.name END,
+  words = CASE excluded.words WHEN 0 THEN posts.words ELSE excluded.words END
 """
 
 _NOTE_REMOVAL = """
@@ -325,7 +323,15 @@ class SQLPrivacy:
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
         rows = [
-            (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id)
+            (
+                each.message_id,
+                each.reader_id,
+                each.channel_id,
+                each.guild_id,
+                each.name,
+                each.thread_id,
+                each.words,
+            )
             for each in posts
         ]
         await self._database.atomically(lambda transaction: transaction.run_many(_NOTE_POST, rows))
@@ -439,7 +445,7 @@ async def _delete_conversations_alone(transaction: Transaction, reader_id: str, 
 
 
 def _removal_of_post(row: Row, reader_id: str) -> Removal:
-    kind = RemovalKind.MENTION if row["shared"] else RemovalKind.MESSAGE
+    kind = RemovalKind.MESSAGE if row["words"] else RemovalKind.MENTION
     return Removal(kind, row["channel_id"], row["message_id"], row["guild_id"], reader_id, row["name"])
 
 

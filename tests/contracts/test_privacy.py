@@ -144,13 +144,13 @@ class TestErasure:
             Removal(RemovalKind.THREAD, "t2", "", None, "hatter", book),
         }
 
-    async def test_messages_that_show_them_go_and_those_that_show_others_too_lose_the_name(
+    async def test_messages_with_their_words_go_and_those_that_mention_them_lose_the_name(
         self, storage: Storage
     ) -> None:
         await storage.privacy.note_posts(
             [
                 PersonalPost("1", "c", "hatter", "g"),
-                PersonalPost("2", "c", "hatter", "g", "The Hatter"),
+                PersonalPost("2", "c", "hatter", "g", "The Hatter", words=True),
                 PersonalPost("2", "c", "dormouse", "g"),
                 PersonalPost("3", "c", "dormouse", "g"),
                 PersonalPost("4", "c", "", "g", thread_id="t1"),
@@ -161,8 +161,8 @@ class TestErasure:
         await storage.privacy.erase("hatter")
         messages = {each.message_id: each for each in await storage.privacy.list_removals() if each.message_id}
         assert messages == {
-            "1": Removal(RemovalKind.MESSAGE, "c", "1", "g", "hatter"),
-            "2": Removal(RemovalKind.MENTION, "c", "2", "g", "hatter", "The Hatter"),
+            "1": Removal(RemovalKind.MENTION, "c", "1", "g", "hatter"),
+            "2": Removal(RemovalKind.MESSAGE, "c", "2", "g", "hatter", "The Hatter"),
             "4": Removal(RemovalKind.MESSAGE, "c", "4", "g", "hatter"),
         }
         assert [each["message_id"] for each in (await storage.privacy.export("dormouse"))["shown_in"]] == ["2", "3"]

@@ -154,6 +154,24 @@ class TestQuestions:
             room.thread.messages.update(hidden)
             assert await after.kept() == [SECRET, "I do not know."]
 
+    async def test_a_conversation_that_went_on_in_another_thread_loses_nothing(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            await answered(room)
+            conversation = await room.conversation()
+            await room.ann.delete_channel(room.thread)
+            await until_gone(room)
+            await room.ann.slash("chat", book=conversation.book_id, conversation=conversation.id)
+            await room.until(lambda: room.double.threads() and room.double.messages(room.double.threads()[0]))
+            [room.thread] = room.double.threads()
+            await answered(room, "And?")
+        async with again(room) as after:
+            await after.until(lambda: double.calls("GET /channels/{channel}/messages"))
+            await asyncio.sleep(0.2)
+            assert await after.kept() == [SECRET, "I do not know.", "And?", "I do not know."]
+
 
 class TestPlaces:
     async def test_a_conversation_whose_thread_was_deleted_goes_after_a_week(self, room: Scene) -> None:

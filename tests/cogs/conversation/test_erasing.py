@@ -1,0 +1,143 @@
+"""“Erase it all” takes what the bot shows of a person, leaves what others wrote, and goes on after a crash."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from domain.usage import RemovalKind
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.cogs.conversation.test_deletions import in_storage
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
+
+QUESTION = "Does my neighbour Hobb know?"
+
+
+async def asked_by_command(room: Scene) -> Channel:
+    """A thread that Ann has opened with a question, which the bot repeats under her name."""
+    book, known = await room.book(), {each.id for each in room.double.threads()}
+    await room.ann.slash("chat", book=book.id, message=QUESTION)
+    await room.until(lambda: len(room.double.threads()) > len(known))
+    [thread] = [each for each in room.double.threads() if each.id not in known]
+    await room.until(lambda: room.said(thread)[-1:] == ["I do not know."])
+    await room.until_delivered(1, thread)
+    return thread
+
+
+async def erased(room: Scene) -> Interaction:
+    shown = await room.ann.slash("privacy")
+    await room.ann.click(shown.messages[0], label="Erase it all")
+    await room.ann.click(shown.messages[0], label="Erase it all")
+    await room.until(lambda: "Erased" in shown.text and "I'm removing" not in shown.text)
+    return shown
+
+
+def everything_shown(room: Scene) -> str:
+    """All that stands on Discord and that the bot has posted, thread names included."""
+    mine = [
+        json.dumps([message.content, message.embeds])
+        for channel in (room.double.channel, *room.double.threads())
+        for message in room.double.messages(channel)
+        if message.author is room.double.bot
+    ]
+    return "\n".join([*mine, *(thread.name for thread in room.double.threads())])
+
+
+async def test_a_thread_where_nobody_else_wrote_goes_with_all_that_led_to_it(room: Scene) -> None:
+    await asked_by_command(room)
+    assert str(room.ann.user.id) in everything_shown(room)
+    shown = await erased(room)
+    assert "could not be removed" not in shown.text
+    assert room.double.threads() == []
+    assert str(room.ann.user.id) not in everything_shown(room)
+    assert await in_storage(room, str(room.ann.user.id)) == set()
+    assert await in_storage(room, "Hobb") == set()
+
+
+async def test_where_others_wrote_the_thread_stays_without_words_or_name_of_the_one_who_goes(room: Scene) -> None:
+    thread = await asked_by_command(room)
+    await room.ben.say(thread, "I was here, too.")
+    await room.until(lambda: len(room.said(thread)) == 3)  # how to ask in company
+    await erased(room)
+    left = [message.content for message in room.double.messages(thread) if message.author is not room.double.bot]
+    assert left == ["I was here, too."]
+    assert thread.name == "The Dark Lamp"
+    shown = everything_shown(room)
+    assert not [each for each in ("Hobb", "I do not know", str(room.ann.user.id), '"ann"') if each in shown]
+
+
+async def test_words_of_others_that_the_bot_never_heard_keep_a_thread_as_well(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with scene(double, tmp_path, message_content=False) if False else scene(double, tmp_path) as room:
+        await room.prepare()
+        thread = await asked_by_command(room)
+    await room.ben.say(thread, "While you were away.")
+    async with again(room) as after:
+        await erased(after)
+        assert [each.content for each in double.messages(thread) if each.author is after.ben.user] == [
+            "While you were away."
+        ]
+
+
+async def test_a_mention_in_what_others_need_is_taken_out(room: Scene) -> None:
+    ann, ben = room.ann.user.id, room.ben.user.id
+    channel = room.state.bot.get_channel(room.double.channel.id)
+    posted = await channel.send(f"<@{ann}> and <@{ben}> read along.")  # type: ignore[union-attr]
+    await room.until(lambda: room.double.messages(room.double.channel)[-1].id == posted.id)
+    while str(posted.id) not in json.dumps(await room.app.people.export(str(ann))):
+        pass
+    await erased(room)
+    assert room.double.messages(room.double.channel)[-1].content == f"somebody and <@{ben}> read along."
+
+
+async def test_what_discord_refuses_is_named_with_links_then_and_later(room: Scene) -> None:
+    thread = await asked_by_command(room)
+    room.double.fail("DELETE /channels/{channel}", status=403, times=99)
+    shown = await erased(room)
+    link = f"https://discord.com/channels/{room.double.guild.id}/{thread.id}"
+    assert "could not be removed from Discord" in shown.text
+    assert link in shown.text
+    assert link in (await room.ann.slash("privacy")).text
+
+
+async def test_a_crash_in_the_middle_only_delays_it(double: DiscordDouble, tmp_path: Path) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        await asked_by_command(room)
+        await room.app.people.erase(str(room.ann.user.id))  # and then the program is killed
+        kinds = {each.kind for each in await room.app.people.removals()}
+        assert {RemovalKind.THREAD, RemovalKind.MESSAGE, RemovalKind.MENTION} <= kinds
+    async with again(room) as after:
+        await after.until(lambda: double.threads() == [])
+        await after.until(lambda: str(room.ann.user.id) not in everything_shown(after))
+        while await after.app.people.removals():
+            pass
+        assert await in_storage(after, str(room.ann.user.id)) == set()
+
+
+@pytest.mark.parametrize("settings", [{"daily_tokens_per_user": 1}])
+async def test_the_tokens_of_the_day_are_not_given_back(room: Scene) -> None:
+    await room.app.storage.usage.record(_spent(room))
+    await erased(room)
+    thread = await room.chat(await room.book())
+    await room.ann.say(thread, "And now?")
+    await room.until(lambda: any("tokens for the day are used up" in each for each in room.said(thread)))
+
+
+def _spent(room: Scene) -> "UsageRecord":
+    return UsageRecord(room.app.clock(), "model", TokenUsage(10, 10), str(room.ann.user.id))
+
+
+async def test_who_manages_the_server_erases_it(room: Scene) -> None:
+    await asked_by_command(room)
+    shown = await room.ann.slash("privacy")
+    assert "Erase this server's data" not in [each.label for each in shown.messages[0].buttons]
+    room.double.world.grant(room.double.guild, room.ben.user, MANAGE_GUILD)
+    shown = await room.ben.slash("privacy")
+    await room.ben.click(shown.messages[0], label="Erase this server's data")
+    await room.ben.click(shown.messages[0], label="Erase this server's data")
+    await room.until(lambda: "Everything about this server is erased" in shown.text)
+    assert await in_storage(room, "Hobb") == set()
+    assert await room.app.shelf.list(str(room.double.guild.id)) == []
+    assert not list((room.folder / "books").glob("*.book"))
