@@ -117,7 +117,11 @@ class Removals:
         if not isinstance(thread, discord.Thread):
             return False
         if removal.kind is RemovalKind.THREAD and not await _others_wrote_in(thread, removal.reader_id):
-            await thread.delete()
+            try:
+                await thread.delete()
+            except discord.Forbidden:
+                await _rename(thread, removal.name)  # that takes no permission where the bot has opened it
+                raise
             return True
         await _rename(thread, removal.name)
         return False
