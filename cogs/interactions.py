@@ -238,6 +238,7 @@ class Field:
     required: bool = False
     length: int = 100
     is_long: bool = False
+    default: str = ""
 
 
 def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> Modal:
@@ -250,6 +251,7 @@ def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> 
                 label=each.label,
                 custom_id=each.name,
                 placeholder=each.placeholder or None,
+                default=each.default or None,
                 required=each.required,
                 max_length=each.length,
                 style=style,

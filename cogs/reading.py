@@ -144,6 +144,12 @@ class ReadingCog(commands.Cog):
         book: str | None = None,
         public: bool = False,
     ) -> None:
+        await self.answer(interaction, question, book, public=public)
+
+    async def answer(
+        self, interaction: discord.Interaction[Any], question: str, book: str | None, *, public: bool = False
+    ) -> None:
+        """Answer a question that somebody asks for themselves, in reply to whatever they have asked it by."""
         if not question.strip():
             raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
         scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)

@@ -32,6 +32,7 @@ from cogs.errors import Refusal, excuse, report, turn_away
 from cogs.first_steps import FirstSteps
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
+from cogs.menus import ContextMenus
 from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
@@ -177,6 +178,7 @@ class Marginalia(ServingBot):
         removals = Removals(self, self.use_cases)
         talk = ConversationCog(self, self.use_cases, removals)
         opening = Opening(self.use_cases, talk)
+        reading = ReadingCog(self, self.use_cases)
         return [
             talk,
             Books(self, self.use_cases),
@@ -186,7 +188,8 @@ class Marginalia(ServingBot):
             Verbose(self, self.use_cases),
             ServerSettingsCog(self, self.use_cases),
             Progress(self, self.use_cases),
-            ReadingCog(self, self.use_cases),
+            reading,
+            ContextMenus(self, self.use_cases, reading),
             Clubs(self, self.use_cases),
             Usage(self, self.use_cases),
             Privacy(self, self.use_cases, removals),

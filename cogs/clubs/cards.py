@@ -173,7 +173,7 @@ def board_card(scene: ClubScene, say: Speech) -> discord.Embed:
     seen = [each for each in club.taking_part if not each.hidden]
     ranked = sorted(seen, key=lambda each: -each.reached(club.length))
     active = {each.reader_id for each in club.active(scene.now)}
-    lines = [_bar_line(club, each, say, is_paused=each.reader_id not in active) for each in ranked[:SHOWN_MEMBERS]]
+    lines = [bar_line(club, each, say, is_paused=each.reader_id not in active) for each in ranked[:SHOWN_MEMBERS]]
     if more := len(ranked) - len(lines):
         lines.append(say.counted(more, "{number} more", "{number} more"))
     card.description = "\n".join([_summary(club, seen, say), "", *lines]) if seen else say("Nobody is on the board.")
@@ -190,7 +190,8 @@ def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
     return say("{there} of {all} are at section {number}", there=there, all=len(seen), number=furthest)
 
 
-def _bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:
+def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:
+    """How far a member is, as a bar of sections."""
     read, of = club.finished(member), len(club.sections)
     full = read * CELLS // of
     where = say("section {number} of {of}", number=read, of=of)

@@ -146,14 +146,14 @@ def later(text: str) -> str:
 
 
 NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
-"""What is typed stays as it is in every language, so that a command can be told to anybody."""
+"""What is typed stays as it is in every language, so that a command can be told to anybody. Menus are not typed."""
 
 
 class CatalogueTranslator(app_commands.Translator):
     """Descriptions and choices in every language there is a catalogue for."""
 
     async def translate(self, string: locale_str, locale: Locale, context: TranslationContextTypes) -> str | None:
-        if context.location in NAMES:
+        if context.location in NAMES and not isinstance(context.data, app_commands.ContextMenu):
             return None
         translated = _translations(locale).gettext(string.message)
         return translated if translated != string.message else None

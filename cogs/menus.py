@@ -1,0 +1,242 @@
+"""What is used on a message or on a person: a question about it, where it is in the book, how far somebody is."""
+
+import re
+from typing import Any
+
+import discord
+from discord import app_commands
+from discord.ext import commands
+
+from cogs.access import bound_conversation
+from cogs.cards import clipped, plain
+from cogs.clubs.cards import bar_line
+from cogs.errors import Refusal
+from cogs.i18n import later, speech_of
+from cogs.interactions import Field, action_menu, defer_if_slow, form, on_choice, reply, row, written_in
+from cogs.reading import ReadingCog
+from cogs.rendering.answers import page_name
+from cogs.services import ServingBot, server_of, shelf_of
+from domain.book import Book, Citation
+from domain.use_cases import UseCases
+
+ASK, WHERE = "ask-about", "where"
+"""The actions of the modal and of the menus of books."""
+
+LONGEST_PASSAGE = 1_000
+LONGEST_QUESTION = 400
+MOST_BOOKS = 25
+"""What Discord shows in a menu."""
+MOST_PLACES = 5
+LEAST_WORDS = 3
+"""Of a quotation in a message, for it to be looked for by itself."""
+ALIKE = 0.6
+"""How similar a message must be to a place in the book to be told of: below that, chance finds something anywhere."""
+QUOTE_SHOWN = 300
+
+_QUOTED = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
+_ANSWER = re.compile(r"do:(?:sources|redo):(\w+)")
+
+
+class ContextMenus(commands.Cog):
+    def __init__(self, bot: ServingBot, use_cases: UseCases, reading: ReadingCog) -> None:
+        self._bot = bot
+        self._use_cases = use_cases
+        self._reading = reading
+        reach: dict[str, Any] = {
+            "allowed_contexts": app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=True),
+            "allowed_installs": app_commands.AppInstallationType(guild=True, user=True),
+        }
+        at_home: dict[str, Any] = {
+            "allowed_contexts": app_commands.AppCommandContext(guild=True, dm_channel=False, private_channel=False),
+            "allowed_installs": app_commands.AppInstallationType(guild=True, user=False),
+        }
+        self._menus = (
+            app_commands.ContextMenu(name=later("Ask about this"), callback=self._ask_about, **reach),
+            app_commands.ContextMenu(name=later("Where is this in the book?"), callback=self._where_is, **reach),
+            app_commands.ContextMenu(name=later("How far along?"), callback=self._how_far, **at_home),
+        )
+        bot.handle(on_choice(ASK, self._ask_about_chosen), on_choice(WHERE, self._where_chosen))
+        bot.handle_form(ASK, self._answer)
+
+    async def cog_load(self) -> None:
+        for menu in self._menus:
+            self._bot.tree.add_command(menu)
+
+    # A question
+
+    async def _ask_about(self, interaction: discord.Interaction[Any], message: discord.Message) -> None:
+        text = _text_of(interaction, message)
+        book = await self._book_here(interaction)
+        if book is None:
+            await self._offer_books(interaction, ASK, text)
+        else:
+            await self._open_form(interaction, book.id, text)
+
+    async def _ask_about_chosen(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        await self._open_form(interaction, book_id, _quoted_in(interaction))
+
+    async def _open_form(self, interaction: discord.Interaction[Any], book_id: str, text: str) -> None:
+        say = speech_of(interaction)
+        fields = (
+            Field("question", say("Your question"), required=True, length=LONGEST_QUESTION, is_long=True),
+            Field(
+                "passage",
+                say("What it is about"),
+                length=LONGEST_PASSAGE,
+                is_long=True,
+                default=clipped(text, LONGEST_PASSAGE),
+            ),
+        )
+        await interaction.response.send_modal(form(ASK, book_id, title=say("Ask about this"), fields=fields))
+
+    async def _answer(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        """Answer what was written in the modal as /ask does: at the person's own position, to them alone."""
+        written = written_in(interaction)
+        question, passage = written.get("question", ""), written.get("passage", "")
+        about = f"{question}\n\n“{passage}”" if question and passage else question
+        await self._reading.answer(interaction, about, book_id)
+
+    # Where it is
+
+    async def _where_is(self, interaction: discord.Interaction[Any], message: discord.Message) -> None:
+        cited = await defer_if_slow(interaction, self._cited_by(interaction, message))
+        if cited is not None:
+            await self._tell_places(interaction, *cited)
+            return
+        text = _text_of(interaction, message)
+        book = await self._book_here(interaction)
+        if book is None:
+            await self._offer_books(interaction, WHERE, text)
+        else:
+            await self._look_up(interaction, book, text)
+
+    async def _where_chosen(self, interaction: discord.Interaction[Any], book_id: str) -> None:
+        book = await self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction))
+        await self._look_up(interaction, book, _quoted_in(interaction))
+
+    async def _look_up(self, interaction: discord.Interaction[Any], book: Book, text: str) -> None:
+        if not interaction.response.is_done():
+            await interaction.response.defer(ephemeral=True, thinking=True)
+        file = await self._use_cases.shelf.open(book)
+        view = file.view(await self._own_bound(interaction, book))
+        found: list[Citation] = []
+        for phrase in _phrases(text):
+            hits = [hit for hit in await view.find_phrase(phrase, limit=MOST_PLACES) if hit.similarity >= ALIKE]
+            best = max((hit.similarity for hit in hits), default=0.0)
+            found += [hit.citation for hit in hits if hit.similarity == best]
+        await self._tell_places(interaction, book, list(dict.fromkeys(found)))
+
+    async def _cited_by(
+        self, interaction: discord.Interaction[Any], message: discord.Message
+    ) -> tuple[Book, list[Citation]] | None:
+        """What an answer of the bot's cites, of what the person has read; None for what cites nothing."""
+        names = (part.custom_id or "" for line in message.components for part in getattr(line, "children", ()))
+        turn_id = next((match[1] for match in map(_ANSWER.match, names) if match), None)
+        if turn_id is None or message.author != interaction.client.user:
+            return None
+        played = await self._use_cases.transcripts.played(turn_id)
+        if played is None or played.conversation.guild_id != shelf_of(interaction):
+            return None
+        book = await self._use_cases.shelf.get(played.conversation.book_id, shelf=shelf_of(interaction))
+        bound = await self._own_bound(interaction, book)
+        cited = dict.fromkeys(each for message in played.messages for each in message.citations)
+        return (book, [each for each in cited if each.end <= bound]) if cited else None
+
+    async def _tell_places(self, interaction: discord.Interaction[Any], book: Book, found: list[Citation]) -> None:
+        say = speech_of(interaction)
+        title = plain(clipped(book.title, 200))
+        if not found:
+            text = say("I can't find that in what you've read of “{title}”.", title=title)
+        else:
+            places = []
+            for each in sorted(found, key=lambda each: each.start)[:MOST_PLACES]:
+                where = page_name(each.page, say, estimated=each.estimated)
+                chapter = f" · {plain(clipped(each.chapter, 100))}" if each.chapter else ""
+                places.append(f"**{where}**{chapter}\n> {plain(clipped(each.quote, QUOTE_SHOWN))}")
+            text = "\n".join([say("In “{title}”:", title=title), *places])
+        await reply(interaction, content=text)
+
+    # How far somebody is
+
+    async def _how_far(self, interaction: discord.Interaction[Any], person: discord.Member | discord.User) -> None:
+        lines = await defer_if_slow(interaction, self._bars(interaction, person))
+        nobody = speech_of(interaction)("{who} isn't on the board of a club here, so I can't say.", who=person.mention)
+        await reply(interaction, content="\n".join(lines) or nobody)
+
+    async def _bars(self, interaction: discord.Interaction[Any], person: discord.abc.User) -> list[str]:
+        """How far a person is in each club whose board has them, of those whose channel is to be seen by who asks."""
+        server, say, now = server_of(interaction), speech_of(interaction), self._use_cases.clubs.now()
+        lines: list[str] = []
+        if server is None or not isinstance(interaction.user, discord.Member):
+            return lines
+        for club in await self._use_cases.clubs.store.get_running(str(server.id)):
+            channel, member = server.get_channel(int(club.channel_id)), club.member(str(person.id))
+            if channel is None or not channel.permissions_for(interaction.user).view_channel:
+                continue
+            if member is None or member.hidden:
+                continue
+            book = await self._use_cases.shelf.get(club.book_id)
+            is_paused = member.reader_id not in {each.reader_id for each in club.active(now)}
+            lines.append(f"**{plain(clipped(book.title, 200))}**\n{bar_line(club, member, say, is_paused=is_paused)}")
+        return lines
+
+    # Which book
+
+    async def _book_here(self, interaction: discord.Interaction[Any]) -> Book | None:
+        """The book of the thread or of the channel's club, else the only one there is; None where it is not clear.
+
+        Raises:
+            Refusal: there is none.
+        """
+        shelf = self._use_cases.shelf
+        if conversation := await bound_conversation(interaction):
+            return await shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+        if server := server_of(interaction):
+            running = await self._use_cases.clubs.store.get_running(str(server.id))
+            here = [club for club in running if club.channel_id == str(interaction.channel_id)]
+            if len(here) == 1:
+                return await shelf.get(here[0].book_id, shelf=shelf_of(interaction))
+        books = await shelf.list(shelf_of(interaction))
+        if not books:
+            raise Refusal(speech_of(interaction)("The shelf is empty. Add a book with /books add."))
+        return books[0] if len(books) == 1 else None
+
+    async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str) -> None:
+        """Let the person choose a book; what it is about stands in the message, from where the choice takes it."""
+        say = speech_of(interaction)
+        books = await self._use_cases.shelf.list(shelf_of(interaction))
+        options = [
+            discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
+            for book in books[:MOST_BOOKS]
+        ]
+        menu = action_menu(action, "", options=options, placeholder=say("Choose the book"))
+        quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
+        question = say("Which book is this about?")
+        await reply(interaction, content=f"{question}\n{quoted}", view=row(menu))
+
+    async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
+        return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
+
+
+def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:
+    """
+    Raises:
+        Refusal: there are no words in the message.
+    """
+    if not message.content.strip():
+        raise Refusal(speech_of(interaction)("There's no text in this message that I could read."))
+    return message.content.strip()
+
+
+def _quoted_in(interaction: discord.Interaction[Any]) -> str:
+    """What the message whose menu was used quotes."""
+    lines = interaction.message.content.splitlines() if interaction.message else []
+    return "\n".join(line[2:] for line in lines if line.startswith("> "))
+
+
+def _phrases(text: str) -> list[str]:
+    """What of a message is to be looked for: its quotations, or all of it where there are none."""
+    text = clipped(text, LONGEST_PASSAGE)
+    blocks = [line.lstrip("> ") for line in text.splitlines() if line.startswith(">")]
+    quoted = [part for part in [*_QUOTED.findall(text), *blocks] if len(part.split()) >= LEAST_WORDS]
+    return quoted[:MOST_PLACES] or [text]
