@@ -39,17 +39,27 @@ class Confinement:
 
 
 def lock_down(code: Sequence[str]) -> Confinement:
-    """Confine this process for good. It must not have threads yet.
+    """Confine this process for good.
 
     Of files, it can read those below the paths in `code`, or none at all where the kernel has no Landlock.
+
+    Raises:
+        RuntimeError: it has other threads, which would not be confined.
     """
     if not _IS_LINUX:
         return Confinement()
+    _assert_one_thread()
     network = _leave_network()
     landlock = _restrict_files(code)
     _drop_capabilities()
     no_new_privs = _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     return Confinement(landlock, _filter_calls(may_open=landlock > 0), no_new_privs, network)
+
+
+def _assert_one_thread() -> None:
+    with suppress(FileNotFoundError):  # no /proc here
+        if len(list(Path("/proc/self/task").iterdir())) > 1:
+            raise RuntimeError("a process with other threads cannot be locked down")
 
 
 def knows_landlock() -> bool:
@@ -73,7 +83,8 @@ def code_folders(paths: Iterable[str]) -> list[str]:
     for path in map(Path, paths):
         is_all_code = path.name in ("site-packages", "dist-packages") or path.is_relative_to(standard)
         folders += [str(path)] if is_all_code else _packages(path)
-    return [folder for folder in dict.fromkeys(folders) if folder]
+    # A relative folder of a search path would be one below "/", where a worker begins.
+    return [folder for folder in dict.fromkeys(folders) if folder.startswith("/")]
 
 
 _SYSTEM_LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")

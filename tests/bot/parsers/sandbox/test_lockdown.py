@@ -82,6 +82,23 @@ async def test_every_format_is_read_by_a_worker_that_can_open_no_file(monkeypatc
         assert "begins here" in check(await reader.read(data, name)).text
 
 
+@needs_everything
+def test_a_process_with_other_threads_is_not_given_a_file() -> None:
+    thread = "import threading, time; threading.Thread(target=time.sleep, args=(60,), daemon=True).start(); "
+    with pool._start(f"{_IMPORTS}{thread}worker.main()") as started:
+        told, _ = started.communicate(b"{}\n")
+    assert started.returncode != 0
+    assert told == b""
+
+
+@pytest.mark.parametrize("folder", [".", "lib", "", "../etc"])
+def test_relative_folders_of_a_search_path_open_nothing(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"/opt/lib:{folder}")
+    folders = code_folders([])
+    assert "/opt/lib" in folders
+    assert [each for each in folders if not each.startswith("/")] == []
+
+
 def test_code_is_read_and_what_lies_beside_it_is_not(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("DISCORD_TOKEN=secret")
     (tmp_path / "data").mkdir()
