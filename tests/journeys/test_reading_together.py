@@ -8,7 +8,7 @@ from importlib.resources import files as resources
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import domain.library.summaries as summaries_module
@@ -102,6 +102,8 @@ class Room:
 )
 @given(pair=pairs(), name=names, place=places)
 async def test_changing_the_unread_changes_no_byte(model: object, pair: Pair, name: str, place: str) -> None:
+    # What stands before the first chapter is no story to the spoiler check, so its names are unread if they come again.
+    assume(not model or pair.chapters or not any(rest.chapters for rest in pair.rest))
     work = [
         ("recap", ""),
         ("recap", place),
