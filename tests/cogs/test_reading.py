@@ -1,10 +1,12 @@
 """/recap, /who, /discuss and /ask: to one person at their own page, to a group at the lowest."""
 
+import re
+
 import discord
 import pytest
 
 from cogs.i18n import speech_for
-from domain.book import Book, PositionState, ReadingPosition
+from domain.book import Book, BookText, Chapter, Page, PositionState, ReadingPosition
 from domain.clubs.manage import PlanRequest
 from domain.errors import LLMError, LLMErrorCode
 from domain.reading.companion import Asker
@@ -297,3 +299,72 @@ async def test_german(stage: Stage) -> None:
     german = Asker(say=speech_for(discord.Locale.german))
     told = await stage.app.reading.who(book, KEEPER, "Marta", german)
     assert told.text.startswith("**Marta** kommt 2-mal vor, zuerst auf p. 1")
+
+
+class TestPairs:
+    """Two servers have each a book; the books are the same up to where everybody is, and differ beyond."""
+
+    TAILS = (
+        "III. The Keeper\n\nIt was Hobb who had put the lamp out. He had done it for his brother Lucian.\n\n",
+        "III. The Wedding Guest\n\nNobody had put it out, said Miss Orchard.\n\nIV. Murder\n\nAll died.\n\n",
+    )
+
+    async def surfaces(self, stage: Stage, which: int) -> list[str]:
+        """All that is shown in a server, to everybody and to one, and what is offered while one types."""
+        guild = stage.env.create_guild(f"Server {which}")
+        channel = guild.create_text_channel("reading-room")
+        ann, ben = (stage.member(name, guild) for name in ("ann", "ben"))
+        book = await self.book(stage, which, str(guild.id))
+        for person in (ann, ben):
+            await at(stage, person, book, KEEPER)
+        shown: list[str] = []
+        for name, options in (
+            ("recap", {}),
+            ("recap", {"public": True}),
+            ("recap", {"since": "#3"}),
+            ("recap", {"since": "page 3", "public": True}),
+            ("who", {"name": "Marta"}),
+            ("who", {"name": "Hobb", "public": True}),
+            ("who", {"name": "Lucian"}),
+            ("discuss", {}),
+            ("discuss", {"count": 5}),
+            ("discuss", {"section": "3"}),
+            ("ask", {"question": "Who did it?"}),
+            ("ask", {"question": "Who did it?", "public": True}),
+        ):
+            shown.append(text_of(await ann.slash(channel, name, **options)))
+        for command, option in (("who", "name"), ("recap", "since"), ("discuss", "section"), ("ask", "book")):
+            for typed in ("", "l", "o", "3"):
+                offered = await ann.autocomplete(channel, command, option, typed)
+                shown.append(str([each["name"] for each in offered]))
+        asked = [message.text for request in stage.model.requests for message in request]
+        stage.model.requests.clear()
+        return [*shown, *asked]
+
+    async def book(self, stage: Stage, which: int, shelf: str) -> Book:
+        text = f"{tale().text[:KEEPER]}{self.TAILS[which]}"
+        heads = [head.start() for head in re.finditer(r"^(?:I|II|III|IV)\. .+$", text, re.MULTILINE)]
+        spans = list(zip(heads, [*heads[1:], len(text)], strict=True))
+        made = BookText(
+            text,
+            tuple(Page(number, str(number), start, end) for number, (start, end) in enumerate(spans, 1)),
+            tuple(
+                Chapter(number, text[start : text.index("\n", start)], start, end)
+                for number, (start, end) in enumerate(spans, 1)
+            ),
+            "txt",
+            title="The Dark Lamp",
+        )
+        sha256 = str(which) * 64
+        await stage.files.write(sha256, made)
+        facts = (len(made.pages), len(made.chapters), len(text.split()), len(text), stage.app.clock())
+        book = Book(f"{which + 90:032x}", shelf, sha256, made.title, "", "txt", *facts)
+        await stage.app.storage.books.save(book)
+        return book
+
+    async def test_they_differ_in_no_byte(self, stage: Stage) -> None:
+        stage.model.say("Marta found a brass key under the stairs.")
+        one, two = [await self.surfaces(stage, which) for which in (0, 1)]
+        assert one == two
+        assert "brass key" in "".join(one)
+        assert not any(word in "".join(one) for word in ("Orchard", "brother", "Wedding", "Keeper"))
