@@ -183,7 +183,8 @@ NOT_INSTALLED = (
 
 ABOUT = (
     "It is Marginalia itself in a simulated Discord, in a thread on the sample novel. Write there, press its buttons, "
-    "type / for its commands; “Viewing as” makes you the other reader. The page shows this one thread. "
+    "type / for its commands; “Viewing as” makes you the other reader. The channel has a page of its own, where "
+    "/club start begins a club; each thread that opens gets one too, and its address stands here. "
     "Answers: {provider}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
 )
 
@@ -212,11 +213,15 @@ def preview_settings(folder: Path) -> Settings:
     return load_settings(data_dir=folder, database_url="", discord_guild_ids=())
 
 
+def _say_where(name: str, url: str) -> None:
+    console.print(f"{name}: {url}", markup=False, soft_wrap=True)
+
+
 async def _show(app: App, port: int) -> None:
     from bot.preview.page import open_preview
 
     costs_nothing = app.settings.provider == "extractive"
-    async with open_preview(app, QUESTIONS if costs_nothing else (), port) as page:
+    async with open_preview(app, QUESTIONS if costs_nothing else (), port, _say_where) as page:
         console.print(f"Open this in a browser:\n\n  {page.url}\n", markup=False, soft_wrap=True)
         console.print(ABOUT.format(provider=app.provider.name), markup=False, soft_wrap=True)
         await page.wait_closed()

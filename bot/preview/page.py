@@ -1,8 +1,9 @@
-"""The page: a thread in which Ann talks with the bot about the sample novel, and Ben may join."""
+"""The pages: a thread in which Ann talks with the bot about the sample novel, the channel, where a club may begin, and
+each thread that is opened there."""
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import Context
 from datetime import UTC, datetime
@@ -17,8 +18,9 @@ from PIL import Image, ImageDraw, ImageFont
 from simcord import Env, MemberActor
 from simcord._clock import Clock
 from simcord.backend import Backend
+from simcord.backend.access import can_access_channel
 from simcord.backend.cdn import CDN_BASE
-from simcord.preview import Preview
+from simcord.preview import Preview, make_preview
 
 from bot.app import SAMPLE, App
 from bot.client.client import Marginalia
@@ -73,8 +75,20 @@ class RealTimeEnv(Env):
     """After what a person does, the bot is waited for `settle_timeout` seconds at the longest."""
 
     def __init__(self, bot: Client, *, settle_timeout: float) -> None:
+        self.pages: list[Preview] = []
         super().__init__(bot, check_errors=False, settle_timeout=settle_timeout)
         self.backend = Backend(clock=RealClock())
+
+    @property
+    def _preview(self) -> Preview | None:
+        """The page on which the current task does something; simcord itself knows of one page at a time."""
+        task = asyncio.current_task()
+        return next((page for page in self.pages if page._active_task is task), None)  # noqa: SLF001
+
+    @_preview.setter
+    def _preview(self, page: Preview | None) -> None:
+        if page is not None:
+            self.pages.append(page)
 
     async def _settle_internal(self, **options: Any) -> None:
         with suppress(TimeoutError):
@@ -99,9 +113,15 @@ SOON_S = 0.2
 
 
 @asynccontextmanager
-async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -> AsyncIterator[Preview]:
-    """Serve the page; these questions have been asked and answered there.
+async def open_preview(
+    app: App,
+    questions: Iterable[str] = (),
+    port: int = 0,
+    announce: Callable[[str, str], None] = lambda name, url: None,
+) -> AsyncIterator[Preview]:
+    """Serve the pages, first of all that of a thread; these questions have been asked and answered there.
 
+    The others, of the channel and of each thread that is opened in it, are announced by their names and addresses.
     `app` is to be on folders that are only for this: the ids of a simulated Discord are no ids of Discord.
 
     Raises:
@@ -122,17 +142,77 @@ async def open_preview(app: App, questions: Iterable[str] = (), port: int = 0) -
         thread = await _conversation(app, guild, readers[0], questions)
         env.settle_timeout = PATIENCE_S
         pictures = avatars(bot.user, INK.value, zip(readers, READERS.keys(), READERS.values(), strict=True))
+        shelf = _Pages(env, bot, readers, pictures, stack)
         try:
-            page = await stack.enter_async_context(
-                env.preview(thread, viewers=readers, layout="channel", port=port, assets=pictures)
-            )
+            page = await shelf.serve(thread, readers, port)
+            channel = await shelf.serve(guild.channels[CHANNEL], readers)
         except simcord.SetupError as error:
             advice = " Without --port, one that is free is taken." if port else ""
             raise SettingsError(f"The page cannot be shown: {error}.{advice}") from error
-        _guard(page)
-        showing = asyncio.create_task(_show_as_it_happens(bot, page))
-        stack.callback(showing.cancel)
+        following = asyncio.create_task(shelf.follow(channel, {thread.id: set(READERS)}, announce))
+        stack.callback(following.cancel)
         yield page
+
+
+class _Pages:
+    """The pages of a simulated Discord, one for each place."""
+
+    def __init__(
+        self,
+        env: RealTimeEnv,
+        bot: Marginalia,
+        readers: Sequence[MemberActor],
+        pictures: dict[str, Picture],
+        stack: AsyncExitStack,
+    ) -> None:
+        self._env = env
+        self._bot = bot
+        self._readers = readers
+        self._pictures = pictures
+        self._stack = stack
+
+    async def serve(self, place: simcord.ChannelHandle, viewers: Sequence[MemberActor], port: int = 0) -> Preview:
+        """Serve a page of a place, as these people see it.
+
+        Raises:
+            simcord.SetupError: the port cannot be had, or a part of simcord[preview] is missing.
+        """
+        page = make_preview(
+            self._env,
+            place,
+            viewers=viewers,
+            layout="channel",
+            display="responsive",
+            width=960,
+            height=720,
+            locale="en-US",
+            timezone="UTC",
+            presentation_time=None,
+            assets=self._pictures,
+            sku_presentations=None,
+            port=port,
+        )
+        await self._stack.enter_async_context(page)
+        _guard(page)
+        showing = asyncio.create_task(_show_as_it_happens(self._bot, page))
+        self._stack.callback(showing.cancel)
+        return page
+
+    async def follow(self, channel: Preview, shown: dict[int, set[str]], announce: Callable[[str, str], None]) -> None:
+        """Serve each thread that is opened in a channel, anew when somebody is let in; `shown` has who sees them."""
+        await asyncio.sleep(SOON_S)
+        announce(f"#{channel.channel.name}", channel.url)
+        while True:
+            await asyncio.sleep(SOON_S)
+            for thread in channel.channel.threads:
+                viewers = [
+                    each for each in self._readers if can_access_channel(self._env, thread.id, each, history=True)
+                ]
+                names = {str(each.name) for each in viewers}
+                if len(names) > len(shown.get(thread.id, ())):
+                    shown[thread.id] = names
+                    page = await self.serve(thread, viewers)
+                    announce(f"{thread.name} ({', '.join(sorted(name.title() for name in names))})", page.url)
 
 
 def _guard(page: Preview) -> None:

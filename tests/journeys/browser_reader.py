@@ -19,7 +19,14 @@ AT_REST = "window.simcordPreview?.ready && !window.simcordPreview.awaitingRevisi
 
 @dataclass(frozen=True)
 class BrowserReader:
+    """`process` is the preview, which says where its pages are."""
+
     page: Page
+    process: asyncio.subprocess.Process
+
+    async def go_to(self, place: str) -> None:
+        """Open the page of a channel or thread, once the preview has said where it is."""
+        await self.open(await asyncio.wait_for(_announced(self.process, re.escape(place)), STARTED_S))
 
     async def open(self, url: str) -> None:
         await self.page.go(url)
@@ -40,8 +47,12 @@ class BrowserReader:
         await self.page.type(f"/{name}")
         await self.page.click(".command-entry", f"/{name}")
         for option, (typed, suggestion) in (options or {}).items():
-            await self.page.click(".command-ghost")
-            await self.page.click(".command-suggestion", option)
+            is_there = await self.page.evaluate(
+                f"!!document.querySelector('.command-option-input[data-option={option}]')"
+            )
+            if not is_there:  # one that is required is
+                await self.page.click(".command-ghost")
+                await self.page.click(".command-suggestion", option)
             await self.page.click(f".command-option-input[data-option={option}]")
             await self.page.type(typed)
             await self.page.click(".command-suggestion", suggestion)
@@ -98,7 +109,7 @@ async def at_the_page(
     try:
         url = await asyncio.wait_for(_announced(process), STARTED_S)
         async with browsing(width, height, scale) as page:
-            reader = BrowserReader(page)
+            reader = BrowserReader(page, process)
             await reader.open(url)
             yield reader
     finally:
@@ -106,9 +117,10 @@ async def at_the_page(
         await process.wait()
 
 
-async def _announced(process: asyncio.subprocess.Process) -> str:
+async def _announced(process: asyncio.subprocess.Process, place: str = "") -> str:
+    """The address in the next line of the preview that names the place."""
     assert process.stdout is not None
     while line := await process.stdout.readline():
-        if found := re.search(r"http://\S+", line.decode()):
-            return found.group()
+        if found := re.search(rf"{place}.*?(http://\S+)", line.decode()):
+            return found[1]
     raise AssertionError("the preview ended without a word of its address")

@@ -57,6 +57,23 @@ async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins
     assert "more than one of you here now" in hint
 
 
+@pytest.mark.skipif(chromium() is None, reason="no Chromium is installed here")
+async def test_ann_and_ben_read_the_sample_novel_in_a_club(ann: BrowserReader) -> None:
+    await ann.go_to("#reading-room")
+    await ann.command("club start", {"book": ("Return", "Return on the Ebb")})
+    await ann.sees("A club is reading")
+    await ann.switch_to("Ben")
+    await ann.press("Join")
+    await ann.press("I'm there")
+    await ann.sees("1 of 2 are there")
+    await ann.switch_to("Ann")
+    await ann.press("I'm there")
+    await ann.sees("2 of 2 are there")
+    await ann.go_to("Section 1 · Return on the Ebb (Ann, Ben)")
+    await ann.sees("This thread talks about “Return on the Ebb” up to about p. ")
+    await ann.sees("(about p. ")
+
+
 async def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
