@@ -1,0 +1,94 @@
+"""The bot is killed while it makes an answer anew, at any moment: one answer is kept, and that one is shown."""
+
+import asyncio
+import random
+import sqlite3
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.doubles.discord_api import Channel, DiscordDouble, Message, MessageType
+from tests.doubles.script import Handler, Json, Reply, Text
+from tests.journeys.discord_process import BotProcess
+from tests.journeys.test_discord_chaos import damage
+
+ROUNDS, SEED = 4, 11
+LONGEST_LIFE_S = 1.2
+ANSWERS = count(1)
+
+pytestmark = pytest.mark.usefixtures("quick_posting")
+
+
+def numbered(body: Json) -> Reply:
+    """Each answer has a number of its own, and takes its time."""
+    if not body.get("stream"):
+        return Reply((Text("A title"),))
+    return Reply(tuple(Text(word) for word in (f"Number {next(ANSWERS)}", " is", " the", " answer", ".")), pace=0.1)
+
+
+@pytest.fixture
+def handler() -> Handler:
+    return numbered
+
+
+def kept(folder: Path) -> list[str]:
+    """The answers in the order in which a model would see them."""
+    database = sqlite3.connect(folder / "data" / "marginalia.db")
+    try:
+        rows = database.execute(
+            "SELECT content FROM chat_messages JOIN turns ON turns.id = turn_id WHERE role = 'assistant' "
+            "ORDER BY number"
+        )
+        return [row[0] for row in rows]
+    finally:
+        database.close()
+
+
+def answers(discord: DiscordDouble, thread: Channel) -> list[Message]:
+    shown = [each for each in discord.messages(thread) if each.author is discord.bot and not each.embed_texts]
+    return [each for each in shown if each.type in (MessageType.DEFAULT, MessageType.REPLY) and each.content]
+
+
+def at_rest(discord: DiscordDouble, thread: Channel, number: int) -> bool:
+    shown = answers(discord, thread)
+    return len(shown) == number and all([b.label for b in each.buttons] == ["Try again"] for each in shown)
+
+
+@pytest.mark.timeout(300)
+async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    chance, ann = random.Random(SEED), discord.user("ann")
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    added = await ann.slash(
+        "books add", file=discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n"), title="Lamp"
+    )
+    await discord.until(lambda: added.original and added.original.embeds)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    await ann.slash("chat", book=book["value"], title="Thread")
+    await discord.until(lambda: discord.threads() and len(discord.messages(discord.threads()[0])) > 1)
+    [thread] = discord.threads()
+    for number, question in enumerate(["Why?", "Who?"], start=1):
+        await ann.say(thread, question)
+        await discord.until(partial(at_rest, discord, thread, number))
+    first, second = answers(discord, thread)
+    outcomes = set()
+    for _ in range(ROUNDS):
+        before = kept(tmp_path)
+        await ann.click(first, label="Try again")
+        await asyncio.sleep(chance.random() * LONGEST_LIFE_S)
+        await bot.kill()
+        assert damage(tmp_path) == []
+        outcomes.add(kept(tmp_path) == before)
+        await bot.start()
+        await discord.until(lambda: at_rest(discord, thread, 2), 40)
+        assert answers(discord, thread) == [first, second]
+        assert [each.content for each in (first, second)] == kept(tmp_path)
+    assert True in outcomes, "no process was killed before its answer was kept"
+    await ann.click(first, label="Try again")
+    shown = first.content
+    await discord.until(lambda: first.content not in ("", shown) and at_rest(discord, thread, 2))
+    assert [each.content for each in (first, second)] == kept(tmp_path)
+    assert await bot.stop() == 0
+    assert discord.violations == []
