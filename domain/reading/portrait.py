@@ -181,7 +181,7 @@ class MetNames:
 
     async def of(self, file: BookFile, view: BookView) -> list[str]:
         """The names of the story as far as it may be seen, the most frequent first."""
-        key = (view.book.sha256, view.read_to)
+        key = (view.book.id, view.read_to)
         task = self._kept.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = self._kept[key] = asyncio.create_task(_names_of_story(file, view.read_to))

@@ -9,8 +9,10 @@ import pytest
 
 from bot.app import App, open_app
 from bot.settings import Settings
+from domain.book import Book
 from domain.errors import BookError, BookErrorCode
 from domain.library.shelf import KEEP_REMOVED, AddedBook
+from domain.spoilers.detector import SpoilerChecks, SpoilerDetector
 from storage.book_files.files import SQLiteBookFiles
 
 TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
@@ -116,3 +118,21 @@ async def test_after_its_time_it_is_erased_with_its_file(app: App, tmp_path: Pat
     await app.shelf.take_off(other.id, by="8")
     assert (await app.housekeeping.sweep()).books == 1
     assert files_in(tmp_path) == []
+
+
+async def test_what_is_made_ready_of_a_book_is_made_for_each_shelf(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    books = [(await app.shelf.add(TALE, "whistle.md", shelf=shelf)).book for shelf in ("one", "two")]
+    made: list[str] = []
+    detectors = SpoilerChecks._leaks
+
+    async def noted(self: SpoilerChecks, book: Book) -> SpoilerDetector:
+        made.append(book.shelf)
+        return await detectors(self, book)
+
+    monkeypatch.setattr(SpoilerChecks, "_leaks", noted)
+    checks = SpoilerChecks(app.shelf._files)
+    for book in (*books, *books):
+        check = checks.check(book, 10)
+        assert check is not None
+        await check("Pip found a whistle.")
+    assert made == ["one", "two"]
