@@ -5,9 +5,21 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import unquote
 
 SECRETS = ("DISCORD_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MCP_TOKEN")
-"""Variables of the environment that hold a secret; DATABASE_URL may."""
+"""Variables of the environment that hold a secret of the settings."""
+STORE_SECRETS = (
+    "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GOOGLE_SERVICE_ACCOUNT_KEY",
+    "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_MASTER_KEY", "AZURE_STORAGE_SAS_KEY",
+    "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_TOKEN", "AZURE_STORAGE_CLIENT_SECRET", "AZURE_CLIENT_SECRET",
+)  # fmt: skip
+"""Those of object stores, which their library reads when a store is opened, and never again."""
+ADDRESSES = (
+    "DATABASE_URL", "BOOKS_URL", "DISCORD_API_URL", "DISCORD_GATEWAY_URL", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
+    "GUTENDEX_URL", "OPEN_METEO_URL", "OPEN_METEO_GEOCODING_URL", "MCP_SERVERS",
+)  # fmt: skip
+"""Those that hold addresses, which may have a secret in them."""
 
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
@@ -20,8 +32,16 @@ _LEAST_SECRET = 8
 """Characters; a shorter one is a placeholder, and would be taken out of words."""
 _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)")
 """User and password in an address."""
+_PASSWORD = re.compile(r"(?<=://)[^\s/@:]*:(?P<password>[^\s/@]+)(?=@)")
+_NAMED = re.compile(
+    r"(?P<name>\b(?:password|passwd|token|access_token|api_?key|secret|sig)=|\bBearer )(?P<value>[^\s&\"'@,;]+)",
+    re.IGNORECASE,
+)
+"""A secret by its name, in the query of an address or a header."""
 _OF_DISCORD = re.compile(r"(?<=/)((?:interactions|webhooks)/\d+)/[\w.-]{20,}")
 """The part of an address that lets anybody answer an interaction for a quarter of an hour."""
+_FIELD = re.compile(r"(?P<name>[\"'](?:token|access_token|session_id)[\"']: ?[\"'])[^\"']+")
+"""The same as a field of an event that the gateway tells."""
 _GONE = "***"
 
 
@@ -55,10 +75,23 @@ def _ours(folder: Path) -> Iterator[Path]:
 
 def forget_secrets() -> None:
     """Take the secrets out of the environment, once they have been read: no child process is told them."""
-    for name in SECRETS:
+    for name in (*SECRETS, *STORE_SECRETS):
         os.environ.pop(name, None)
-    if redacted(os.environ.get("DATABASE_URL", "")) != os.environ.get("DATABASE_URL", ""):
-        del os.environ["DATABASE_URL"]
+    for name in ADDRESSES:
+        if secrets_in(os.environ.get(name, "")):
+            del os.environ[name]
+
+
+def secrets_in(text: str) -> tuple[str, ...]:
+    """The passwords and keys in addresses, as they are written there and as they are meant."""
+    written = [match["password"] for match in _PASSWORD.finditer(text)]
+    written += [match["value"] for match in _NAMED.finditer(text)]
+    return tuple(dict.fromkeys([*written, *map(unquote, written)]))
+
+
+def secrets_of_stores() -> tuple[str, ...]:
+    """What the environment has for object stores, to be kept out of logs."""
+    return tuple(filter(None, (os.environ.get(name, "") for name in STORE_SECRETS)))
 
 
 def read_secret(path: Path) -> str:
@@ -75,4 +108,5 @@ def redacted(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in secrets:
         if len(secret) >= _LEAST_SECRET:
             text = text.replace(secret, _GONE)
-    return _OF_DISCORD.sub(rf"\1/{_GONE}", _IN_ADDRESS.sub(_GONE, text))
+    text = _NAMED.sub(rf"\g<name>{_GONE}", _IN_ADDRESS.sub(_GONE, text))
+    return _FIELD.sub(rf"\g<name>{_GONE}", _OF_DISCORD.sub(rf"\1/{_GONE}", text))

@@ -16,7 +16,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from bot.private import read_secret
+from bot.private import ADDRESSES, read_secret, secrets_in, secrets_of_stores
 from domain.errors import SettingsError
 from domain.turn.history import DEFAULT_MAX_MESSAGES
 
@@ -64,17 +64,17 @@ class Settings(BaseSettings):
     llm_models: Annotated[tuple[str, ...], NoDecode] = ()
     anthropic_api_key: str = Field(default="", repr=False)
     anthropic_api_key_file: str = ""
-    anthropic_base_url: str = ""
+    anthropic_base_url: str = Field(default="", repr=False)
     openai_api_key: str = Field(default="", repr=False)
     openai_api_key_file: str = ""
-    openai_base_url: str = ""
+    openai_base_url: str = Field(default="", repr=False)
     llm_tools: Literal["auto", "on", "off"] = "auto"
     llm_context_tokens: int = Field(default=0, ge=0, le=20_000_000)
     llm_max_tokens: int = Field(default=0, ge=0, le=1_000_000)
 
     database_url: str = Field(default="", repr=False)
     data_dir: Path = Field(default_factory=default_data_dir)
-    books_url: str = ""
+    books_url: str = Field(default="", repr=False)
     books_cache_mb: int = Field(default=2_000, ge=1)
     max_upload_mb: int = Field(default=50, ge=1, le=2_000)
     gutendex_url: str = "https://gutendex.com"
@@ -109,7 +109,7 @@ class Settings(BaseSettings):
     extra_tools: Annotated[tuple[Literal["clock", "weather"], ...], NoDecode] = ()
     open_meteo_url: str = "https://api.open-meteo.com"
     open_meteo_geocoding_url: str = "https://geocoding-api.open-meteo.com"
-    mcp_servers: str = ""
+    mcp_servers: str = Field(default="", repr=False)
     mcp_trusted: Annotated[tuple[str, ...], NoDecode] = ()
     mcp_token: str = Field(default="", repr=False)
 
@@ -156,7 +156,9 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must not be in any log."""
-        return tuple(filter(None, (self.discord_token, self.anthropic_api_key, self.openai_api_key, self.mcp_token)))
+        keys = (self.discord_token, self.anthropic_api_key, self.openai_api_key, self.mcp_token)
+        addresses = "\n".join(str(getattr(self, name.lower())) for name in ADDRESSES)
+        return (*filter(None, keys), *secrets_in(addresses), *secrets_of_stores())
 
     @property
     def provider(self) -> Provider:

@@ -104,8 +104,13 @@ def test_a_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 def test_secrets_leave_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISCORD_TOKEN", TOKEN)
     monkeypatch.setenv("DATABASE_URL", "postgresql://ann:open-sesame@host/books")
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:open-sesame@host/v1")
+    monkeypatch.setenv("MCP_SERVERS", "notes=https://host/mcp?token=open-sesame")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "open-sesame")
+    monkeypatch.setenv("BOOKS_URL", "s3://bucket/books")
     monkeypatch.setenv("LLM_MODEL", "stays")
     forget_secrets()
+    assert os.environ["BOOKS_URL"] == "s3://bucket/books"
     told = subprocess.run([sys.executable, "-c", "import os; print(dict(os.environ))"], capture_output=True, check=True)
     assert TOKEN not in told.stdout.decode()
     assert "open-sesame" not in told.stdout.decode()
@@ -116,6 +121,26 @@ def test_settings_do_not_show_their_secrets() -> None:
     shown = repr(load_settings(discord_token=TOKEN, database_url="postgresql://ann:open-sesame@host/books"))
     assert TOKEN not in shown
     assert "open-sesame" not in shown
+
+
+def test_passwords_and_keys_in_addresses_are_kept_out_of_logs_wherever_they_turn_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "key-of-the-store")
+    settings = load_settings(
+        database_url="postgresql://ann:open%2Dsesame@host/books",
+        openai_base_url="https://ann:of-the-model@host/v1",
+        mcp_servers="notes=https://host/mcp?api_key=of-the-notes",
+    )
+    told = "fails: open-sesame, open%2Dsesame, of-the-model, of-the-notes, key-of-the-store"
+    assert redacted(told, settings.secrets) == "fails: ***, ***, ***, ***, ***"
+    assert (
+        redacted("GET https://host/x?token=abc&page=2, Bearer abcdef")
+        == "GET https://host/x?token=***&page=2, Bearer ***"
+    )
+    assert redacted("tokens=12 used") == "tokens=12 used"
+    told = redacted("WebSocket Event: {'t': 'INTERACTION_CREATE', 'd': {'token': 'aW50ZXJhY3Rpb24', 'type': 2}}")
+    assert told == "WebSocket Event: {'t': 'INTERACTION_CREATE', 'd': {'token': '***', 'type': 2}}"
 
 
 @pytest.mark.parametrize("form", ["text", "json"])

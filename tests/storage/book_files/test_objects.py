@@ -216,6 +216,16 @@ async def test_a_store_that_refuses_is_a_sentence(
     assert isinstance(node.files._store, S3Store)
 
 
+async def test_a_store_goes_on_when_its_keys_have_left_the_environment(
+    tmp_path: Path, url: str, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = Node(tmp_path / "one", url, storage)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    assert await node.files.write(SHA, TEXT)
+    await node.files.remove(SHA)
+
+
 @pytest.mark.parametrize("url", ["", "books", "ftp://host/books"])
 def test_a_url_that_names_no_store_is_a_setting_to_be_mended(url: str) -> None:
     with pytest.raises(SettingsError, match="BOOKS_URL"):
