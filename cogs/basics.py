@@ -1,7 +1,9 @@
-"""/help, /usage and /verbose: how to use this, what it costs, and whether tool calls are shown."""
+"""The first words in a server, /help, /usage and /verbose: how to use this, what it costs, what is shown of it."""
 
+import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import discord
@@ -10,13 +12,89 @@ from discord.ext import commands
 
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, usage_line
-from cogs.errors import Refusal
-from cogs.i18n import Speech, speech_for_all, speech_of
+from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
+from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
 from cogs.interactions import defer_if_slow, reply
-from cogs.permissions import everywhere, in_conversations, may_change
+from cogs.permissions import everywhere, in_conversations, may_change, missing
 from cogs.services import ServingBot, server_of
 from domain.conversation import Conversation
+from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
+
+logger = logging.getLogger(__name__)
+
+
+class FirstWords(commands.Cog):
+    """Introduces the bot to a server that it joins, once."""
+
+    def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
+        self._bot = bot
+        self._servers = use_cases.servers
+        self._greeting: set[int] = set()
+        self._known: set[int] | None = None
+
+    @commands.Cog.listener()
+    async def on_connect(self) -> None:
+        """A new session: Discord is about to say which servers the bot is in."""
+        self._known = None
+
+    @commands.Cog.listener()
+    async def on_ready(self) -> None:
+        self._known = {guild.id for guild in self._bot.guilds}
+
+    @commands.Cog.listener()
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """One that comes back after an outage; or, as Discord may tell it, one that the bot has joined."""
+        if self._known is not None and guild.id not in self._known:
+            await self.on_guild_join(guild)
+
+    @commands.Cog.listener()
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        place = first_channel(guild)
+        if place is None or guild.id in self._greeting:
+            return
+        self._greeting.add(guild.id)
+        try:
+            if not await self._servers.is_greeted(str(guild.id)):
+                await retry_transient(partial(place.send, first_words(speech_in(guild)), nonce=f"hello:{guild.id}"))
+                await self._servers.note_greeted(str(guild.id))
+        except (MarginaliaError, *DISCORD_ERRORS) as error:
+            logger.warning("the bot has not introduced itself in server %s: %s", guild.id, error)
+        finally:
+            self._greeting.discard(guild.id)
+
+    @commands.Cog.listener()
+    async def on_guild_remove(self, guild: discord.Guild) -> None:
+        """Whoever invites the bot again reads its first words again."""
+        if self._known is not None:
+            self._known.discard(guild.id)
+        try:
+            await self._servers.note_greeted(str(guild.id), greeted=False)
+        except MarginaliaError as error:
+            logger.warning("it was not noted that the bot has left server %s: %s", guild.id, error)
+
+
+def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
+    """The channel for first words: the one for system messages, or the first one in which the bot may write."""
+    preferred = [guild.system_channel] if guild.system_channel else []
+    channels = [*preferred, *sorted(guild.text_channels, key=lambda each: (each.position, each.id))]
+    writing = ("view_channel", "send_messages")
+    return next((each for each in channels if not missing(each.permissions_for(guild.me), writing)), None)
+
+
+def first_words(say: Speech) -> str:
+    """Three lines: what this is, how to begin, and what there is to set."""
+    lines = (
+        say(
+            "👋 I read books with you: I answer from a book's own pages, say on which one, and never give away what "
+            "you haven't read yet."
+        ),
+        say("To begin, /books find looks for a free book and /books add takes one of yours. Then talk with /chat."),
+        say(
+            "If you manage this server: /settings says where I may be used, who may add books and what a day may cost."
+        ),
+    )
+    return "\n".join(lines)
 
 
 class Help(commands.Cog):

@@ -50,6 +50,14 @@ class ManageServers:
             return self._known.get(server_id, ServerSettings())
         return await self._servers.get(server_id)
 
+    async def is_greeted(self, server_id: str) -> bool:
+        """Whether the bot has introduced itself there since it joined."""
+        return await self._servers.is_greeted(server_id)
+
+    async def note_greeted(self, server_id: str, *, greeted: bool = True) -> None:
+        """Note that the bot has introduced itself, or that it has left."""
+        await self._servers.set_greeted(server_id, greeted)
+
     async def change(self, server_id: str, **changes: Any) -> ServerSettings:
         """Change some of a server's settings; `changes` are fields of `ServerSettings`."""
         return await self._update(server_id, lambda settings: replace(settings, **changes))

@@ -202,6 +202,8 @@ async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
             return
         yield Finding("Discord token", f"logs in as {client.user}")
         yield _intents(client)
+        yield Finding("Invite for servers", server_invite(client.application_id or 0))
+        yield Finding("Link for people", _person_link(client))
         try:
             async for finding in _guilds(client, settings):
                 yield finding
@@ -231,11 +233,31 @@ def _intents(client: discord.Client) -> Finding:
     )
 
 
+def server_invite(application_id: int) -> str:
+    """The link by which who manages a server installs the bot there, with the permissions it needs."""
+    url = discord.utils.oauth_url(application_id, permissions=NEEDED, scopes=("bot", "applications.commands"))
+    return f"{url}&integration_type=0"
+
+
+def person_invite(application_id: int) -> str:
+    """The link by which a person installs the bot for themselves, to use its commands anywhere."""
+    url = discord.utils.oauth_url(application_id, scopes=("applications.commands",))
+    return f"{url}&integration_type=1"
+
+
+def _person_link(client: discord.Client) -> str:
+    link, application = person_invite(client.application_id or 0), client.application
+    is_known = application is not None and (application.guild_integration_config or application.user_integration_config)
+    if is_known and application is not None and application.user_integration_config is not None:
+        return link
+    return f"{link} (works once User Install is on: {PORTAL.removesuffix('Bot')}Installation)"
+
+
 async def _guilds(client: discord.Client, settings: Settings) -> AsyncIterator[Finding]:
     seen = [guild.id async for guild in client.fetch_guilds(limit=MOST_GUILDS, with_counts=False)]
     assert client.user is not None
     if not seen:
-        invite = discord.utils.oauth_url(client.user.id, permissions=NEEDED, scopes=("bot", "applications.commands"))
+        invite = server_invite(client.application_id or client.user.id)
         yield Finding("Discord servers", f"The bot is in none yet. Invite it: {invite}", ok=False)
     for guild_id in [each for each in settings.discord_guild_ids if each not in seen]:
         yield Finding(

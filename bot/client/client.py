@@ -22,7 +22,7 @@ from bot.client.http_fixes import keep_requests_going
 from bot.health import HealthFile
 from bot.logs import NODE
 from bot.settings import Settings
-from cogs.basics import Help, Usage, Verbose
+from cogs.basics import FirstWords, Help, Usage, Verbose
 from cogs.books import Books
 from cogs.chat import Chat, Opening
 from cogs.clubs.cog import Clubs
@@ -194,6 +194,7 @@ class Marginalia(ServingBot):
             Usage(self, self.use_cases),
             Privacy(self, self.use_cases, removals),
             Help(self, self.use_cases),
+            FirstWords(self, self.use_cases),
         ]
 
     async def on_ready(self) -> None:

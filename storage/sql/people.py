@@ -226,6 +226,16 @@ class SQLServers:
     async def delete(self, server_id: str) -> None:
         await self._database.write("DELETE FROM servers WHERE id = ?", [server_id])
 
+    async def is_greeted(self, server_id: str) -> bool:
+        return bool(await self._database.read("SELECT 1 FROM greeted_servers WHERE guild_id = ?", [server_id]))
+
+    async def set_greeted(self, server_id: str, greeted: bool) -> None:
+        if greeted:
+            sql = "INSERT INTO greeted_servers (guild_id) VALUES (?) ON CONFLICT DO NOTHING"
+        else:
+            sql = "DELETE FROM greeted_servers WHERE guild_id = ?"
+        await self._database.write(sql, [server_id])
+
     async def all(self) -> Mapping[str, ServerSettings]:
         rows = await self._database.read("SELECT id, settings FROM servers")
         settings = await entities(_server_settings, rows)

@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
+import discord
 import pytest
 from typer.testing import CliRunner
 
@@ -11,6 +13,7 @@ from bot.__main__ import app
 from bot.cli.maintenance import line
 from bot.client.checks import Finding, findings
 from bot.settings import Settings
+from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.discord_api.pointing import pointed_at
 
@@ -114,6 +117,19 @@ async def test_a_bot_that_is_nowhere_is_told_how_to_be_invited(double: DiscordDo
     assert not found["Discord servers"].ok
     assert f"client_id={double.bot.id}" in found["Discord servers"].sentence
     assert "applications.commands" in found["Discord servers"].sentence
+
+
+async def test_both_invitations_are_told(double: DiscordDouble, tmp_path: Path) -> None:
+    found = await discord_report(double, tmp_path)
+    servers, people = found["Invite for servers"].sentence, found["Link for people"].sentence
+    query = dict(parse_qsl(urlsplit(servers).query))
+    assert query["client_id"] == str(double.bot.id)
+    assert query["scope"].split() == ["bot", "applications.commands"]
+    assert discord.Permissions(int(query["permissions"])) == NEEDED
+    assert query["integration_type"] == "0"
+    query = dict(parse_qsl(urlsplit(people.split()[0]).query))
+    assert (query["scope"], query["integration_type"]) == ("applications.commands", "1")
+    assert "User Install" in people
 
 
 def test_a_line_begins_with_the_verdict() -> None:

@@ -80,7 +80,9 @@ class World:
     def invite_bot(self, guild: Guild) -> None:
         """The server installs the application, whose bot joins."""
         guild.members[self.bot.id] = Member(self.bot, self.now())
-        self.gateway.emit("GUILD_CREATE", guild_payload(guild, self.bot), gw.INTENT_GUILDS)
+        payload = guild_payload(guild, self.bot)
+        del payload["unavailable"]  # as Discord tells of a server that is new
+        self.gateway.emit("GUILD_CREATE", payload, gw.INTENT_GUILDS)
 
     def remove_bot(self, guild: Guild) -> None:
         """The server throws the bot out."""

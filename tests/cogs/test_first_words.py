@@ -1,0 +1,93 @@
+"""The first words in a server that the bot joins: three lines, said once, where they can be read."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.bot.online import Online, online
+from tests.doubles.discord_api import Channel, DiscordDouble, Guild, Permission
+from tests.doubles.discord_api.pointing import pointed_at
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+        assert double.violations == []
+
+
+@pytest.fixture
+async def bot(double: DiscordDouble, tmp_path: Path) -> AsyncIterator[Online]:
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        yield state
+
+
+def new_guild(double: DiscordDouble, *channels: str) -> tuple[Guild, list[Channel]]:
+    """A server that does not have the bot yet."""
+    guild = double.world.add_guild("Newcomers", with_bot=False)
+    return guild, [double.world.add_channel(guild, name) for name in channels]
+
+
+async def test_they_are_said_in_the_channel_of_system_messages(double: DiscordDouble, bot: Online) -> None:
+    guild, (first, system) = new_guild(double, "general", "welcome")
+    guild.system_channel = system
+    double.world.invite_bot(guild)
+    await double.until(lambda: double.said(system))
+    [words] = double.said(system)
+    lines = words.splitlines()
+    assert len(lines) == 3
+    assert "/books find" in lines[1]
+    assert "/settings" in lines[2]
+    assert double.said(first) == []
+
+
+async def test_without_one_they_are_said_where_the_bot_may_write(double: DiscordDouble, bot: Online) -> None:
+    guild, (silent, open_to_all) = new_guild(double, "announcements", "general")
+    guild.system_channel = silent
+    guild.locale = "de"
+    silent.denied[double.bot.id] = Permission.SEND_MESSAGES
+    double.world.invite_bot(guild)
+    await double.until(lambda: double.said(open_to_all))
+    assert "Ich lese Bücher mit euch" in double.said(open_to_all)[0]
+    assert double.said(silent) == []
+
+
+async def test_they_are_said_once_whatever_the_gateway_repeats(double: DiscordDouble, tmp_path: Path) -> None:
+    guild, (place,) = new_guild(double, "general")
+    async with online(double, tmp_path) as state:
+        double.world.invite_bot(guild)
+        await double.until(lambda: double.said(place))
+        joined = state.bot.get_guild(guild.id)
+        for event in ("guild_join", "guild_join", "guild_available"):
+            state.bot.dispatch(event, joined)
+        await asyncio.gather(*state.bot._listening)
+    async with online(double, tmp_path) as state:
+        state.bot.dispatch("guild_join", state.bot.get_guild(guild.id))
+        await asyncio.gather(*state.bot._listening)
+    assert len(double.said(place)) == 1
+    assert double.said() == []  # where the bot has been all along
+
+
+async def test_whoever_invites_it_again_reads_them_again(double: DiscordDouble, bot: Online) -> None:
+    guild, (place,) = new_guild(double, "general")
+    double.world.invite_bot(guild)
+    await double.until(lambda: double.said(place))
+    double.world.remove_bot(guild)
+    await double.until(lambda: bot.bot.get_guild(guild.id) is None)
+    await asyncio.gather(*bot.bot._listening)
+    double.advance(600)
+    double.world.invite_bot(guild)
+    await double.until(lambda: len(double.said(place)) == 2)
+
+
+async def test_where_it_may_write_nowhere_nothing_is_said(double: DiscordDouble, bot: Online) -> None:
+    guild, (place,) = new_guild(double, "general")
+    place.denied[guild.id] = Permission.SEND_MESSAGES
+    double.world.invite_bot(guild)
+    await double.until(lambda: bot.bot.get_guild(guild.id) is not None)
+    await asyncio.gather(*bot.bot._listening)
+    assert double.said(place) == []
