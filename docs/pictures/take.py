@@ -27,6 +27,20 @@ AS_ON_DISCORD = """
 """Discord breaks long lines of code, where this page scrolls them, and has a place of its own for “(edited)”."""
 
 
+NAMED = """
+    (texts => {
+        const numbers = new Set();
+        for (let each; (each = texts.nextNode());)
+            for (const [, number] of each.data.matchAll(/<@(\\d+)>/g)) numbers.add(number);
+        const names = Object.fromEntries([...numbers].sort().map((number, at) => [number, ["Ann", "Ben"][at]]));
+        texts.currentNode = texts.root;
+        for (let each; (each = texts.nextNode());)
+            each.data = each.data.replace(/<@(\\d+)>/g, (_, number) => `@${names[number]}`);
+    })(document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT))
+"""
+"""Discord shows people by their names on cards, where this page has their numbers."""
+
+
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with at_the_page(Path(folder), WIDTH, HEIGHT, SCALE) as ann:
@@ -42,6 +56,26 @@ async def main() -> None:
             await ann.write(AHEAD)
             await ann.after(AHEAD, "so far.")
             await save(ann, "progress", last=3)
+    await take_club()
+
+
+async def take_club() -> None:
+    """A plan card after a check-in, and the thread of its first section."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with at_the_page(Path(folder), WIDTH, HEIGHT, SCALE) as ann:
+            await ann.go_to("#reading-room")
+            await ann.page.click("#messages-toggle")
+            await ann.command("club start", {"book": ("Return", "Return on the Ebb")})
+            await ann.sees("A club is reading")
+            await ann.switch_to("Ben")
+            await ann.press("Join")
+            await ann.press("I'm there")
+            await ann.sees("1 of 2 are there")
+            await ann.switch_to("Ann")
+            await ann.press("I'm there")
+            await ann.sees("2 of 2 are there")
+            await ann.page.evaluate(NAMED)
+            await save(ann, "club", last=3)
 
 
 async def save(ann: BrowserReader, name: str, *, last: int) -> None:
