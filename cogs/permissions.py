@@ -97,12 +97,30 @@ def sees_fewer(
     """
     if old is None:
         return True
-    people = [who for channel in (old, new) for who in channel.overwrites if isinstance(who, discord.Member)]
-    everybody: list[discord.Role | discord.Member] = [*new.guild.roles, *people]
+    people = {who.id for channel in (old, new) for who in channel.overwrites if not isinstance(who, discord.Role)}
     return any(
-        not missing(new.permissions_for(who), needed) and bool(missing(old.permissions_for(who), needed))
-        for who in everybody
+        not missing(new.permissions_for(role), needed) and bool(missing(old.permissions_for(role), needed))
+        for role in new.guild.roles
+    ) or any(_gains(old, new, person, needed) for person in people)
+
+
+def _gains(old: discord.abc.GuildChannel, new: discord.abc.GuildChannel, person: int, needed: Iterable[str]) -> bool:
+    """Whether what is said of one person alone may let them do more in the new channel; most are no cached members."""
+    member = new.guild.get_member(person)
+    if member is not None:
+        return not missing(new.permissions_for(member), needed) and bool(missing(old.permissions_for(member), needed))
+    before, after = _said_of(old, person), _said_of(new, person)
+    everybody = old.permissions_for(new.guild.default_role)
+    return not any(getattr(after, name) is False for name in needed) and any(
+        getattr(before, name) is False
+        or (getattr(after, name) is True and getattr(before, name) is None and not getattr(everybody, name))
+        for name in needed
     )
+
+
+def _said_of(channel: discord.abc.GuildChannel, person: int) -> discord.PermissionOverwrite:
+    said = (rule for who, rule in channel.overwrites.items() if who.id == person)
+    return next(said, discord.PermissionOverwrite())
 
 
 def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:

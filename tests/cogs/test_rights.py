@@ -102,3 +102,18 @@ class TestMoving:
         await stage.env.settle()
         await stage.ann.slash(stage.channel, "chat", book=book.id, conversation=conversation.id)
         assert "Among all" in [thread.name for thread in stage.channel.threads]
+
+    async def test_somebody_who_was_kept_out_of_the_old_channel_alone_is_one_more(self, stage: Stage) -> None:
+        eve = stage.member("eve")
+        shut = discord.PermissionOverwrite(view_channel=False)
+        old = stage.guild.create_text_channel("without-eve", overwrites={eve: shut})
+        book = await stage.book()
+        await stage.ann.slash(old, "chat", book=book.id, title="Not for Eve")
+        [thread] = old.threads
+        conversation = await stage.conversation(thread)
+        shown = stage.bot.get_channel(thread.id)
+        assert isinstance(shown, discord.Thread)
+        await shown.delete()
+        await stage.env.settle()
+        asked = await stage.ann.slash(stage.channel, "chat", book=book.id, conversation=conversation.id)
+        assert "More people can see this channel" in text_of(asked)
