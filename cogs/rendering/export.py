@@ -72,13 +72,18 @@ def export_conversation(
 def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_english) -> list[ChatMessage]:
     """The messages for somebody who has read up to `read_to`: what people wrote, and answers that rest on no more.
 
-    What was hidden in an answer is not in it: a file has no covers.
+    What was hidden in an answer is not in it: a file has no covers. An answer whose question was deleted says so.
     """
+    asked = {message.turn_id for message in messages if message.role is MessageRole.USER}
+    deleted = say("(The question to this answer was deleted.)")
     shown = []
     for message in messages:
         if message.role is MessageRole.USER or (message.depends_to or 0) <= read_to:
             is_answer = message.role is MessageRole.ASSISTANT
-            shown.append(replace(message, content=redacted(message.content)) if is_answer else message)
+            content = redacted(message.content) if is_answer else message.content
+            if is_answer and is_said(message) and message.turn_id not in asked:
+                content = f"{deleted}\n\n{content}"
+            shown.append(replace(message, content=content))
         elif is_said(message):
             left_out = say("(Left out: this answer covers more of the book than you've read.)")
             shown.append(replace(message, content=left_out, citations=()))

@@ -4,6 +4,7 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from cogs.rendering.export import readable
 from domain.conversation import UNTITLED
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Message
@@ -47,6 +48,13 @@ class TestQuestions:
         await asked_to_keep(room, reply)
         assert reply.content.startswith("I do not know.\n\n-# 🗑 The question to this answer was deleted.")
         assert await in_storage(room, "Hobb") == set()
+
+    async def test_an_export_says_so_too(self, room: Scene) -> None:
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        shown = "\n".join(each.content for each in readable(await room.history(), 10_000))
+        assert shown == "(The question to this answer was deleted.)\n\nI do not know."
 
     async def test_neither_goes_into_the_next_prompt(self, room: Scene) -> None:
         question, reply = await answered(room)
