@@ -126,7 +126,7 @@ class Opening:
             await interaction.edit_original_response(content=None, embed=card, view=view)
         else:
             await _post(place, card, nonce=f"card:{interaction.id}", view=view)
-            if answerable and interaction.message is not None and interaction.message.flags.ephemeral:
+            if answerable and _waits_for_words(interaction):
                 await _reply(interaction, _talking_line(book.title, speech_of(interaction)))
         if asked:
             await self._answer(interaction, place, bound, message)
@@ -329,6 +329,12 @@ def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
         limit=limit,
         when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
     )
+
+
+def _waits_for_words(interaction: discord.Interaction[Any]) -> bool:
+    """Whether a press has a reply of its own to be filled in, or stands on a message for the person alone."""
+    thinking = interaction.response.type is discord.InteractionResponseType.deferred_channel_message
+    return thinking or (interaction.message is not None and interaction.message.flags.ephemeral)
 
 
 def _talking_line(title: str, say: Speech) -> str:

@@ -97,6 +97,18 @@ async def test_a_first_question_is_answered_at_once_and_repeated_where_it_is_rea
     assert any("Who keeps it?" in text for each in ann.double.messages(ann.place) for text in each.embed_texts)
 
 
+async def test_one_command_and_one_press_lead_to_the_first_answer(ann: Reader) -> None:
+    added = await ann.person.slash(
+        "books add", channel=ann.place, file=ann.double.file("tale.txt", TALE.encode()), title="The Lamp"
+    )
+    await ann.double.until(lambda: added.messages and added.message.buttons)
+    pressed = await ann.person.click(added.message, label="Start reading")
+    await used_says(ann.double, pressed, "We're talking about")
+    assert pressed.ephemeral
+    assert "The Lamp" in added.text
+    await ann.says("Who keeps it?", "The keeper does.")
+
+
 async def test_chat_switches_and_what_is_written_belongs_to_the_current_one(ann: Reader) -> None:
     lamp, boat = await ann.add("The Lamp"), await ann.add("The Boat")
     first = await ann.chat(lamp)
