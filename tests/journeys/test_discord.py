@@ -65,7 +65,9 @@ class Reading:
     def cards(self) -> list[Message]:
         """The cards of tool calls."""
         own = [each for each in self.discord.messages(self.thread) if each.author is self.discord.bot]
-        return [each for each in own if each.buttons and each.embeds]
+        return [
+            each for each in own if each.embeds and any(button.custom_id.startswith("tc:") for button in each.buttons)
+        ]
 
     async def ask(self, question: str, timeout: float = 15.0) -> Message:
         """Ask, and wait for the answer to stand."""
