@@ -46,6 +46,11 @@ BENCHMARKS = {
         "nothing lost; no gap above 50 ms; ten books delay the median answer by at most 100 ms",
         quick=("--conversations", "3", "--rounds", "1", "--books", "1"),
     ),
+    "choices": Benchmark(
+        "Choices of conversations while people type",
+        "at most 300 ms while 20 others type, with 20,000 conversations; nobody's membership asked twice in a minute",
+        quick=("--conversations", "20", "--askers", "1", "--rounds", "1"),
+    ),
     "hostile_answers": Benchmark(
         "Answers made to hurt",
         "at most 50 ms on the event loop and one second in all for 64 kB",

@@ -1,9 +1,9 @@
 """Which books and conversations a person may see and change, and what is offered while they type."""
 
 import asyncio
-import contextlib
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import discord
@@ -21,7 +21,7 @@ from cogs.permissions import (
     missing,
     permission_names,
 )
-from cogs.services import server_of, shelf_of, use_cases_of
+from cogs.services import Memberships, ServingBot, server_of, shelf_of, use_cases_of
 from domain.book import Book, Chapter
 from domain.conversation import Conversation
 from domain.errors import BookError
@@ -32,8 +32,10 @@ MEMBERSHIPS_ASKED = 50
 """Private threads whose membership Discord is asked for one list, newest first; each costs a request."""
 AT_A_TIME = 5
 GLANCED_AT = 10
-A_GLANCE_S = 1.0
-"""The same for choices, which are asked for with every pause in typing and have to be there within three seconds."""
+A_GLANCE_S = 0.15
+"""The same for choices, which are asked for with every pause in typing; what comes later is there for the next."""
+MOST_WORDS = 8
+"""Words of what was typed that choices are looked for by; all of them are compared."""
 
 
 class Visibility:
@@ -44,8 +46,11 @@ class Visibility:
     channel, and a private one by its owner. On a person's own shelf everything is theirs.
     """
 
-    def __init__(self, shelf: str, guild: discord.Guild | None, member: discord.abc.User) -> None:
+    def __init__(
+        self, shelf: str, guild: discord.Guild | None, member: discord.abc.User, memberships: Memberships
+    ) -> None:
         self._shelf = shelf
+        self._memberships = memberships
         self._guild = guild
         self._member = member
 
@@ -54,13 +59,10 @@ class Visibility:
         known = self._known(conversation)
         return await self._is_in_thread(conversation) if known is None else known
 
-    async def of(
-        self, conversations: Sequence[Conversation], *, asked: int = MEMBERSHIPS_ASKED, seconds: float | None = None
-    ) -> list[Conversation]:
+    async def of(self, conversations: Sequence[Conversation], *, asked: int = MEMBERSHIPS_ASKED) -> list[Conversation]:
         """Those of the conversations they can see, in their order.
 
-        Discord is asked about the membership in at most `asked` private threads, and for no longer than `seconds`;
-        what it has not told by then counts as not seen.
+        Discord is asked about the membership in at most `asked` private threads; others count as not seen.
         """
         known = {each.id: self._known(each) for each in conversations}
         unknown = [each for each in conversations if known[each.id] is None]
@@ -70,14 +72,23 @@ class Visibility:
             async with turnstile:
                 known[conversation.id] = await self._is_in_thread(conversation)
 
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await asyncio.gather(*map(ask, unknown[:asked]))
+        await asyncio.gather(*map(ask, unknown[:asked]))
         return [each for each in conversations if known[each.id]]
 
     async def at_a_glance(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        """As `of`, soon enough for a list that is offered while somebody types."""
-        return await self.of(conversations, asked=GLANCED_AT, seconds=A_GLANCE_S)
+        """As `of`, soon enough for a list that is offered while somebody types; the first that fill it."""
+        known: dict[str, bool | None] = {}
+        for each in conversations:
+            known[each.id] = self._known(each)
+            if sum(map(bool, known.values())) == MOST_CHOICES:
+                break
+        unknown = [each for each in conversations if each.id in known and known[each.id] is None][:GLANCED_AT]
+        ask, member_id = self._memberships.ask, self._member.id
+        asking = {each.id: ask(each.thread_id or "", member_id, partial(self._is_in_thread, each)) for each in unknown}
+        if asking:
+            await asyncio.wait(asking.values(), timeout=A_GLANCE_S)
+        known |= {key: task.result() for key, task in asking.items() if task.done() and not task.exception()}
+        return [each for each in conversations if known.get(each.id)]
 
     def _known(self, conversation: Conversation) -> bool | None:
         """What can be told without asking; None where only Discord knows."""
@@ -122,7 +133,9 @@ async def _fetch_thread(guild: discord.Guild, thread_id: int) -> discord.Thread 
 
 
 def visibility_of(interaction: discord.Interaction[Any]) -> Visibility:
-    return Visibility(shelf_of(interaction), server_of(interaction), interaction.user)
+    bot = interaction.client
+    assert isinstance(bot, ServingBot)
+    return Visibility(shelf_of(interaction), server_of(interaction), interaction.user, bot.memberships)
 
 
 async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversation | None:
@@ -281,11 +294,12 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     """Conversations of the guild that the person can see, of the book chosen before if one was."""
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
-    known = await use_cases.conversations.in_guild(shelf_of(interaction))
-    named = [(_conversation_name(each, titles.get(each.book_id, "")), each) for each in known]
-    fitting = [each for name, each in named if book_id in (None, "", each.book_id) and fits(typed, name)]
-    seen = {each.id for each in await visibility_of(interaction).at_a_glance(fitting[:CONVERSATIONS_LOOKED_AT])}
-    return matching(typed, ((name, each.id) for name, each in named if each.id in seen))
+    words = typed.casefold().split()[:MOST_WORDS]
+    known = await use_cases.conversations.find_in_guild(
+        shelf_of(interaction), words, CONVERSATIONS_LOOKED_AT, book_id or None
+    )
+    seen = await visibility_of(interaction).at_a_glance(known)
+    return matching(typed, ((_conversation_name(each, titles.get(each.book_id, "")), each.id) for each in seen))
 
 
 def _conversation_name(conversation: Conversation, book: str) -> str:

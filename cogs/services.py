@@ -1,7 +1,9 @@
 """What cogs are handed, and the bot as they know it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 import discord
@@ -93,6 +95,27 @@ def note_deed(interaction: discord.Interaction[Any], text: str, /, **values: obj
     bot.audit.note(server_of(interaction), text, who=interaction.user.mention, **values)
 
 
+MEMBERSHIP_S = 60.0
+"""How long it is taken for granted, for choices, that somebody is in a thread, or is not."""
+
+
+class Memberships:
+    """Who is in which private thread, as Discord has told lately. For choices alone: rights are asked for anew."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._known: OrderedDict[tuple[str, int], tuple[float, asyncio.Task[bool]]] = OrderedDict()
+
+    def ask(self, thread_id: str, member_id: int, ask: Callable[[], Coroutine[Any, Any, bool]]) -> asyncio.Task[bool]:
+        """Whether a member is in a thread, which `ask` finds out; nobody asks twice within MEMBERSHIP_S."""
+        while self._known and next(iter(self._known.values()))[0] <= self._now() - MEMBERSHIP_S:
+            self._known.popitem(last=False)
+        key = (thread_id, member_id)
+        if key not in self._known:
+            self._known[key] = (self._now(), asyncio.create_task(ask()))
+        return self._known[key][1]
+
+
 class ServingBot(commands.Bot):
     """The bot as cogs know it.
 
@@ -103,6 +126,7 @@ class ServingBot(commands.Bot):
 
     use_cases: UseCases
     audit: Audit
+    memberships: Memberships
     handled: list[type[DynamicItem[Any]]]
     forms: dict[str, Action]
     at_work: dict[asyncio.Task[Any], discord.Interaction[Any]]

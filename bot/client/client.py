@@ -38,7 +38,7 @@ from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.reading import ReadingCog
 from cogs.removals import Removals
-from cogs.services import RecentIds, ServingBot
+from cogs.services import Memberships, RecentIds, ServingBot
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
@@ -149,6 +149,7 @@ class Marginalia(ServingBot):
         self.audit = AuditLog(app)
         self.handled = []
         self.forms = {}
+        self.memberships = Memberships()
         self.at_work = {}
         self.carried_out = RecentIds()
         self._announce = announce

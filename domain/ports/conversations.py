@@ -28,6 +28,15 @@ class ConversationRepository(Protocol):
         """Those on a server's shelf, or on a person's own; newest first."""
         ...
 
+    async def find_in_guild(
+        self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
+    ) -> Sequence[Conversation]:
+        """The newest in whose title, book's title or date (YYYY-MM-DD) each word occurs, without system prompts.
+
+        Case does not matter; where a word has other signs than letters and figures of ASCII, some may not fit.
+        """
+        ...
+
     async def release_thread(self, thread_id: str) -> None:
         """Let the conversation that is shown there, if any, be shown there no more; also one on a removed book."""
         ...

@@ -82,6 +82,12 @@ class ManageConversations:
         """All conversations on the shelf of a server, or of a person, newest first."""
         return await self._conversations.get_by_guild(guild_id)
 
+    async def find_in_guild(
+        self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
+    ) -> Sequence[Conversation]:
+        """The newest on a shelf in whose name each word occurs; what is left out are their system prompts."""
+        return await self._conversations.find_in_guild(guild_id, words, limit, book_id)
+
     async def current_in_direct_messages(self, limit: int) -> Sequence[Conversation]:
         """Those that are current in people's direct messages, at most `limit`, the last that were written in first."""
         return await self._conversations.list_current_direct(limit)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, TitleSource, checked_title
 from domain.spoilers.filter import hide
-from storage.sql.database import Database, Row, Transaction
+from storage.sql.database import Database, Row, Transaction, Value
 from storage.sql.rows import (
     citations_from_text,
     citations_to_text,
@@ -41,6 +41,11 @@ _SELECT = f"""
 SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations
 WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
+_LISTED = _SELECT.replace(listed(["briefing"]), "NULL AS briefing")
+_HAS_WORD = """
+AND (lower(title) LIKE ? OR book_id IN (SELECT id FROM books WHERE lower(title) LIKE ?){})
+"""
+_IN_THE_DATE = " OR substr(created_at, 1, 10) LIKE ?"
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 _CURRENT_DIRECT = f"""
 {_SELECT} AND substr(guild_id, 1, 7) = 'person:' AND thread_id IS NOT NULL
@@ -53,6 +58,11 @@ _GONE = """
 UPDATE conversations SET gone_at = ?1
 WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
 """
+
+
+_OF_A_DATE = re.compile(r"[\d-]{1,10}")
+_NOT_PLAIN = re.compile(r"[^a-z0-9 ]")
+"""Letters whose capitals a database may not know, and what means something in a pattern."""
 
 
 class SQLConversations:
@@ -80,6 +90,20 @@ class SQLConversations:
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
         sql = f"{_SELECT} AND guild_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [guild_id]))
+
+    async def find_in_guild(
+        self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
+    ) -> Sequence[Conversation]:
+        sql, asked = f"{_LISTED} AND guild_id = ?", list[Value]([guild_id])
+        if book_id:
+            sql, asked = f"{sql} AND book_id = ?", [*asked, book_id]
+        for word in words:
+            in_date = _IN_THE_DATE if _OF_A_DATE.fullmatch(word) else ""
+            sql += _HAS_WORD.format(in_date)
+            asked += [f"%{_NOT_PLAIN.sub('_', word.lower())}%"] * (3 if in_date else 2)
+        return await entities(
+            _conversation, await self._database.read(f"{sql} {_NEWEST_FIRST} LIMIT ?", [*asked, limit])
+        )
 
     async def release_thread(self, thread_id: str) -> None:
         await self._database.write("UPDATE conversations SET thread_id = NULL WHERE thread_id = ?", [thread_id])

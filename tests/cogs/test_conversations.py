@@ -10,6 +10,7 @@ from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
 from cogs import interactions
+from cogs.services import Memberships
 from domain.conversation import TitleSource
 from tests.cogs.stage import Stage, labels, text_of
 
@@ -315,6 +316,7 @@ class TestOffered:
         assert await self.offered(stage, stage.ben) == []
         assert await self.offered(stage, cat) == ["Secret"]
         await _shown(stage, thread).add_user(discord.Object(stage.ben.id))
+        stage.bot.memberships = Memberships()  # a minute later
         assert await self.offered(stage, stage.ben) == ["Secret"]
 
     async def test_whose_it_is_may_come_back_after_leaving(self, stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""What every storage promises of the settings of servers, and of counting what people do."""
+"""What every storage promises of the settings of servers, of counting what people do, and of what they look for."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,7 +6,7 @@ from datetime import timedelta
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
 from storage.opening import Storage
-from tests.storage.values import MIDNIGHT
+from tests.storage.values import MIDNIGHT, a_book, a_conversation, at
 
 CHOSEN = ServerSettings(
     channels=("1", "2"),
@@ -69,3 +69,26 @@ async def test_use_is_told_by_reader_and_server(storage: Storage) -> None:
     for reader, server, tokens in (("hatter", "a", 1), ("hatter", "a", 2), ("hatter", "b", 4), ("dormouse", "a", 8)):
         await storage.usage.record(UsageRecord(MIDNIGHT, "model", TokenUsage(tokens, 0), reader, server))
     assert (await storage.usage.total_in_guild("hatter", "a", MIDNIGHT)).tokens == 3
+
+
+async def test_conversations_are_found_by_words_of_title_book_and_day(storage: Storage) -> None:
+    await storage.books.save(a_book())
+    for number, title in enumerate(("The white RABBIT", "Über 50% Äpfel", "The hatter")):
+        await storage.conversations.save(
+            a_conversation(f"c{number}", title=title, guild_id="g", created_at=at(number), system_prompt=None)
+        )
+    find = storage.conversations.find_in_guild
+
+    async def found(*words: str, limit: int = 10, book_id: str | None = None) -> list[str]:
+        return [each.id for each in await find("g", words, limit, book_id)]
+
+    assert await found() == ["c2", "c1", "c0"]
+    assert await found(limit=1) == ["c2"]
+    assert await found("rabbit", "the") == ["c0"]
+    assert "c1" in await found("äpfel")
+    assert await found("50%") == ["c1"]
+    assert await found("nothing") == []
+    assert len(await found(f"{MIDNIGHT:%Y-%m}")) == 3
+    assert len(await found(a_book().title.split()[0].lower())) == 3
+    assert await found(book_id="another") == []
+    assert await find("elsewhere", [], 10) == []
