@@ -14,6 +14,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from mcp import Client, MCPError, types
+from mcp.client.auth import OAuthTokenError
 from mcp.client.session import IncomingMessage
 from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
@@ -432,6 +433,8 @@ def _words(error: BaseException) -> str:
     """What happened, out of the groups that task groups wrap it in."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    if isinstance(error, OAuthTokenError):
+        return "no token was issued for the client_id and client_secret that MCP_SERVERS gives it"
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__

@@ -73,7 +73,7 @@ def _auth(address: ServerAddress) -> httpx2.Auth | None:
     if address.oauth is None:
         return None
     given = address.oauth
-    return ClientCredentialsOAuthProvider(
+    return _ScopedCredentials(
         server_url=address.url,
         storage=_Memory(),
         client_id=given.client_id,
@@ -81,6 +81,14 @@ def _auth(address: ServerAddress) -> httpx2.Auth | None:
         scope=given.scope or None,
         issuer=given.issuer,
     )
+
+
+class _ScopedCredentials(ClientCredentialsOAuthProvider):
+    """One that asks for the scope it was given: the library forgets it where a server names no scopes of its own."""
+
+    async def _exchange_token_client_credentials(self) -> httpx2.Request:
+        self.context.client_metadata.scope = self.context.client_metadata.scope or self._fixed_client_info.scope
+        return await super()._exchange_token_client_credentials()
 
 
 class _Memory:
