@@ -48,6 +48,9 @@ _WORD = re.compile(r"\w")
 _BYLINE = re.compile(r"(?:written |told |edited |translated )?by\s+\S.{1,80}", re.IGNORECASE)
 
 
+_BY = re.compile(r"(?:^|\n)\W*(?:by|von|par|por|di|door|av)\W*$", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class _Placed:
     """A heading with its label and the level it has among all of them."""
@@ -152,7 +155,7 @@ def _without_title_page(text: str, headings: Sequence[Heading], book_title: str)
         heading
         for heading, below in pairwise(headings[: first_label + 1])
         if is_not_the_book(heading.title)
-        or not _is_front_matter(heading, below)
+        or not (_is_front_matter(heading, below) or _is_author(text, heading))
         or (below.level > heading.level and titled[heading.level] >= _FEW_STORIES)
     ]
     return [*front, *headings[first_label:]]
@@ -162,6 +165,13 @@ def _is_front_matter(heading: Heading, below: Heading) -> bool:
     if heading.start > _FRONT_MATTER_CHARACTERS:
         return False
     return below.start - heading.end <= _TITLE_PAGE_CHARACTERS or bool(_BYLINE.fullmatch(heading.title))
+
+
+def _is_author(text: str, heading: Heading) -> bool:
+    """Whether a heading on the title page is the name behind "by"."""
+    return heading.start <= _FRONT_MATTER_CHARACTERS and bool(
+        _BY.search(text, max(0, heading.start - 20), heading.start)
+    )
 
 
 def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:

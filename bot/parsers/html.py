@@ -8,7 +8,6 @@ from bot.parsers.assembly import assemble
 from bot.parsers.draft import (
     DEFAULT_LIMITS,
     MARK,
-    PARAGRAPH_GAP,
     Anchor,
     BookDraft,
     PageBreak,
@@ -19,8 +18,9 @@ from bot.parsers.draft import (
     ignore_progress,
 )
 from bot.parsers.encoding import decode_document, without_doctype
-from bot.parsers.headings import Heading
+from bot.parsers.headings import Heading, is_bare_label
 from bot.parsers.text.contents import letters
+from bot.parsers.titles import with_subtitle
 from domain.book import BookText
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ _PAGE_LABEL = re.compile(r"[\[({\s]*(?:page|pg|p|s)?[.\s:_-]*([0-9]{1,5}|[ivxlcd
 _LONGEST_PAGE_MARK = 16
 _LONGEST_LABEL = 64
 _MOST_NODES_OF_LABEL = 64
+_LONGEST_LINK = 400
 _LONGEST_HEADING = 400
 _NOTE_NUMBER = re.compile(r"\w{1,3}|[*†‡§]{1,3}")
 _VOID = "br|hr|img|col|wbr|meta|link|input|area|base|embed|source|track|param"
@@ -258,7 +259,7 @@ def _reads_as_page_mark(node: "LexborNode") -> bool:
     return text is not None and len(text) <= _LONGEST_PAGE_MARK
 
 
-def little_text(node: "LexborNode") -> str | None:
+def little_text(node: "LexborNode", longest: int = _LONGEST_LABEL) -> str | None:
     """The text in an element, or None if there is more than in a label: elements may hold each other by thousands."""
     text, waiting = "", [node.child]
     for _ in range(_MOST_NODES_OF_LABEL):
@@ -269,16 +270,16 @@ def little_text(node: "LexborNode") -> str | None:
         waiting += [inner.next, inner.child]
         if inner.tag == "-text":
             text += collapse(inner.text_content or "")
-            if len(text.strip()) > _LONGEST_LABEL:
+            if len(text.strip()) > longest:
                 return None
     return None
 
 
 FORMAT = "html"
 _MOST_LINKS = 5_000
-_LONGEST_LINK = 200
 _FEWEST_LINKS = 3
-_NOTE = re.compile(r"\W*(?:\d+|\w|[*†‡§]+)\W*")
+_NOTE = re.compile(r"\W*(?:\d+|(?![IVXLC])\w|[*†‡§]+)\W*")
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
 _AUTHOR_FIELDS = ("author", "dc.creator", "dcterms.creator", "citation_author")
 _TITLE_FIELDS = ("dc.title", "dcterms.title", "citation_title")
 
@@ -316,7 +317,7 @@ def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
     """Where the links of the page into itself lead, and what they say; those of notes and pages are numbers."""
     found: list[tuple[str, str]] = []
     for node in tree.css("a[href^='#']")[:_MOST_LINKS]:
-        title = " ".join((little_text(node) or "").split())
+        title = " ".join((little_text(node, _LONGEST_LINK) or "").split())
         if 0 < len(title) <= _LONGEST_LINK and not _NOTE.fullmatch(title):
             found.append(((node.attributes.get("href") or "#")[1:], title))
     return found
@@ -330,14 +331,24 @@ def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> l
         start = builder.anchors.get(target, -1)
         if start <= last:
             continue
-        end = text.find(PARAGRAPH_GAP, start)
         said = letters(text[start : start + _LONGEST_LINK * 2])
         if letters(title) and said.startswith(letters(title)):
             last = start
-            line_end = text.find("\n", start + len(title))
-            stop = min(each for each in (end, line_end, len(text)) if each >= 0)
-            found.append(Heading(start, stop, " ".join(text[start:stop].split())[: _LONGEST_LINK * 2], 1))
+            found.append(_heading_named(text, start, title))
     return found if len(found) >= _FEWEST_LINKS else []
+
+
+def _heading_named(text: str, start: int, title: str) -> Heading:
+    """The heading at a place: as many of its lines as say what the link says."""
+    named, stop, lines = len(letters(title)), start, []
+    for line in _LINE.finditer(text, start):
+        lines.append(line[0].strip())
+        stop = line.end()
+        if len(letters("".join(lines))) >= named:
+            break
+    first, rest = lines[0], " ".join(lines[1:])
+    said = with_subtitle(first, rest) if rest and is_bare_label(first) else f"{first} {rest}"
+    return Heading(start, stop, " ".join(said.split())[: _LONGEST_LINK * 2], 1)
 
 
 def _meta_fields(tree: "LexborHTMLParser") -> dict[str, str]:

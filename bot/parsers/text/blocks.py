@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from bot.parsers.chapters import chapters_from, middle
@@ -95,6 +96,8 @@ _FEWEST = 2
 _FEWEST_TITLES = 3
 _FEWEST_OF_MANY_STYLES = 6
 _SHORTEST_SECTION = 400
+_FEWEST_TALES = 5
+_SHORTEST_TALE = 2_000
 _QUOTES = "\"“”'‘’«»„*[(-–—"
 _EMPHASISED = re.compile(r"_[^_]*_")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -141,8 +144,15 @@ def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
     apart = [block for block in titles if block.gap > usual]
     if len(apart) < _FEWEST + 1:
         starts_the_book = bool(titles) and titles[0] is blocks[0]
-        apart = [block for block in titles if block.text[-1] not in ".!?,"] if starts_the_book else []
+        plain = [block for block in titles if block.text[-1] not in ".!?,"]
+        apart = plain if starts_the_book or _stand_above_tales(plain) else []
     return _sections(text, apart)
+
+
+def _stand_above_tales(titles: Sequence[Block]) -> bool:
+    """Whether there are so many titles, so far from each other, that they cannot be signs and shouts within a story."""
+    lengths = [below.start - above.end for above, below in pairwise(titles)]
+    return len(lengths) >= _FEWEST_TALES and middle(lengths) >= _SHORTEST_TALE
 
 
 def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
+from typing import NamedTuple
 
 from bot.parsers.chapters import chapters_from, has_words, middle
 from bot.parsers.headings import (
@@ -45,6 +46,8 @@ _LONGEST_BARE_LABEL = 60
 _LONGEST_FIRST_WORDS = 72
 _FEWEST = 2
 _FEWEST_TITLES = 3
+_FEW_NUMBERED = 6
+"""Numbered headings that may all be sections of one tale, among others that have titles."""
 _SHORTEST_NUMBERED_SECTION = 200
 _QUOTES = "\"“”'‘’«»„*[(-–—"
 _ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
@@ -91,12 +94,18 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
         inner = listed
     elif stories:
         inner = stories
-    if not inner:
+    if len(inner) < _FEW_NUMBERED:
         titled = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
-        inner = titled if len(titled) > len(ranked) else []
+        inner = titled if len(titled) > len(ranked) and _are_in_one_tale(inner, titled) else inner
     taken = {heading.start for heading in labelled}
     found = [*labelled, *(heading for heading in inner if heading.start not in taken)]
     return _levelled(text, sorted(found, key=lambda heading: heading.start))
+
+
+def _are_in_one_tale(headings: Sequence[Heading], titled: Sequence[Heading]) -> bool:
+    """Whether all headings, if there are any, stand under the same of many titles."""
+    starts = [title.start for title in titled]
+    return not headings or (len(titled) > len(headings) and len({bisect_left(starts, h.start) for h in headings}) == 1)
 
 
 def _divide(text: str, headings: Sequence[Heading]) -> bool:
@@ -365,24 +374,59 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     """Bare numerals that count 1, 2, 3 and stand between whole sentences, which page numbers do not."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[_Candidate] = []
-    last = whole = 0
+    outer: list[_Series] = []
+    last = 0
     for number, block in enumerate(blocks):
         label = parse_numeral(block.lines[0]) if block.lines and _may_be_numeral(block.lines[0]) else None
         if label is None or label.value is None or not (block.is_short or _is_set_above_prose(block, label)):
             continue
         if len(block.lines) > 1 + (not label.title) and not _is_set_above_prose(block, label):
             continue
-        if label.value == 1 or label.value == last + 1 or (label.value == last + 2 and last > 2):
-            last = label.value
-            above = blocks[number - 1] if number else None
-            whole += above is None or label.value == 1 or _may_end_before_heading(text, above, ends_of_headings)
-            found.append(_Candidate(_numeral_heading(block, label), label, number))
+        style = _style_of_numeral(blocks, number, label)
+        running = _style_of_numeral(blocks, found[-1].block, found[-1].label) if found else style
+        held = next((at for at, each in enumerate(outer) if (each.last, each.style) == (label.value - 1, style)), None)
+        if label.value == 1 and last:
+            outer.append(_Series(last, len(found), running))
+        elif held is not None and style != running:
+            del found[outer[held].headings :], outer[held:]
+        elif label.value not in (last + 1, last + 2 if last > 2 else 0):
+            continue
+        last = label.value
+        found.append(_Candidate(_numeral_heading(block, label), label, number))
     headings = _with_title_lines(found, blocks)
+    whole = sum(
+        not each.block
+        or each.label.value == 1
+        or _may_end_before_heading(text, blocks[each.block - 1], ends_of_headings)
+        for each in found
+    )
     chapters = chapters_from(text, headings)
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
         return []
     usual = middle(chapter.end - chapter.start for chapter in chapters)
     return headings if usual >= _SHORTEST_NUMBERED_SECTION else []
+
+
+def _above(blocks: Sequence[Block], number: int) -> Block | None:
+    return blocks[number - 1] if number else None
+
+
+class _Series(NamedTuple):
+    """A series of numerals that another one interrupts: its last number, how many headings there are, its style."""
+
+    last: int
+    headings: int
+    style: tuple[bool, ...]
+
+
+def _style_of_numeral(blocks: Sequence[Block], number: int, label: Label) -> tuple[bool, ...]:
+    """Whether a numeral is in digits, a title behind it, and one under it: sections differ in it from chapters."""
+    below = blocks[number + 1] if number + 1 < len(blocks) else None
+    return (
+        label.number.isdecimal(),
+        bool(label.title),
+        below is not None and len(blocks[number].lines) == 1 and _may_be_title(below),
+    )
 
 
 def _may_be_numeral(line: str) -> bool:

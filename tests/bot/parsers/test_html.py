@@ -121,3 +121,23 @@ def test_small_letters_that_say_how_words_are_read_are_kept_apart() -> None:
     book = read(body)
     assert book.text == "その書生と吾輩。"
     assert book.readings == (("しょせい", "書生"), ("わが", "吾"), ("はい", "輩"))
+
+
+def test_links_name_numbers_and_the_titles_under_them() -> None:
+    names = [("I", ""), ("V", "The Cart"), ("X", "Of the long and winding way " * 4)]
+    links = "".join(f"<a href='#c{at}'>{number}. {name}</a><br/>" for at, (number, name) in enumerate(names))
+    chapters = "".join(
+        f"<p id='c{at}'>{number}.</p><p>{name}</p><p>{paragraph(at)}</p><p>{paragraph(at + 9)}</p>"
+        for at, (number, name) in enumerate(names)
+    )
+    assert titles(read(links + chapters)) == [
+        "Chapter I",
+        "V. The Cart",
+        f"X. {'Of the long and winding way ' * 4}".strip(),
+    ]
+
+
+def test_an_author_in_a_heading_is_no_chapter() -> None:
+    front = f"<h1>The Lamp</h1><p>by</p><h2>Ann Author</h2><p>{'Contents and a word. ' * 30}</p>"
+    body = "".join(f"<h3>Chapter {number}</h3><p>{paragraph(number)}</p>" for number in (1, 2, 3))
+    assert titles(read(front + body)) == ["Chapter 1", "Chapter 2", "Chapter 3"]

@@ -204,3 +204,20 @@ def test_every_regular_series_is_found_whole(count: int, form: str, gap: int, ha
 )
 def test_any_mixture_of_headings_is_a_book(lines: list[str]) -> None:
     check(read_plain("\n".join(["Begin.", *lines])))
+
+
+def test_a_list_within_a_chapter_does_not_end_the_series_of_numerals() -> None:
+    chapters = [f"{numeral}.\n\n{prose(10 * at, 5)}" for at, numeral in enumerate(("I", "II", "III", "IV"), start=1)]
+    chapters[1] += "\n\n1. By road, which is long.\n\n2. By water, which is slow.\n\n" + prose(90, 2)
+    assert titles(read_plain("\n\n\n".join(chapters))) == ["Chapter I", "Chapter II", "Chapter III", "Chapter IV"]
+
+
+def test_tales_in_capitals_are_chapters_where_one_of_them_has_numbered_sections() -> None:
+    names = ("THE LAMP", "THE CART", "THE EBB TIDE", "THE LETTER", "THE CLOCK", "THE HARBOUR WALL", "THE ROAD")
+    tales = [f"{name}\n\n{prose(30 * at, 12)}" for at, name in enumerate(names, start=1)]
+    tales[2] += "".join(
+        f"\n\n{number}. HOW IT WENT ON {number}\n\n{prose(200 + 9 * number, 5)}" for number in (1, 2, 3)
+    )
+    book = read_plain("The Book of Tales\n\nby\n\nAnn Author\n\n" + "\n\n".join(tales))
+    found = [title for title in titles(book) if not title[0].isdigit()]
+    assert found == ["The Lamp", "The Cart", "The Ebb Tide", "The Letter", "The Clock", "The Harbour Wall", "The Road"]
