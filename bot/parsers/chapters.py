@@ -16,7 +16,7 @@ from bot.parsers.headings import (
     parse_label,
     parse_numeral,
 )
-from bot.parsers.titles import chapter_title, one_line, with_subtitle
+from bot.parsers.titles import calm, chapter_title, one_line, with_subtitle
 from domain.book import Chapter
 
 
@@ -456,11 +456,13 @@ def _chapters(headings: Sequence[_Placed], length: int) -> tuple[Chapter, ...]:
     book = [(heading, end) for heading, end in zip(headings, ends, strict=True) if not heading.is_wrapping]
     result: list[Chapter] = []
     open_parts: list[tuple[int, str]] = []
+    within = ""
     for number, (heading, end) in enumerate(book[:MOST_CHAPTERS], start=1):
         while open_parts and open_parts[-1][0] >= heading.level:
             open_parts.pop()
         title = chapter_title(heading.title)
-        parent = open_parts[-1][1] if open_parts else ""
+        within = calm(heading.label.within) if heading.label and heading.label.within else within
+        parent = open_parts[-1][1] if open_parts else within
         printed = one_line(heading.label.number) if heading.label else ""
         result.append(Chapter(number, title, heading.start, end, len(open_parts) + 1, printed, parent))
         open_parts.append((heading.level, title))

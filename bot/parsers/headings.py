@@ -1,7 +1,7 @@
 """What a heading says: "CHAPTER II. The Pool of Tears" is a chapter, numbered II, titled so; "Contents" is none."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
 
@@ -87,6 +87,7 @@ _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm núm
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
+_COMMA = re.compile(r"\s*,\s*")
 _NUMERAL = re.compile(
     rf"(?P<label>{ROMAN}|\d{{1,3}}|[{HAN}]{{1,5}})(?!\w)(?:(?P<mark>\s*[.:)、．]\s*[—–-]*\s*|\s*[—–]+\s*|\s{{2,}})(?P<title>\S.*)?)?",
     re.DOTALL,
@@ -112,6 +113,7 @@ class Label:
     `rank` is None for a named part such as a prologue, which may stand at any depth. `number` is printed so ("V",
     "first"), and `value` is what it is worth: None where there is no number, or none that is understood
     ("Einunddreißgstes", misprinted). `is_certain` is False for the latter: only others of its kind make it a heading.
+    `within` is the part that is named in front: "ACT I" of "ACT I. SCENE 2".
     """
 
     rank: Rank | None
@@ -121,12 +123,14 @@ class Label:
     number: str = ""
     value: int | None = None
     is_certain: bool = True
+    within: str = ""
 
     @property
     def word(self) -> str:
         """The label without its number: "kapitel" of "Erstes Kapitel"."""
-        name = self.name.removesuffix(self.number) if self.number else self.name
-        return (name.removeprefix(self.number) if name == self.name else name).strip(" .").casefold()
+        whole = self.name.removeprefix(self.within).lstrip(_TRAIL)
+        name = whole.removesuffix(self.number) if self.number else whole
+        return (name.removeprefix(self.number) if name == whole else name).strip(" .").casefold()
 
 
 @lru_cache(maxsize=8_192)
@@ -151,12 +155,24 @@ def parse_any_label(line: str) -> Label | None:
     name, rest = text[:end], text[end:].rstrip(_TRAIL + "]")
     mark = _MARK.match(rest)
     if rest and mark is None:
-        return None
+        comma = _COMMA.match(rest)
+        return _inner(Label(rank, name, comma[0], rest[comma.end() :], number)) if comma and is_certain else None
     title = rest[mark.end() :] if mark else ""
     joint = mark.group() if mark and title else ""
     if _reads_as_prose(rank, joint, title) or (title and not is_certain):
         return None
-    return Label(rank, name, joint, title, number, number_value(number) if number else None, is_certain)
+    label = Label(rank, name, joint, title, number, number_value(number) if number else None, is_certain)
+    return _inner(label) or label
+
+
+def _inner(label: Label) -> Label | None:
+    """The label that follows that of a part in one line, if one does: "SCENE 2" of "ACT I. SCENE 2. A Hall"."""
+    if label.rank is None or label.rank > Rank.ACT or not label.title or label.title[0].islower():
+        return None
+    inner = parse_label(label.title)
+    if inner is None or inner.rank is None or inner.rank <= label.rank or inner.within or not inner.number:
+        return None
+    return replace(inner, name=f"{label.name}{label.mark}{inner.name}", within=label.name)
 
 
 @lru_cache(maxsize=8_192)

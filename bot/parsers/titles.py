@@ -25,6 +25,12 @@ _JUNK = re.compile(
 )
 _GUTENBERG = re.compile(r"(?:The )?Project Gutenberg(?:[’']s|(?:[’']s)? E-?(?:Book|text) of)?,?\s+", re.IGNORECASE)
 _BYLINE = re.compile(r"(?P<title>.{2,}?),\s+by\s+(?P<author>[^\W\d_].{1,80})", re.IGNORECASE)
+_BY_A_NAME = re.compile(
+    r"(?P<title>\S+\s.*?)\s+(?:by|BY)\s+"
+    r"(?P<author>(?!(?:A|An|The|My|Your|His|Her|Our|Their)\b)[^\W\d_a-z][\w.’'-]*"
+    r"(?:(?:\s+(?:d[aei]|de[lrn]|v[ao]n|la|le))*\s+[^\W\d_a-z][\w.’'-]*){1,3})"
+)
+"""Without a comma, only what looks like a person's name is taken for the author, and not in "Death by Black Hole"."""
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
@@ -80,7 +86,7 @@ def book_title(declared: str) -> tuple[str, str]:
     title = _GUTENBERG.sub("", one_line(declared), count=1)
     if not title or _JUNK.fullmatch(title):
         return "", ""
-    if match := _BYLINE.fullmatch(title):
+    if match := _BYLINE.fullmatch(title) or _BY_A_NAME.fullmatch(title):
         return match["title"], match["author"]
     return title, ""
 

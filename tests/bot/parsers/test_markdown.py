@@ -65,3 +65,8 @@ def test_a_line_of_introduction_is_no_author(line: str, author: str) -> None:
     text = f"# The Long Night\n\n{line}\n\n## One\n\n{prose(1)}\n\n## Two\n\n{prose(3)}"
     book = check(markdown.read(text.encode(), "a.md"))
     assert (book.title, book.author) == ("The Long Night", author)
+
+
+def test_a_title_does_not_swallow_its_author() -> None:
+    book = markdown.read(f"# The Lamp by Ann Author\n\n{prose(1)}\n\n## One\n\n{prose(9)}".encode(), "a.md")
+    assert (book.title, book.author) == ("The Lamp", "Ann Author")

@@ -206,6 +206,16 @@ def test_any_mixture_of_headings_is_a_book(lines: list[str]) -> None:
     check(read_plain("\n".join(["Begin.", *lines])))
 
 
+@pytest.mark.parametrize(
+    "form", ["ACT {act}. SCENE {scene}. A hall.", "Act {act}, Scene {scene}", "[ACT {act}--SCENE {scene}]"]
+)
+def test_an_act_and_a_scene_in_one_line_are_a_scene_of_the_act(form: str) -> None:
+    acts = [(act, scene) for act in ("I", "II") for scene in ("1", "2", "3")]
+    book = plain(*(form.format(act=act, scene=scene) for act, scene in acts))
+    expected = [(f"Act {act}", scene) for act, scene in acts]
+    assert [(chapter.parent, chapter.printed) for chapter in book.chapters] == expected
+
+
 def test_a_list_within_a_chapter_does_not_end_the_series_of_numerals() -> None:
     chapters = [f"{numeral}.\n\n{prose(10 * at, 5)}" for at, numeral in enumerate(("I", "II", "III", "IV"), start=1)]
     chapters[1] += "\n\n1. By road, which is long.\n\n2. By water, which is slow.\n\n" + prose(90, 2)

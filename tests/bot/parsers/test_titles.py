@@ -32,6 +32,10 @@ def test_chapter_titles(heading: str, title: str) -> None:
     [
         ("The Project Gutenberg eBook of Emma, by Jane Austen", ("Emma", "Jane Austen")),
         ("Stand by Me", ("Stand by Me", "")),
+        ("The Lamp by Ann Author", ("The Lamp", "Ann Author")),
+        ("A Night at Sea by J. R. van der Berg", ("A Night at Sea", "J. R. van der Berg")),
+        ("A Walk by the Sea", ("A Walk by the Sea", "")),
+        ("Death by Black Hole", ("Death by Black Hole", "")),
         ("Microsoft Word - final.docx", ("", "")),
         ("untitled", ("", "")),
     ],
