@@ -1,6 +1,7 @@
 """The shelf as one MCP client may see it: the books, how far each is open, and their text as resources."""
 
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +12,8 @@ from mcp import MCPError, types
 
 from domain.book import Book, ContentsEntry, Page, PositionState, ReadingPosition, numbered, page_reference
 from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.library.addressing import find_chapter, is_printed
+from domain.library.numerals import number_value
 from domain.library.progress import end_of_page, find_page
 from domain.library.shelf import Bookshelf
 from domain.ports import BookFile, BookView, ReaderRepository
@@ -146,7 +149,8 @@ TEMPLATES = (
         name="chapter",
         title="A chapter of a book",
         uri_template="book://{book}/chapters/{chapter}",
-        description="The text of a chapter as far as it has been read; the chapter by its number in table_of_contents.",
+        description="The text of a chapter as far as it has been read; the chapter by the number the book prints "
+        "(5, V), or by its place: %2312 is the twelfth line of the contents.",
         mime_type=_TEXT,
     ),
     types.ResourceTemplate(
@@ -196,8 +200,9 @@ async def _resources_of(books: OpenBooks, book: Book, skipped: int) -> AsyncIter
         return
     if not skipped:
         yield _book_resource(book, _contents_text(view, contents))
+    addresses = _addresses(contents)
     for entry in contents[max(skipped - 1, 0) :]:
-        yield _chapter_resource(book, entry, chapters.text(entry.number))
+        yield _chapter_resource(book, entry, addresses[entry.number], chapters.text(entry.number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,12 +235,27 @@ def _book_resource(book: Book, contents: str) -> types.Resource:
     )
 
 
-def _chapter_resource(book: Book, entry: ContentsEntry, text: str) -> types.Resource:
+def _addresses(contents: list[ContentsEntry]) -> dict[int, str]:
+    """How each chapter is addressed: by the number the book prints, where no other that has been reached has it, else
+    by its place ("#12"). In a book that prints no numbers, chapters are counted."""
+    if not is_printed(contents):
+        return {entry.number: str(entry.number) for entry in contents}
+    values = {entry.number: number_value(entry.printed) for entry in contents}
+    times = Counter(values.values())
+    return {
+        entry.number: entry.printed
+        if values[entry.number] is not None and times[values[entry.number]] == 1
+        else f"#{entry.number}"
+        for entry in contents
+    }
+
+
+def _chapter_resource(book: Book, entry: ContentsEntry, address: str, text: str) -> types.Resource:
     so_far = "" if entry.finished else ", as far as it has been read"
     return types.Resource(
         name=f"{book.id}/{entry.number}",
         title=f"{book.title}: {numbered(entry.number, entry.title, is_counted=entry.is_counted)}",
-        uri=f"book://{quote(book.id, safe='')}/chapters/{entry.number}",
+        uri=f"book://{quote(book.id, safe='')}/chapters/{quote(address, safe='')}",
         description=f"{_where(entry, book)}{so_far}",
         mime_type=_TEXT,
         size=len(text.encode()),
@@ -271,10 +291,11 @@ async def _read_contents(books: OpenBooks, reference: str) -> str:
 async def _read_chapter(books: OpenBooks, reference: str, number: str) -> str:
     file, view = await books.open(reference)
     contents = await view.contents()
-    if number not in {str(entry.number) for entry in contents}:
+    entry = find_chapter(contents, number)
+    if entry is None:
         sentence = f"There is no chapter {number} in the part of “{view.book.title}” that has been read."
         raise BookError(BookErrorCode.NOT_FOUND, sentence)
-    return (await _Chapters.of(file, view, contents)).text(int(number))
+    return (await _Chapters.of(file, view, contents)).text(entry.number)
 
 
 def _contents_text(view: BookView, contents: list[ContentsEntry]) -> str:

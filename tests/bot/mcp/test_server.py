@@ -20,10 +20,11 @@ from mcp.server.subscriptions import ResourcesListChanged
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from bot.mcp import server as server_module
-from bot.mcp.books import OpenBooks
+from bot.mcp.books import OpenBooks, _addresses
 from bot.mcp.server import book_server
 from bot.tools.book import BOOK_TOOLS
-from domain.book import Book, PositionState, ReadingPosition
+from domain.book import Book, ContentsEntry, PositionState, ReadingPosition
+from domain.library.addressing import find_chapter
 from domain.library.shelf import Bookshelf
 from storage.opening import Storage
 from tests.bot.mcp.conftest import PAGES, PagesReader
@@ -353,6 +354,22 @@ class TestResources:
             ]
             with pytest.raises(MCPError, match="There is no chapter 2 in the part of “The Lamp” that has been read"):
                 await read(client, f"book://{book.id}/chapters/2")
+
+    def test_chapters_are_addressed_by_their_printed_numbers(self) -> None:
+        def line(number: int, printed: str, title: str, level: int = 2) -> ContentsEntry:
+            return ContentsEntry(number, title, level, "1", "1", 100, finished=True, printed=printed)
+
+        contents = [
+            line(1, "", "Preface", 1),
+            line(2, "I", "Chapter I"),
+            line(3, "II", "Chapter II"),
+            line(4, "1", "1. The Lamp"),
+            line(5, "III", "Chapter III"),
+        ]
+        addresses = _addresses(contents)
+        assert addresses == {1: "#1", 2: "#2", 3: "II", 4: "#4", 5: "III"}
+        assert all(find_chapter(contents, addresses[entry.number]) is entry for entry in contents)
+        assert _addresses([line(1, "", "Dusk"), line(2, "", "Dawn")]) == {1: "1", 2: "2"}
 
     async def test_many_resources_come_page_by_page_each_once(
         self, books: OpenBooks, shelf: Bookshelf, book: Book
