@@ -14,25 +14,33 @@ from discord.ext import commands
 from cogs import access
 from cogs.access import assert_may_post, bound_conversation, chapter_name, matching, resolve_book
 from cogs.cards import clipped, plain
-from cogs.conversation.buttons import RECAP, Buttons, move_buttons, sources_button, view_of
+from cogs.conversation.buttons import (
+    ASK_AGAIN,
+    RECAP,
+    Buttons,
+    ask_again_button,
+    move_buttons,
+    sources_button,
+    view_of,
+)
 from cogs.delivery.turn_messages import messages_of
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
 from cogs.permissions import everywhere
 from cogs.rendering.answers import answer_note, binding_note, failure_note, page_name, with_offer
-from cogs.rendering.inline import inert_in_files
+from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
-from cogs.services import ServingBot, server_of
+from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Binding, Book
 from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
-from domain.event import Answer
+from domain.event import Answer, TurnFailed
 from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
-from domain.turn.chat_with_book import Reader
+from domain.turn.chat_with_book import Asked, Reader
 from domain.use_cases import UseCases
 
 MOST_MESSAGES = 5
@@ -68,7 +76,7 @@ class Scope:
 class ReadingCog(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
-        bot.handle(on_press(RECAP, self._recap_pressed))
+        bot.handle(on_press(RECAP, self._recap_pressed), on_press(ASK_AGAIN, self._ask_again))
 
     # The commands
 
@@ -306,18 +314,47 @@ class ReadingCog(commands.Cog):
             external_id=f"ask:{interaction.id}",
             read_to=scope.read_to if scope.public else None,
         )
+        await self._show_answer(interaction, scope, asked, question)
+
+    async def _ask_again(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
+        """Answer a question of /ask anew, for its asker; the answer takes the place of the one it stands under."""
+        say, played = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
+        if played is None or played.conversation.guild_id != shelf_of(interaction) or not played.is_answered:
+            raise Refusal(say("This answer is no longer stored, so it can't be made again."))
+        if played.askers != [str(interaction.user.id)]:
+            raise Refusal(say("Only the person who asked can have this answered again."))
+        public = interaction.message is not None and not interaction.message.flags.ephemeral
+        work = self._scope(interaction, played.conversation.book_id, public=public)
+        scope = await defer_if_slow(interaction, work, thinking=False)
+        if not interaction.response.is_done():
+            await interaction.response.defer()
+        interaction.extras[SEEN_BY_ALL] = public
+        interaction.extras[APART] = len(played.turn.reply_ids) > 1
+        reader = Reader(str(interaction.user.id), interaction.user.display_name)
+        read_to = scope.read_to if scope.public else None
+        asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
+        if isinstance(asked.ending, TurnFailed):
+            reason, *_ = say.failure(asked.ending.code, asked.ending.message).splitlines()
+            note = say("-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=inert(reason))
+            await interaction.followup.send(note, ephemeral=True)
+        else:
+            await self._show_answer(interaction, scope, asked, played.messages[0].content)
+
+    async def _show_answer(
+        self, interaction: discord.Interaction[Any], scope: Scope, asked: Asked, question: str
+    ) -> None:
         say, ending = _speech(interaction, scope), asked.ending
         buttons: Buttons = ()
         if isinstance(ending, Answer):
             text, note = ending.text, answer_note(ending, say)
             sources = sources_button(ending.turn_id, say) if ending.citations else ()
-            buttons = sources + move_buttons(ending.turn_id, asked.proposals, say)
+            again = ask_again_button(ending.turn_id, say)
+            buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
         else:
             note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending.offer, say)
             text = ending.partial
-        heading = say(
-            "**{who}** asks: {question}", who=plain(reader.name), question=plain(clipped(question, QUESTION_SHOWN))
-        )
+        who = plain(interaction.user.display_name)
+        heading = say("**{who}** asks: {question}", who=who, question=plain(clipped(question, QUESTION_SHOWN)))
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)
         await self._use_cases.questions.told(asked, shown)
 
@@ -363,6 +400,8 @@ class ReadingCog(commands.Cog):
 
 SEEN_BY_ALL = "seen by all"
 """Of an interaction: whether its reply was acknowledged for everybody to see."""
+APART = "apart"
+"""Of a press: whether what it brings follows the message that was pressed, instead of taking its place."""
 
 
 async def _post(
@@ -376,9 +415,11 @@ async def _post(
 
     A reply that had to be acknowledged to the person alone says so, and what is public follows it.
     """
-    apart = scope.public and not interaction.extras.get(SEEN_BY_ALL)
+    apart = interaction.extras.get(APART, False)
     if apart:
-        say = _speech(interaction, scope)
+        await interaction.edit_original_response(view=None)
+    elif scope.public and not interaction.extras.get(SEEN_BY_ALL):
+        apart, say = True, _speech(interaction, scope)
         await interaction.edit_original_response(content=say("Here it is, for everybody:"))
     view = view_of(buttons) if buttons else discord.utils.MISSING
     posted: list[str] = []

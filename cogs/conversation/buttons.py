@@ -14,7 +14,7 @@ from cogs.rendering.tool_calls import PATTERN, ButtonData, ButtonStyle
 from domain.event import PositionProposed
 
 STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "again", "hear"
-RECAP, REDO = "recap", "redo"
+RECAP, REDO, ASK_AGAIN = "recap", "redo", "ask-again"
 ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
 """What the buttons do, as their custom_ids have it."""
@@ -77,6 +77,11 @@ def _claim(proposal: PositionProposed, say: Say) -> str:
 def redo_button(turn_id: str, say: Say, *, edited: bool = False) -> Buttons:
     """Answer an answered question anew; `edited`: it says something else than when it was answered."""
     return _button(REDO, turn_id, say("Answer again") if edited else say("Try again"))
+
+
+def ask_again_button(turn_id: str, say: Say) -> Buttons:
+    """The same for an answer that stands in no conversation's thread."""
+    return _button(ASK_AGAIN, turn_id, say("Try again"))
 
 
 def buttons_of_edited(message: discord.Message, turn_id: str, say: Say) -> Buttons:

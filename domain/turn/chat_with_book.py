@@ -146,8 +146,8 @@ class ChatWithBook:
                 async for event in events:
                     yield event
 
-    async def answer_again(self, turn_id: str) -> AsyncGenerator[TurnEvent, None]:
-        """Answer once more what an answered turn has answered, as if nothing had been said since.
+    async def answer_again(self, turn_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
+        """Answer once more what an answered turn has answered, as if nothing had been said since; `read_to` as above.
 
         The new turn takes the place of the old one as soon as it has an answer; until then, and where it comes to none,
         the old one stays, and counts as not delivered so that it is shown again. Yields nothing if the turn is gone.
@@ -160,6 +160,8 @@ class ChatWithBook:
             return
         async with self._lock(known.conversation_id):
             conversation = await self._manage.get(known.conversation_id)
+            if read_to is not None:
+                conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
             replaced = await self._turns.begin_again(turn_id)
             earlier = await self._answered_before(known)
             history = await self._messages.get_by_conversation(conversation.id)
@@ -415,17 +417,38 @@ class PersonalQuestions:
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
             await self._forget_unanswered(conversation.id)
             await self._chat.receive(conversation.id, question, reader, external_id=external_id)
-            proposals: dict[PositionProposed, None] = {}
-            ending: Answer | TurnFailed | None = None
-            async with aclosing(self._chat.answer(conversation.id, read_to)) as events:
-                async for event in events:
-                    match event:
-                        case ApprovalAsked(approval_id=approval_id):
-                            self._chat.decide(conversation.id, approval_id, reader, allowed=False)
-                        case PositionProposed():
-                            proposals[event] = None
-                        case Answer() | TurnFailed():
-                            ending = event
+            return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
+
+    async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:
+        """Answer a question of theirs anew; the answer takes the place of the other, which stays where this fails.
+
+        Raises: as `ask`.
+        """
+        conversation = await self._conversations.get(turn.conversation_id)
+        async with self._locks.setdefault(
+            (conversation.book_id, conversation.guild_id or "", reader.id), asyncio.Lock()
+        ):
+            asked: Asked | None = None
+            try:
+                asked = await self._heard(conversation, reader, self._chat.answer_again(turn.id, read_to))
+            finally:
+                if asked is None or isinstance(asked.ending, TurnFailed):
+                    await self._chat.delivered(turn.id, turn.reply_ids, turn.trace_id)  # it stands as it did
+            return asked
+
+    async def _heard(self, conversation: Conversation, reader: Reader, turn: AsyncGenerator[TurnEvent, None]) -> Asked:
+        """What a turn ends in."""
+        proposals: dict[PositionProposed, None] = {}
+        ending: Answer | TurnFailed | None = None
+        async with aclosing(turn) as events:
+            async for event in events:
+                match event:
+                    case ApprovalAsked(approval_id=approval_id):
+                        self._chat.decide(conversation.id, approval_id, reader, allowed=False)
+                    case PositionProposed():
+                        proposals[event] = None
+                    case Answer() | TurnFailed():
+                        ending = event
         if ending is not None:
             return Asked(conversation, ending, tuple(proposals))
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")

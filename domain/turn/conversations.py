@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.quotations import find_uncited
-from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, title_from
+from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode
 from domain.event import Answer
 from domain.ports import BookRepository, ChatMessageRepository, Clock, ConversationRepository, TurnRepository
@@ -218,6 +218,10 @@ class PlayedTurn:
     turn: Turn
     conversation: Conversation
     messages: tuple[ChatMessage, ...]
+
+    @property
+    def is_answered(self) -> bool:
+        return self.turn.state in (TurnState.ANSWERED, TurnState.DELIVERED)
 
     @property
     def askers(self) -> list[str]:

@@ -260,7 +260,7 @@ class TestAsk:
             stage.model.say(calls(call("search_book", "t1", query="key")), "Marta found a brass key under the stairs.")
             shown = await stage.ann.slash(stage.channel, "ask", question="What was there?", public=public)
             assert "under the stairs (p. 2)." in text_of(shown)
-            assert labels(shown) == ["Sources"]
+            assert labels(shown) == ["Sources", "Try again"]
             if public:
                 assert shown.response is not None
                 seen = await stage.ben.click(shown.response, label="Sources")
@@ -368,3 +368,46 @@ class TestPairs:
         assert one == two
         assert "brass key" in "".join(one)
         assert not any(word in "".join(one) for word in ("Orchard", "brother", "Wedding", "Keeper"))
+
+
+class TestAskAgain:
+    async def test_one_turn_takes_the_place_of_another_in_the_same_message(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say("It was dark.")
+        asked = await stage.ann.slash(stage.channel, "ask", question="Why?")
+        assert "Try again" in labels(asked)
+        stage.model.say("It was the ninth.")
+        assert asked.response
+        again = await stage.ann.click(asked.response, label="Try again")
+        assert again.followups == []
+        assert "It was the ninth." in text_of(asked)
+        assert "It was dark." not in text_of(asked)
+        assert "Try again" in labels(asked)
+        [talk] = await stage.conversations()
+        kept = [each.content for each in await stage.app.storage.messages.get_by_conversation(talk.id)]
+        assert kept == ["Why?", "It was the ninth."]
+
+    async def test_a_failure_leaves_the_answer_there_was(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say("It was dark.")
+        asked = await stage.ann.slash(stage.channel, "ask", question="Why?")
+        stage.model.say(LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded."))
+        assert asked.response
+        again = await stage.ann.click(asked.response, label="Try again")
+        assert "the earlier answer stays. The model is overloaded." in text_of(again)
+        assert "It was dark." in text_of(asked)
+        [talk] = await stage.conversations()
+        [turn] = await stage.app.storage.turns.get_by_conversation(talk.id)
+        assert turn.state == "delivered"
+
+    async def test_of_a_public_answer_it_is_the_askers_alone_and_stays_public(self, stage: Stage) -> None:
+        await stage.book()
+        stage.model.say("It was dark.")
+        await stage.ann.slash(stage.channel, "ask", question="Why?", public=True)
+        shown = stage.channel.history()[-1]
+        refused = await stage.ben.click(shown, label="Try again")
+        assert "Only the person who asked" in text_of(refused)
+        stage.model.say("It was the ninth.")
+        await stage.ann.click(shown, label="Try again")
+        assert "It was the ninth." in stage.channel.history()[-1].content
+        assert len(stage.channel.history()) == 1
