@@ -120,7 +120,7 @@ PERSONAL = (
         "present",
         "reader_id",
         "present_in",
-        """SELECT conversation_id, conversations.title AS conversation
+        """SELECT conversation_id, conversations.title AS conversation, written_at, absent_since
         FROM present JOIN conversations ON conversations.id = conversation_id
         WHERE reader_id = ?1 ORDER BY conversations.created_at""",
         "DELETE FROM present WHERE reader_id = ?1",

@@ -80,6 +80,20 @@ class TestExport:
         assert not any(kept.values())
 
 
+class TestRemovedBooks:
+    async def test_who_removed_a_book_is_told_so_and_forgotten_on_their_wish(self, storage: Storage) -> None:
+        book = await storage.books.get("alice")
+        assert book is not None
+        await storage.books.save(replace(book, removed_at=at(9), removed_by="hatter"))
+        kept = await storage.privacy.export("hatter")
+        assert [each["id"] for each in kept["books_removed"]] == ["alice"]
+        assert kept["messages"]
+        await storage.privacy.erase("hatter")
+        [removed] = await storage.books.list_removed()
+        assert removed.removed_by == ""
+        assert (await storage.privacy.export("hatter"))["messages"] == []
+
+
 class TestErasure:
     async def test_nothing_of_the_person_is_left(self, storage: Storage) -> None:
         await storage.privacy.erase("hatter")
