@@ -323,7 +323,8 @@ class Corrections:
 
     async def deleted(self, message_id: int, channel_id: int) -> None:
         await self._let_it_arrive(channel_id)
-        await self._go_on(await self._use_cases.chat.take_back(str(message_id)))
+        repeated = await self._use_cases.people.take_repeated(str(message_id))
+        await self._go_on(await self._use_cases.chat.take_back(repeated or str(message_id)))
 
     async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
         """As for what was changed while nobody listened."""

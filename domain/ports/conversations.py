@@ -338,7 +338,11 @@ class PrivacyRepository(Protocol):
         ...
 
     async def forget_posts(self, message_id: str) -> None:
-        """A message is gone from Discord."""
+        """A message is gone from Discord; one that repeats a question is left to `take_repeated`."""
+        ...
+
+    async def take_repeated(self, message_id: str) -> str | None:
+        """The `external_id` of the question that a message of the bot's repeated, which is gone from Discord."""
         ...
 
     async def forget_posts_in(self, channel_id: str) -> None:

@@ -284,6 +284,15 @@ _TO_REMOVE = """
 SELECT kind, channel_id, message_id, guild_id, reader_id, name, refused_at FROM removals WHERE
 """
 
+# A question that came with a command bears the number of that, which is smaller than the message's that repeats it.
+_REPEATED = """
+SELECT external_id FROM posts
+JOIN chat_messages ON author_id = posts.reader_id AND external_id LIKE 'command:%'
+JOIN conversations ON conversations.id = conversation_id
+WHERE posts.message_id = ?
+  AND (conversations.thread_id = posts.channel_id OR conversations.channel_id = posts.channel_id)
+"""
+
 AGAIN_AFTER = timedelta(days=1)
 """What Discord has refused is tried again: somebody may have given the permission meanwhile."""
 
@@ -337,8 +346,20 @@ class SQLPrivacy:
         await self._database.atomically(lambda transaction: transaction.run_many(_NOTE_POST, rows))
 
     async def forget_posts(self, message_id: str) -> None:
-        if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ?", [message_id]):
-            await self._database.write("DELETE FROM posts WHERE message_id = ?", [message_id])
+        if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 0", [message_id]):
+            await self._database.write("DELETE FROM posts WHERE message_id = ? AND words = 0", [message_id])
+
+    async def take_repeated(self, message_id: str) -> str | None:
+        if not await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 1", [message_id]):
+            return None
+
+        async def take(transaction: Transaction) -> str | None:
+            rows = await transaction.run(_REPEATED, [message_id])
+            await transaction.run("DELETE FROM posts WHERE message_id = ?", [message_id])
+            before = [row["external_id"] for row in rows if int(_number(row["external_id"])) < int(message_id)]
+            return max(before, key=lambda each: int(_number(each)), default=None)
+
+        return await self._database.atomically(take)
 
     async def forget_posts_in(self, channel_id: str) -> None:
         await self._database.write("DELETE FROM posts WHERE channel_id = ?", [channel_id])
@@ -442,6 +463,12 @@ async def _delete_conversations_alone(transaction: Transaction, reader_id: str, 
             removals += await _telling_the_name(transaction, row["thread_id"], reader_id)
     await transaction.run_many("DELETE FROM conversations WHERE id = ?", [[row["id"]] for row in rows])
     return len(rows)
+
+
+def _number(external_id: str) -> str:
+    """The number of a command."""
+    number = external_id.removeprefix("command:")
+    return number if number.isdecimal() else "0"
 
 
 def _removal_of_post(row: Row, reader_id: str) -> Removal:

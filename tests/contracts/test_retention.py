@@ -1,6 +1,7 @@
 """What every storage promises of erasing what is not to be kept any longer."""
 
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -100,6 +101,58 @@ class TestToolCalls:
     async def test_so_does_one_that_is_not_delivered(self, storage: Storage) -> None:
         await self.said(storage, TurnState.ANSWERED)
         assert await storage.retention.erase_tool_calls(at(2)) == 0
+
+
+class TestPlaces:
+    async def test_a_conversation_goes_so_long_after_its_thread_or_channel_unless_it_is_found_again(
+        self, storage: Storage
+    ) -> None:
+        for name in ("thread", "channel", "found", "there"):
+            place = {"thread": "7", "channel": "8", "found": "9"}.get(name, "10")
+            await storage.conversations.save(
+                a_conversation(name, guild_id="1", channel_id="5" if name == "channel" else "6", thread_id=place)
+            )
+        for place in ("7", "5", "9", "unknown"):
+            await storage.conversations.note_gone("1", place, at(0))
+        assert await storage.conversations.note_gone("2", "10", at(0)) == 0
+        assert await storage.conversations.note_gone("1", "7", at(A_DAY)) == 0
+        await storage.conversations.note_found("found")
+        assert await storage.retention.erase_gone(at(0)) == 0
+        assert await storage.retention.erase_gone(at(1)) == 2
+        assert {each.id for each in await storage.conversations.get_by_guild("1")} == {"found", "there"}
+
+
+class TestServers:
+    async def test_a_server_is_known_by_what_is_kept_of_it(self, storage: Storage) -> None:
+        await storage.books.save(a_book("shelved", shelf="11"))
+        await storage.books.save(a_book("own", shelf="person:12"))
+        await storage.conversations.save(a_conversation("talk", guild_id="13"))
+        assert set(await storage.retention.list_servers()) == {"11", "13"}
+
+    async def test_it_is_over_so_long_after_it_was_left_unless_the_bot_is_back(self, storage: Storage) -> None:
+        await storage.retention.note_left(["11", "13"])
+        before = await storage.retention.list_left(datetime.now(UTC) - timedelta(days=1))
+        assert list(before) == []
+        await storage.retention.note_back(["11", "12"])
+        assert list(await storage.retention.list_left(datetime.now(UTC) + timedelta(days=1))) == ["13"]
+        assert list(await storage.retention.list_left(None)) == []
+
+    async def test_one_that_is_to_go_at_once_goes_wherever_the_bot_is(self, storage: Storage) -> None:
+        await storage.retention.note_to_erase("11")
+        await storage.retention.note_back(["11"])
+        await storage.retention.note_left(["11"])
+        assert list(await storage.retention.list_left(None)) == ["11"]
+        await storage.retention.erase_server("11")
+        assert list(await storage.retention.list_left(None)) == []
+
+
+async def test_notes_of_what_could_not_be_removed_go_in_the_end(storage: Storage) -> None:
+    await storage.conversations.save(a_conversation(guild_id="1", thread_id="2", owner_id="hatter"))
+    await storage.privacy.erase("hatter")
+    await storage.retention.erase_notes(datetime.now(UTC) - timedelta(days=30))
+    assert await storage.privacy.list_removals()
+    await storage.retention.erase_notes(datetime.now(UTC) + timedelta(minutes=1))
+    assert await storage.privacy.list_removals() == []
 
 
 async def test_nothing_is_erased_where_there_is_nothing(storage: Storage) -> None:

@@ -307,3 +307,18 @@ async def eventually(look: Callable[[], Awaitable[object]], wanted: object) -> N
     async with asyncio.timeout(30):
         while await look() != wanted:
             await asyncio.sleep(0.02)
+
+
+async def test_erasing_takes_the_persons_shelf_and_what_the_bot_said_to_them(ann: Reader) -> None:
+    await ann.chat(await ann.add("The Lamp"), message="Who keeps it?")
+    await ann.says("And who else?", "Nobody else.")
+    shown = await ann.person.slash("privacy", channel=ann.place)
+    assert "Erase this server's data" not in [each.label for each in shown.messages[0].buttons]
+    await ann.person.click(shown.messages[0], label="Erase it all")
+    await ann.person.click(shown.messages[0], label="Erase it all")
+    await ann.double.until(lambda: "Erased" in shown.text and "I'm removing" not in shown.text)
+    assert "could not be removed" not in shown.text
+    assert await ann.bot.app.shelf.list(personal_shelf(str(ann.person.id))) == []
+    left = [each for each in ann.double.messages(ann.place) if each.author is ann.double.bot]
+    said = "\n".join(text for each in left for text in (each.content, *each.embed_texts))
+    assert not [each for each in ("Who keeps it?", "Nobody else.", str(ann.person.id)) if each in said]

@@ -98,6 +98,15 @@ async def test_a_mention_in_what_others_need_is_taken_out(room: Scene) -> None:
     assert room.double.messages(room.double.channel)[-1].content == f"somebody and <@{ben}> read along."
 
 
+async def test_who_deletes_the_bots_repetition_of_a_question_deletes_the_question(room: Scene) -> None:
+    thread = await asked_by_command(room)
+    [repeated] = [each for each in room.double.messages(thread) if QUESTION in "".join(each.embed_texts)]
+    room.double.world.delete(repeated)
+    reply = room.replies(thread)[-1]
+    await room.until(lambda: [each.label for each in reply.buttons][-2:] == ["Keep it", "Remove it"])
+    assert await in_storage(room, "Hobb") == set()
+
+
 async def test_what_discord_refuses_is_named_with_links_then_and_later(room: Scene) -> None:
     thread = await asked_by_command(room)
     shown = await erased(room)  # without “Manage Threads”
