@@ -42,7 +42,7 @@ class TestStarting:
         self, reading: ClubStage, options: dict[str, object], sentence: str
     ) -> None:
         assert sentence in text_of(await reading.start(**options))
-        assert reading.channel.history() == []
+        assert await reading.stage.app.clubs.store.get_running(str(reading.stage.guild.id)) == []
 
     async def test_a_channel_has_one_club(self, reading: ClubStage) -> None:
         await reading.start()
