@@ -27,7 +27,7 @@ from cogs.delivery.turn_messages import messages_of
 from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_in, speech_of
 from cogs.interactions import defer_if_slow, on_press
-from cogs.permissions import everywhere
+from cogs.permissions import everywhere, in_servers
 from cogs.rendering.answers import answer_note, binding_note, failure_note, page_name, with_offer
 from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
@@ -119,7 +119,7 @@ class ReadingCog(commands.Cog):
         await self._show(interaction, scope, told.text or nothing, told.trouble)
 
     @app_commands.command(description="Questions to talk about, each resting on a quoted page")
-    @app_commands.guild_only()
+    @in_servers
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
         section="Only this section or chapter; the last chapters if left empty", count="How many questions, 1 to 5"

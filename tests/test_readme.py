@@ -64,7 +64,8 @@ def test_the_transcript_is_what_make_run_prints(tmp_path: Path) -> None:
 
 
 def test_the_invitation_asks_for_what_the_bot_needs_and_no_more() -> None:
-    [link] = re.findall(r"https://discord\.com/oauth2/authorize\S+", DISCORD)
+    link, own = re.findall(r"https://discord\.com/oauth2/authorize\S+", DISCORD)
+    assert parse_qs(urlsplit(own).query)["scope"] == ["applications.commands"]
     asked = parse_qs(urlsplit(link).query)
     assert asked["permissions"] == [str(NEEDED.value)]
     assert asked["scope"] == ["bot applications.commands"]
