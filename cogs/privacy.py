@@ -13,11 +13,11 @@ from discord.ext import commands
 from discord.ui import Button, View
 
 from cogs.errors import DISCORD_ERRORS, Refusal
-from cogs.i18n import Speech, later, speech_of
+from cogs.i18n import Speech, choose_language, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
 from cogs.removals import PostNotes, Removals
-from cogs.services import ServingBot, server_of
+from cogs.services import ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
 from domain.usage import Erasure, Removal
 from domain.use_cases import UseCases
@@ -158,8 +158,11 @@ class Privacy(commands.Cog):
         _refuse_who_does_not_manage(interaction, say)
         await interaction.response.defer()
         await self._withdraw_answers({each.id for each in await self._use_cases.conversations.in_guild(guild_id)})
+        note_deed(interaction, later("{who} had everything erased that I had stored about this server."))
+        await self._bot.audit.close()  # its channel is one of the settings, which go as well
+        await self._use_cases.servers.erase(guild_id)
+        choose_language(int(guild_id), "")
         await self._use_cases.left_servers.erase(guild_id)
-        self._bot.audit.note(interaction.guild, later("Everything that was stored about this server was erased."))
         await interaction.edit_original_response(content=say("Everything about this server is erased."), view=None)
 
     async def _withdraw_answers(self, conversation_ids: set[str]) -> None:

@@ -14,7 +14,7 @@ from discord.ui import View
 
 from cogs.access import fits
 from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
-from cogs.i18n import Speech
+from cogs.i18n import Speech, later
 from cogs.interactions import action_button, row
 from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
@@ -37,6 +37,12 @@ POLL_ANSWERS, POLL_ANSWER_LENGTH, POLL_QUESTION_LENGTH = 10, 55, 300
 
 NOON = timedelta(hours=12)
 """A date is shown by its noon in UTC, so that it reads as the same date nearly everywhere."""
+
+STARTED = later("{who} began a club.")
+MOVED = later("{who} moved the dates of a club.")
+ENDED = later("{who} ended a club.")
+OPENED = later("{who} opened section {number} of a club.")
+"""What the moderators' log says."""
 
 
 @dataclass(frozen=True, slots=True)

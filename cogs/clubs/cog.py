@@ -17,7 +17,7 @@ from cogs.errors import Refusal
 from cogs.i18n import Speech, speech_of
 from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_press, reply
 from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club
-from cogs.services import ServingBot, shelf_of
+from cogs.services import ServingBot, note_deed, shelf_of
 from domain.clubs.manage import PlanRequest
 from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
 from domain.errors import MarginaliaError
@@ -95,8 +95,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             role_id=_assert_pingable(interaction, role),
             events=events,
         )
-        host = str(interaction.user.id)
-        club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), host, request)
+        club = await self._clubs.start(found, shelf_of(interaction), str(channel.id), str(interaction.user.id), request)
+        note_deed(interaction, cards.STARTED)
         trouble = await self.duties.attend(club.id)
         card = (await self._clubs.store.get_posts(club.id)).get("card")
         lines = [say("The club has begun, and you're in it.")]
@@ -123,8 +123,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     async def plan(self, interaction: discord.Interaction[Any]) -> None:
         club = await defer_if_slow(interaction, self._here(interaction))
         scene, say = await self._scene(club), speech_of(interaction)
-        reached = await self._reached(interaction, scene)
-        member = club.member(str(interaction.user.id))
+        reached, member = await self._reached(interaction, scene), club.member(str(interaction.user.id))
         card = cards.plan_card(scene, say, bound=reached, reached=reached if member else None)
         await reply(interaction, embed=card, view=cards.plan_buttons(club, say))
 
@@ -133,8 +132,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     async def move(self, interaction: discord.Interaction[Any], days: Range[int, -MOST_DAYS, MOST_DAYS]) -> None:
         await interaction.response.defer(ephemeral=True)
         club = await self._own(interaction)
-        moved = await self._clubs.move(club, days)
-        say = speech_of(interaction)
+        moved, say = await self._clubs.move(club, days), speech_of(interaction)
+        note_deed(interaction, cards.MOVED)
         trouble = await self.duties.attend(club.id)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
         if coming is None:
@@ -159,10 +158,10 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     async def _end(self, interaction: discord.Interaction[Any], club_id: str) -> None:
         assert_fresh(interaction)
         await interaction.response.defer()
-        say = speech_of(interaction)
-        club = await self._running(interaction, club_id)
+        club, say = await self._running(interaction, club_id), speech_of(interaction)
         _assert_own(interaction, club)
         await self._clubs.end(club)
+        note_deed(interaction, cards.ENDED)
         trouble = await self.duties.attend(club.id)
         lines = [say("The club has ended. Thank you for reading together."), *trouble.sentences(say)]
         await interaction.edit_original_response(content="\n".join(lines), view=None)
@@ -326,6 +325,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         chosen = club.section(section)
         if not await self._clubs.open_section(club, chosen) and chosen.thread_id:
             raise Refusal(say("That section's thread is open: {thread}", thread=f"<#{chosen.thread_id}>"))
+        note_deed(interaction, cards.OPENED, number=section)
         trouble = await self.duties.attend(club.id)
         opened = (await self._clubs.get(club.id)).section(section)
         lines = trouble.sentences(say)
