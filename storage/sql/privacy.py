@@ -235,11 +235,7 @@ WHERE turns.id IN ({_THEIR_TURNS}) OR asked_by = ?1
 ORDER BY turns.conversation_id, turns.number
 """  # noqa: S608
 
-# A club draws its own messages anew, without the person.
-_SHOWN = """
-SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1
-  AND NOT EXISTS (SELECT 1 FROM club_posts WHERE club_posts.message_id = posts.message_id)
-"""
+_SHOWN = "SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1"
 
 # A title that was made from somebody's words, or given by the person who goes, goes too.
 _TITLED = f"""

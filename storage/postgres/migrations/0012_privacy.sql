@@ -27,7 +27,6 @@ CREATE TABLE posts (
   PRIMARY KEY (message_id, reader_id)
 );
 
-CREATE INDEX club_posts_by_message ON club_posts (message_id);
 CREATE INDEX posts_by_reader ON posts (reader_id);
 CREATE INDEX posts_by_channel ON posts (channel_id);
 CREATE INDEX posts_by_guild ON posts (guild_id);
