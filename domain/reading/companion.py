@@ -217,7 +217,7 @@ class _Limits:
     """A block of work for the model, within somebody's tokens of the day and the time there is.
 
     Raises:
-        LLMError: DAILY_LIMIT, SERVER_LIMIT, TIMEOUT.
+        LLMError: DAILY_LIMIT, SERVER_LIMIT, TURN_LIMIT, TIMEOUT.
     """
 
     def __init__(self, quota: Quota, asker: Asker, seconds: float) -> None:
@@ -227,9 +227,12 @@ class _Limits:
 
     async def __aenter__(self) -> None:
         try:
-            await self._quota.check_tokens(self._asker.reader_id, self._asker.guild_id)
+            counts = self._asker.reader_id.isdecimal()  # nobody counts in the terminal
+            await self._quota.check_writing(self._asker.reader_id, self._asker.guild_id, counts=counts)
         except LLMError as error:  # whose sentence speaks of a question that is kept
-            raise LLMError(LLMErrorCode(error.code), "The day's tokens are used up.") from error
+            too_fast = error.code is LLMErrorCode.TURN_LIMIT
+            why = "You've asked a lot within a minute." if too_fast else "The day's tokens are used up."
+            raise LLMError(LLMErrorCode(error.code), why) from error
         await self._timeout.__aenter__()
 
     async def __aexit__(self, *error: object) -> None:

@@ -78,19 +78,20 @@ class Quota:
         Raises:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
         """
-        await self.check_tokens(reader_id, conversation.guild_id)
-        if self._allowances is not None and conversation.place_id is not None:
-            await self._check_pace(self._allowances, reader_id)
+        shown = conversation.place_id is not None or conversation.is_aside
+        await self.check_writing(reader_id, conversation.guild_id, counts=shown)
 
-    async def check_tokens(self, reader_id: str, guild_id: str | None) -> None:
-        """Let the reader pass; nothing is counted.
+    async def check_writing(self, reader_id: str, guild_id: str | None, *, counts: bool) -> None:
+        """The same for what a model writes outside of conversations.
 
         Raises:
-            LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up.
+            LLMError: as `check`.
         """
         await self._check_own(reader_id)
         if guild_id is not None:
             await self._check_server(reader_id, guild_id)
+        if self._allowances is not None and counts:
+            await self._check_pace(self._allowances, reader_id)
 
     async def _check_own(self, reader_id: str) -> None:
         if not self._daily_tokens:

@@ -79,3 +79,14 @@ async def test_who_asks_too_fast_is_told_when_to_ask_again(stage: Stage) -> None
     for number in range(3):
         await stage.ann.send(thread, f"Question {number}?")
     assert [each.content for each in thread.history() if "questions within a minute" in each.content]
+
+
+async def test_questions_and_recaps_for_oneself_count_too(stage: Stage) -> None:
+    await stage.book()
+    for question in ("One?", "Two?"):
+        assert "I do not know." in text_of(await stage.ann.slash(stage.channel, "ask", question=question))
+    refused = await stage.ann.slash(stage.channel, "ask", question="Three?")
+    assert "questions within a minute" in text_of(refused)
+    told = text_of(await stage.ann.slash(stage.channel, "recap"))
+    assert "You've asked a lot within a minute. So here's what the book itself says." in told
+    assert "Marta Quill" in told
