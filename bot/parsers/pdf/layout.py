@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
+from typing import NamedTuple
 
 from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
@@ -215,3 +216,75 @@ def _place(line: PdfLine) -> _Place:
     else:
         said = _NUMBER.sub("#", line.text)
     return " ".join(said.casefold().split()), round(line.top / _SAME_PLACE)
+
+
+_STEPS = ((5, 3), (10, 3), (1, 12))
+"""How line numbers count on, and how many in a row are needed to be sure of them."""
+_LINE_NUMBER = re.compile(r"(?P<before>\d{1,4}(?!\S)\s*)?(?P<text>.*?)(?P<after>\s+\d{1,4})?", re.DOTALL)
+
+
+class _Numbered(NamedTuple):
+    """A line that a number begins, ends or is; `text` is what is left of it."""
+
+    place: tuple[int, int]
+    value: int
+    text: str
+
+
+def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages without the numbers that printers of verse and plays set beside every fifth or tenth line."""
+    numbered = [
+        found
+        for at, page in enumerate(pages)
+        for number, line in enumerate(page.lines)
+        if (found := _numbered(line, (at, number)))
+    ]
+    texts: dict[tuple[int, int], str] = {}
+    for step, fewest in _STEPS:
+        series = [each for each in numbered if each.value % step == 0 and (step > 1 or not each.text)]
+        for run in _runs(series, step):
+            if len(run) >= fewest and run[0].value <= 2 * step and _are_apart(run, step):
+                texts.update((each.place, each.text) for each in run)
+    if not texts:
+        return list(pages)
+    return [
+        replace(page, lines=tuple(_relined(page.lines, at, texts))) if any(place[0] == at for place in texts) else page
+        for at, page in enumerate(pages)
+    ]
+
+
+def _numbered(line: PdfLine, place: tuple[int, int]) -> _Numbered | None:
+    if not (line.text[:1].isdecimal() or line.text[-1:].isdecimal()):
+        return None
+    match = _LINE_NUMBER.fullmatch(line.text)
+    number = (match["after"] or match["before"]) if match else None
+    if match is None or number is None:
+        return None
+    text = line.text.removesuffix(number) if match["after"] else line.text.removeprefix(number)
+    return _Numbered(place, int(number), text.strip())
+
+
+def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
+    """Numbers that count on; they begin anew in each act or book."""
+    run: list[_Numbered] = []
+    for each in series:
+        if run and each.value != run[-1].value + step:
+            if each.value != step:
+                continue
+            yield run
+            run = []
+        run.append(each)
+    yield run
+
+
+def _are_apart(run: Sequence[_Numbered], step: int) -> bool:
+    """Whether about as many lines stand between two numbers as they say; in prose numbers follow each other at once."""
+    near = (below.place[1] - above.place[1] for above, below in pairwise(run) if above.place[0] == below.place[0])
+    return all(distance >= step - 1 for distance in near)
+
+
+def _relined(lines: Iterable[PdfLine], page: int, texts: Mapping[tuple[int, int], str]) -> Iterator[PdfLine]:
+    for number, line in enumerate(lines):
+        text = texts.get((page, number), line.text)
+        if text:
+            yield line._replace(text=text)

@@ -16,7 +16,14 @@ from bot.parsers.draft import (
 )
 from bot.parsers.headings import Heading
 from bot.parsers.pdf.document import Bookmark, PdfDocument, PdfPage, read_document
-from bot.parsers.pdf.layout import PdfBlock, body_size, is_heading_size, lay_out, without_running_lines
+from bot.parsers.pdf.layout import (
+    PdfBlock,
+    body_size,
+    is_heading_size,
+    lay_out,
+    without_line_numbers,
+    without_running_lines,
+)
 from domain.book import OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode
 
@@ -43,7 +50,7 @@ def read(
         BookError: the file is locked, damaged, too long, or pictures of pages without text.
     """
     document = read_document(data, limits, report)
-    pages = without_running_lines(document.pages)
+    pages = without_line_numbers(without_running_lines(document.pages))
     _refuse_pictures(pages)
     return read_pages(document, pages, FORMAT, filename, limits, _warnings(pages))
 

@@ -1,6 +1,7 @@
 """PDF: what stands on which page, as one text a person could read aloud."""
 
 import io
+import re
 
 import pytest
 from pypdf import PdfWriter
@@ -184,3 +185,27 @@ def test_a_bookmark_behind_many_pictures_is_found() -> None:
     pictures: list[list[str]] = [[]] * 9
     book = read(build([*pictures, body_page(1), body_page(2)], outline=[("Night", 9), ("Morning", 10)]))
     assert titles(book) == ["Night", "Morning"]
+
+
+def test_numbers_beside_every_fifth_line_are_left_out() -> None:
+    pages = []
+    for page in range(3):
+        lines: list[str | PdfLine] = []
+        for at in range(20):
+            number, y = page * 20 + at + 1, 540 - 20 * at
+            lines.append(
+                PdfLine(f"And {_NAMES[(at + 4 * page) % 9]} of {_NAMES[page]} came to the lamp in 18{at + 10},", y=y)
+            )
+            if number % 5 == 0:
+                lines.append(PdfLine(str(number), x=360 if page else 20, y=y))
+        pages.append(lines)
+    text = read(build(pages)).text
+    assert text.count("came to the lamp") == 60
+    assert not re.search(r"(?<!18)\b\d+\b(?!,)", text)
+    assert "came to the lamp in 1829," in text
+
+
+def test_numbers_at_line_ends_that_do_not_count_on_stay() -> None:
+    lines = [f"The {name} was built in the year 18{at * 5 + 10}" for at, name in enumerate(_NAMES)]
+    assert read(build([[*lines, "It had rooms 5", "and stairs 10"]])).text.count("18") == 9
+    assert "stairs 10" in read(build([[*lines, "It had rooms 5", "and stairs 10"]])).text
