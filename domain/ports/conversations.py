@@ -283,8 +283,10 @@ class AllowanceRepository(Protocol):
     kept about them.
     """
 
-    async def take(self, person: str, deed: Deed, most: int, span: timedelta, now: datetime) -> datetime | None:
-        """Note that a person does it once more; None.
+    async def take(
+        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
+    ) -> datetime | None:
+        """Note that a person does it once more; None. What is done again `about` the same is noted once.
 
         Where they have done it `most` times within `span` (a day at most), nothing is noted; then, when they may again.
         """

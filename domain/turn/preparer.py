@@ -223,7 +223,8 @@ class TurnPreparer:
             BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
             StorageError: something could not be read or kept.
         """
-        await self._quota.check(draft.asked[-1].author_id, conversation)
+        question = draft.asked[-1]
+        await self._quota.check(question.author_id, conversation, "" if draft.replaces else question.id)
         opened = await self._books.open(conversation, people, [message.author_id for message in draft.asked])
         book, view = opened.book, opened.view
         draft.depends_to = view.read_to

@@ -37,13 +37,16 @@ class Allowances:
             Deed.ASK: (limits.turns_per_minute, timedelta(minutes=1)),
         }
 
-    async def take(self, person: str, deed: Deed) -> timedelta | None:
-        """Count one more. Where it would be too many, it is not counted; then, how long until it would not be."""
+    async def take(self, person: str, deed: Deed, about: str = "") -> timedelta | None:
+        """Count one more; what is done again `about` the same, as after a crash, counts once.
+
+        Where it would be too many, it is not counted; then, how long until it would not be.
+        """
         most, span = self._most[deed]
         if not most:
             return None
         now = self._clock()
-        again = await self._counts.take(person, deed, most, span, now)
+        again = await self._counts.take(person, deed, most, span, now, about)
         return None if again is None else again - now
 
     def most(self, deed: Deed) -> int:
@@ -72,16 +75,18 @@ class Quota:
         self._allowances = allowances
         self._servers = servers
 
-    async def check(self, reader_id: str, conversation: Conversation) -> None:
+    async def check(self, reader_id: str, conversation: Conversation, about: str = "") -> None:
         """Let the reader pass, and count that they ask; what is asked in the terminal is not counted.
+
+        What is asked again `about` the same question, as after a crash, counts once.
 
         Raises:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
         """
         shown = conversation.place_id is not None or conversation.is_aside
-        await self.check_writing(reader_id, conversation.guild_id, counts=shown)
+        await self.check_writing(reader_id, conversation.guild_id, counts=shown, about=about)
 
-    async def check_writing(self, reader_id: str, guild_id: str | None, *, counts: bool) -> None:
+    async def check_writing(self, reader_id: str, guild_id: str | None, *, counts: bool, about: str = "") -> None:
         """The same for what a model writes outside of conversations.
 
         Raises:
@@ -91,7 +96,7 @@ class Quota:
         if guild_id is not None:
             await self._check_server(reader_id, guild_id)
         if self._allowances is not None and counts:
-            await self._check_pace(self._allowances, reader_id)
+            await self._check_pace(self._allowances, reader_id, about)
 
     async def _check_own(self, reader_id: str) -> None:
         if not self._daily_tokens:
@@ -125,8 +130,8 @@ class Quota:
                 "with /settings tokens.",
             )
 
-    async def _check_pace(self, allowances: Allowances, reader_id: str) -> None:
-        if wait := await allowances.take(reader_id, Deed.ASK):
+    async def _check_pace(self, allowances: Allowances, reader_id: str, about: str) -> None:
+        if wait := await allowances.take(reader_id, Deed.ASK, about):
             seconds = max(1, round(wait.total_seconds()))
             raise LLMError(
                 LLMErrorCode.TURN_LIMIT,

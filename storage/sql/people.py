@@ -166,10 +166,16 @@ class SQLAllowances:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def take(self, person: str, deed: Deed, most: int, span: timedelta, now: datetime) -> datetime | None:
+    async def take(
+        self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
+    ) -> datetime | None:
         async def take(transaction: Transaction) -> datetime | None:
             await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
-            who = _hashed(person, await _salt(transaction))
+            salt = await _salt(transaction)
+            who, what = _hashed(person, salt), _hashed(about, salt) if about else ""
+            known = "SELECT 1 AS one FROM allowances WHERE person = ? AND deed = ? AND about = ?"
+            if what and await transaction.run(known, [who, deed, what]):
+                return None
             done = await transaction.run(
                 "SELECT at FROM allowances WHERE person = ? AND deed = ? AND at > ? ORDER BY at DESC LIMIT ?",
                 [who, deed, time_to_text(now - span), most],
@@ -177,7 +183,8 @@ class SQLAllowances:
             if len(done) >= most:
                 return time_from_text(done[-1]["at"]) + span
             await transaction.run(
-                "INSERT INTO allowances (person, deed, at) VALUES (?, ?, ?)", [who, deed, time_to_text(now)]
+                "INSERT INTO allowances (person, deed, at, about) VALUES (?, ?, ?, ?)",
+                [who, deed, time_to_text(now), what],
             )
             return None
 

@@ -58,6 +58,11 @@ class TestAllowances:
         assert await take("hatter", Deed.ADD_BOOK, 2, A_MINUTE, late) is None
         assert await take("hatter", Deed.ASK, 2, A_MINUTE, MIDNIGHT + A_MINUTE) is None
 
+    async def test_what_is_done_again_about_the_same_counts_once(self, storage: Storage) -> None:
+        for _ in range(3):
+            assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "a riddle") is None
+        assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "another")
+
     async def test_who_is_erased_is_still_counted_and_not_by_name(self, storage: Storage) -> None:
         await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT)
         await storage.privacy.erase("hatter")

@@ -77,7 +77,7 @@ class BrowserReader:
         """Wait until a text stands in a message."""
         await self.page.until_text(MESSAGES, text)
 
-    async def after(self, question: str, ending: str = "Sources") -> list[str]:
+    async def after(self, question: str, ending: str = "Try again") -> list[str]:
         """The messages after a question, once the last of them ends so; an answer ends with its button."""
         shown = f"[...document.querySelectorAll('{MESSAGES}')].map(each => each.innerText.trim())"
         await self.page.until(
