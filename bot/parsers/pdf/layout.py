@@ -1,6 +1,7 @@
 """From lines on pages to paragraphs: running heads left out, and what typesetters do to paragraphs undone."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -240,10 +241,11 @@ def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
         if (found := _numbered(line, (at, number)))
     ]
     texts: dict[tuple[int, int], str] = {}
+    places = [each.place for each in numbered]
     for step, fewest in _STEPS:
         series = [each for each in numbered if each.value % step == 0 and (step > 1 or not each.text)]
         for run in _runs(series, step):
-            if len(run) >= fewest and run[0].value <= 2 * step and _are_apart(run, step):
+            if len(run) >= fewest and run[0].value <= 2 * step and _are_apart(run, step, places):
                 texts.update((each.place, each.text) for each in run)
     if not texts:
         return list(pages)
@@ -277,10 +279,19 @@ def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
     yield run
 
 
-def _are_apart(run: Sequence[_Numbered], step: int) -> bool:
-    """Whether about as many lines stand between two numbers as they say; in prose numbers follow each other at once."""
-    near = (below.place[1] - above.place[1] for above, below in pairwise(run) if above.place[0] == below.place[0])
-    return all(distance >= step - 1 for distance in near)
+def _are_apart(run: Sequence[_Numbered], step: int, places: Sequence[tuple[int, int]]) -> bool:
+    """Whether about as many lines stand between two numbers as they say, most of them without a number of their own.
+
+    In prose numbers follow each other at once, those of chapters have pages between them, and in a table every line
+    has one. `places` are those of all lines with numbers, in order.
+    """
+    within = bisect_right(places, run[-1].place) - bisect_left(places, run[0].place)
+    if within > 2 * len(run):
+        return False
+    pairs = [(below.place[0] - above.place[0], below.place[1] - above.place[1]) for above, below in pairwise(run)]
+    near = [lines for pages, lines in pairs if not pages]
+    follow = all(pages <= (step > 1) for pages, _ in pairs)
+    return follow and len(near) * 2 > len(pairs) and all(step - 1 <= lines <= 3 * step for lines in near)
 
 
 def _relined(lines: Iterable[PdfLine], page: int, texts: Mapping[tuple[int, int], str]) -> Iterator[PdfLine]:

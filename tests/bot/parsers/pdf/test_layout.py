@@ -2,7 +2,7 @@
 
 from bot.parsers.draft import MARK, PageBreak
 from bot.parsers.pdf.document import PdfLine, PdfPage
-from bot.parsers.pdf.layout import body_size, lay_out
+from bot.parsers.pdf.layout import body_size, lay_out, without_line_numbers
 
 _SIZE = 11.0
 
@@ -37,3 +37,18 @@ def test_words_cut_by_a_hyphen_of_their_own_are_joined_and_others_keep_theirs() 
     texts = ["a thing won\u2010", "derful and beau\xad", "tiful, in a gilt-", "edged book of ad\u2010", "ventures"]
     [block] = lay_out([page("1", texts)], _SIZE).blocks
     assert block.text == f"{MARK}a thing wonderful and beautiful, in a gilt-edged book of adventures"
+
+
+def test_numbers_of_chapters_are_no_line_numbers() -> None:
+    words = [PdfLine(f"line {number} of the page", 50, 300, 500 - 10 * number, 10) for number in range(20)]
+    pages = [
+        PdfPage(str(number), (PdfLine(str(number), 50, 60, 520, 10), *words), is_picture=False)
+        for number in range(1, 40)
+    ]
+    assert without_line_numbers(pages) == pages
+
+
+def test_numbers_in_a_table_of_contents_are_no_line_numbers() -> None:
+    lines = tuple(PdfLine(f"Chapter {number}", 50, 120, 520 - 10 * number, 10) for number in range(1, 41))
+    pages = [PdfPage("1", lines, is_picture=False)]
+    assert without_line_numbers(pages) == pages
