@@ -193,9 +193,7 @@ class GuardedDownloads:
                 _assert_is_book(response)
                 return DownloadedFile(await self._body(response, progress), _file_name(response))
         except TimeoutError as error:
-            message = (
-                f"The download took longer than {self._seconds:.0f} seconds, so I stopped. Please try again later."
-            )
+            message = f"{address.host} sends this file too slowly, so I stopped. {_AS_A_FILE}"
             raise DownloadError(DownloadErrorCode.TIMED_OUT, message) from error
         except aiohttp.ClientPayloadError as error:
             raise _broken_off() from error
