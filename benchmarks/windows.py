@@ -17,11 +17,10 @@ from importlib.resources import files
 from bot.app import cost_in_microdollars
 from bot.tools.book import BOOK_TOOLS
 from domain.book import Passage, Sentence
-from domain.chat import ChatMessage, MessageRole, PromptMessage
+from domain.chat import ChatMessage, MessageRole, PromptMessage, Prompts
 from domain.strategies.window import ContextWindow, estimate
 from domain.tool_use import TokenUsage, ToolInvocation
 from domain.turn.history import FullHistoryStrategy, as_said
-from domain.turn.prompts import Prompts
 
 MODEL = "claude-sonnet-5-5"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,6 +14,7 @@ from bot.mcp.addresses import ServerAddress, parse_servers
 from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
+from domain.chat import Prompts
 from domain.clubs.manage import ManageClubs
 from domain.conversation import Conversation
 from domain.errors import SettingsError
@@ -32,14 +33,12 @@ from domain.tools.cache import CachingDispatcher, ToolResultCache
 from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
-from domain.turn.conversations import Company, ManageConversations, Transcripts
+from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
-from domain.turn.prompts import Prompts
 from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
-from domain.turn.titles import TitleWriter
 from domain.use_cases import Facts, ManagePeople, UseCases
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage

@@ -1,9 +1,11 @@
-"""Messages: as they go to a model (PromptMessage) and as they are kept (ChatMessage)."""
+"""Messages and prompts: what people and models say to each other, and the templates of what models are told."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from importlib.resources.abc import Traversable
+from string import Template
 from typing import Any
 
 from domain.book import Citation, Passage
@@ -125,3 +127,85 @@ class ChatMessage:
             raw=self.raw,
             note=self.note,
         )
+
+
+_FIRST_HALVES = ("\ud800", "\udbff")
+
+
+def encodable(text: str) -> str:
+    """The text as UTF-8 can hold it: two halves side by side are their character, a lone one is a �."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+class WholeCharacters:
+    """A text that comes in pieces, some of which end in the middle of a character."""
+
+    def __init__(self) -> None:
+        self._half = ""
+
+    def feed(self, piece: str) -> str:
+        """What of the text is whole by now and was not given out before."""
+        text = self._half + piece
+        cut = len(text) - _ends_in_a_half(text)
+        self._half = text[cut:]
+        return encodable(text[:cut])
+
+    def end(self) -> str:
+        """What is left of a text that has come to its end."""
+        half, self._half = self._half, ""
+        return encodable(half)
+
+
+def _ends_in_a_half(text: str) -> bool:
+    first, last = _FIRST_HALVES
+    return first <= text[-1:] <= last
+
+
+_PLACEHOLDERS = {
+    "conversation_system_prompt": {"book"},
+    "reformulation_prompt": {"history", "message"},
+    "retrieved_passages_prompt": {"query", "passages", "message"},
+    "title_prompt": {"question", "answer"},
+    "summary_prompt": {"words", "sentences"},
+    "recap_prompt": {"words", "language", "story"},
+    "portrait_prompt": {"name", "language", "sentences"},
+    "discussion_prompt": {"count", "language", "sentences"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """`string.Template` and not `str.format`: books are full of braces."""
+
+    conversation_system: Template
+    reformulation: Template
+    retrieved_passages: Template
+    title: Template
+    summary: Template
+    recap: Template
+    portrait: Template
+    discussion: Template
+
+    @classmethod
+    def load(cls, folder: Traversable) -> "Prompts":
+        """Read all templates of a folder.
+
+        Raises:
+            FileNotFoundError: one is missing.
+            ValueError: one lacks a placeholder, or has one that nothing fills.
+        """
+        return cls(*(_read(folder, name) for name in _PLACEHOLDERS))
+
+
+def _read(folder: Traversable, name: str) -> Template:
+    template = Template((folder / f"{name}.md").read_text(encoding="utf-8"))
+    found = set(template.get_identifiers())
+    if not template.is_valid() or found != _PLACEHOLDERS[name]:
+        raise ValueError(f"{name}.md must have exactly these placeholders: {sorted(_PLACEHOLDERS[name])}")
+    return template

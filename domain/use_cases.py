@@ -12,9 +12,8 @@ from domain.ports import BookCatalogue, BookDownloads, Clock, PrivacyRepository,
 from domain.reading.companion import ReadingCompanion
 from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
-from domain.turn.conversations import Company, ManageConversations, Transcripts
+from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
 from domain.turn.quota import Allowances, Limits
-from domain.turn.titles import TitleWriter
 from domain.usage import Erasure, PersonalPost, Removal, UsageTotal
 
 

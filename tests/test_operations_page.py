@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.health import STALE_AFTER_S, HealthFile
+from bot.logs import STALE_AFTER_S, HealthFile
 from bot.settings import Settings
 from cogs.conversation.backfill import ASLEEP_AT_MOST
 from cogs.conversation.intake import PAGE, READ_AT_MOST

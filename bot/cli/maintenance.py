@@ -14,8 +14,7 @@ from rich.text import Text
 from bot.app import App, books_folder, open_book_files
 from bot.cli.running import console, errors, fail, opened, run_async
 from bot.client.checks import Finding, findings
-from bot.health import STALE_AFTER_S, age_of
-from bot.logs import set_up_logs
+from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.settings import Settings, load_settings
 from domain.book import Book
 from domain.errors import BookError, SettingsError, StorageError, StorageErrorCode
@@ -125,7 +124,7 @@ def migrate(
                 raise SettingsError("That is the database that is in use: name another one.")
             await app.storage.claim()
             async with await open_storage(to) as target:
-                from storage.copying import copy_database
+                from storage.opening import copy_database
 
                 with console.status("Copying the database"):
                     counts = await copy_database(app.storage, target, lambda table, copied: None)

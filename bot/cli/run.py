@@ -18,8 +18,7 @@ import typer
 from bot.app import App, cost_in_microdollars, open_app, open_toolbox
 from bot.cli.console import TERMINAL_READER
 from bot.cli.running import console, errors, fail, opened, run_async, signal_handler
-from bot.health import HealthFile
-from bot.logs import set_up_logs
+from bot.logs import HealthFile, set_up_logs
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings

@@ -19,17 +19,15 @@ from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from bot.app import App
 from bot.client.command_sync import CommandLinks, CommandMemory, SharedCommandMemory, sync_commands
 from bot.client.http_fixes import keep_requests_going
-from bot.health import HealthFile
-from bot.logs import NODE
+from bot.logs import NODE, HealthFile
 from bot.settings import Settings
-from cogs.basics import FirstWords, Help, Usage, Verbose
+from cogs.basics import FirstSteps, FirstWords, Help, Usage, Verbose
 from cogs.books import Books
 from cogs.chat import Chat, Opening
 from cogs.clubs.cog import Clubs
 from cogs.conversation.cog import ConversationCog
 from cogs.conversations import Conversations
 from cogs.errors import Refusal, excuse, report, turn_away
-from cogs.first_steps import FirstSteps
 from cogs.i18n import CatalogueTranslator
 from cogs.interactions import KEEP, assert_may_be_used_here, carry_out_form, keep, on_press, on_stale_press
 from cogs.menus import ContextMenus

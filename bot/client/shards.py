@@ -13,8 +13,7 @@ import discord
 from bot.app import App
 from bot.client.client import Marginalia
 from bot.client.connection import DISCORD_ERRORS, TOKEN_REFUSED, stay_online
-from bot.health import HealthFile
-from bot.logs import NODE, SHARD
+from bot.logs import NODE, SHARD, HealthFile
 from domain.errors import MarginaliaError, SettingsError
 from domain.leases import CURRENT_LEASE, MARGIN_S, HeldLease
 from domain.ports import LeaseRepository

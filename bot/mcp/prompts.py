@@ -7,7 +7,7 @@ from mcp import MCPError, types
 
 from bot.mcp.book_tools import as_text, tools_of
 from bot.mcp.books import OpenBooks
-from domain.characters import encodable
+from domain.chat import encodable
 from domain.errors import MarginaliaError
 from domain.library.search.words import fold
 from domain.ports import BookFile, BookView

@@ -39,7 +39,7 @@ from bot.mcp.book_tools import as_text, fault_in, output_schema, tools_of
 from bot.mcp.books import TEMPLATES, OpenBooks, list_resources, read_resource
 from bot.mcp.prompts import complete, get_prompt, list_prompts
 from bot.mcp.transports import Incoming
-from domain.characters import encodable
+from domain.chat import encodable
 from domain.errors import MarginaliaError, SettingsError
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import as_result

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Proto
 
 from pydantic_core import PydanticSerializationError, to_json
 
-from domain.characters import encodable
-from domain.chat import MessageRole, PromptMessage
+from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
 

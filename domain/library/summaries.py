@@ -17,13 +17,13 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from domain.book import ContentsEntry, DerivedText, Sentence
+from domain.chat import Prompts
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.errors import LLMError
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.ports import BookView, Clock, DerivedTextRepository
 from domain.spoilers.detector import SpoilerChecks
-from domain.turn.prompts import Prompts
 
 FEWEST_WORDS, MOST_WORDS = 7, 45
 """Shorter sentences are headings and exclamations, longer ones no excerpt."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from domain.book import Book, Chapter, Citation, Passage, Sentence, Surroundings
-from domain.chat import PromptKind
+from domain.chat import PromptKind, Prompts
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.citations.resolver import compose
 from domain.errors import BookError, LLMError, LLMErrorCode
@@ -44,7 +44,6 @@ from domain.spoilers.detector import SpoilerChecks
 from domain.spoilers.filter import has_hidden
 from domain.strategies.window import complete_once
 from domain.tool_use import TextChunk
-from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 
 RECAP_WORDS = 250

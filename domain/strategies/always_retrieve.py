@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol, cast
 
-from domain.chat import MessageRole, PromptKind, PromptMessage
+from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
@@ -22,7 +22,6 @@ from domain.tool_use import (
     ToolDefinition,
     ToolInvocation,
 )
-from domain.turn.prompts import Prompts
 
 SEARCH_TOOL = "search_book"
 PASSAGES = 8

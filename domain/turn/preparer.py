@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from domain.book import Binding, Book, Page
-from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
+from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt
 from domain.errors import BookError, BookErrorCode
@@ -30,7 +30,6 @@ from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
 from domain.turn.history import as_said, presentable, within_bound
-from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.state import Emit, TurnDraft
 

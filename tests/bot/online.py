@@ -10,7 +10,7 @@ from typing import Any
 from bot.app import App, open_app, open_toolbox
 from bot.client.client import Marginalia
 from bot.client.connection import ReconnectPace, stay_online
-from bot.health import HealthFile
+from bot.logs import HealthFile
 from bot.settings import Settings
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import ScriptedChat

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.client.client import Marginalia
-from bot.health import NAME, HealthFile, age_of
+from bot.logs import NAME, HealthFile, age_of
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.pointing import pointed_at

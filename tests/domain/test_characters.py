@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.characters import WholeCharacters, encodable
+from domain.chat import WholeCharacters, encodable
 
 HALVES = st.text(st.characters() | st.characters(categories=["Cs"]), max_size=8)
 

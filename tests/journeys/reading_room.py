@@ -10,6 +10,7 @@ from pathlib import Path
 from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Page
+from domain.chat import Prompts
 from domain.conversation import Conversation
 from domain.event import Answer, TurnEvent
 from domain.library.summaries import ChapterSummaries
@@ -22,7 +23,6 @@ from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.history import FullHistoryStrategy
 from domain.turn.preparer import BoundBooks, SystemPrompts, TurnPreparer, TurnTools
-from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer

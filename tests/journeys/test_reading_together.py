@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 import domain.library.summaries as summaries_module
 from domain.book import Book, BookText
-from domain.chat import PromptMessage
+from domain.chat import PromptMessage, Prompts
 from domain.citations.matching import KEY_IN_GROUP
 from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.library.summaries import ChapterSummaries
 from domain.reading.companion import Asker, Discussion, ReadingCompanion, ReadingWriter, Told
 from domain.spoilers.detector import SpoilerChecks
-from domain.turn.prompts import Prompts
 from domain.turn.quota import Quota, UsageMeter
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import open_storage

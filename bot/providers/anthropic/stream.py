@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Block
 from bot.providers.base import plain_id, read_arguments, tool_name
-from domain.characters import WholeCharacters
+from domain.chat import WholeCharacters
 from domain.strategies.window import estimate_text
 from domain.tool_use import (
     ChatResponse,

@@ -50,6 +50,6 @@ class ExtractiveChat:
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
     """Its word lists and patterns take 0.1 s to load, which commands that ask nothing are spared."""
-    from bot.providers.extractive.answers import reply_to
+    from bot.providers.extractive.overview import reply_to
 
     return reply_to(messages, tools)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.providers.base import complete, read_arguments, tool_name
-from domain.characters import WholeCharacters
+from domain.chat import WholeCharacters
 from domain.strategies.window import estimate_text
 from domain.tool_use import (
     ChatResponse,

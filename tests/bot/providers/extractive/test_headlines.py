@@ -5,8 +5,7 @@ from importlib.resources import files
 import pytest
 
 from bot.providers.extractive.client import ExtractiveChat
-from domain.chat import PromptKind, PromptMessage
-from domain.turn.prompts import Prompts
+from domain.chat import PromptKind, PromptMessage, Prompts
 
 PROMPTS = Prompts.load(files("prompts"))
 

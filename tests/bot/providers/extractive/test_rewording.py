@@ -11,7 +11,7 @@ import pytest
 
 from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
-from domain.chat import MessageRole, PromptKind, PromptMessage
+from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.resolver import compose
 from domain.event import StrategyOutcome, UsageReported
 from domain.ports import BookView, Dispatcher, RetrievalStrategy
@@ -20,7 +20,6 @@ from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition, ToolResult
 from domain.tools.registry import as_result
-from domain.turn.prompts import Prompts
 from tests.bot.providers.extractive.reading import opened_view
 from tests.bot.providers.extractive.test_answers import CHAPTERS
 
