@@ -191,21 +191,10 @@ PERSONAL = (
 )
 """Where people's ids are, in the order in which they are erased."""
 
-IMPERSONAL = frozenset(
-    {
-        "allowances",
-        "book_objects",
-        "club_posts",
-        "club_sections",
-        "derived_texts",
-        "forgotten_messages",
-        "greeted_servers",
-        "left_servers",
-        "salts",
-        "servers",
-        "spent_tokens",
-    }
-)
+IMPERSONAL = frozenset({
+    "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "forgotten_messages",
+    "greeted_servers", "left_servers", "salts", "servers", "spent_tokens",
+})  # fmt: skip
 """Tables without anything about a person; `allowances` and `spent_tokens` have hashes of ids, for a day."""
 
 _ANSWERS = f"""
@@ -328,15 +317,7 @@ class SQLPrivacy:
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
         rows = [
-            (
-                each.message_id,
-                each.reader_id,
-                each.channel_id,
-                each.guild_id,
-                each.name,
-                each.thread_id,
-                each.words,
-            )
+            (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id, each.words)
             for each in posts
         ]
         await self._database.atomically(lambda transaction: transaction.run_many(_NOTE_POST, rows))
@@ -473,15 +454,9 @@ def _removal_of_post(row: Row, reader_id: str) -> Removal:
 
 
 def _removal(row: Row) -> Removal:
-    return Removal(
-        RemovalKind(row["kind"]),
-        row["channel_id"],
-        row["message_id"],
-        row["guild_id"],
-        row["reader_id"],
-        row["name"],
-        refused=bool(row["refused_at"]),
-    )
+    values = dict(row)
+    refused = bool(values.pop("refused_at"))
+    return Removal(**values | {"kind": RemovalKind(row["kind"]), "refused": refused})
 
 
 async def _keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
