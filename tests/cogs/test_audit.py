@@ -74,3 +74,17 @@ async def test_an_answer_that_failed_is_noted_once_for_all_who_meet_the_same(sta
     [line] = await noted(stage, channel)
     assert "no credit" in line
     assert "Marta" not in line
+
+
+async def test_who_erases_what_is_stored_about_them_is_named_in_the_channel_no_more(stage: Stage) -> None:
+    channel = await log_channel(stage)
+    await remove_a_book(stage)
+    assert stage.ann.mention in "".join(await noted(stage, channel))
+    asked = await stage.ann.slash(stage.channel, "privacy")
+    assert asked.response is not None
+    sure = await stage.ann.click(asked.response, label="Erase it all")
+    assert sure.response is not None
+    await stage.ann.click(sure.response, label="Erase it all")
+    lines = "".join(await noted(stage, channel))
+    assert stage.ann.mention not in lines
+    assert "Somebody erased" in lines
