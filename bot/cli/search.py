@@ -155,7 +155,8 @@ def _tell_in_words(text: str, trouble: LLMError | None, nothing: str) -> None:
         errors.print(
             f"{trouble.message} Here is what the book itself says.", style="yellow", markup=False, soft_wrap=True
         )
-    console.print(Markdown(text) if text else nothing)
+    lines = text.replace("\n> ", "\n>\n> ")  # each sentence is a paragraph of its own: Markdown would join them
+    console.print(Markdown(lines) if text else nothing)
 
 
 def _discussion_fields(discussion: Discussion) -> dict[str, object]:
