@@ -140,3 +140,20 @@ async def test_a_button_pressed_by_somebody_else_reaches_their_own_shelf(
     await double.until(lambda: pressed.messages)
     assert pressed.ephemeral
     assert await bot.app.storage.books.list(None) == [book]
+
+
+async def test_what_is_asked_elsewhere_is_answered_to_the_person_alone(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    """Also where they want it public: it is not their server's bot."""
+    place = foreign_channel(double, ann)
+    await add(double, ann, place, "The Lamp")
+    bot.model.say("The keeper does.")
+    used = [
+        await ann.slash("ask", channel=place, question="Who keeps it?", public=True),
+        await ann.slash("recap", channel=place, public=True),
+        await ann.slash("who", channel=place, name="Marta Quill", public=True),
+    ]
+    await double.until(lambda: all(each.messages for each in used))
+    assert all(message.ephemeral for each in used for message in each.messages)
+    assert double.messages(place) == []
