@@ -26,7 +26,7 @@ async def test_the_model_that_was_chosen_answers_from_the_next_question_on(stage
     assert [choice["value"] for choice in offered] == ["scripted-1", "quotes"]
     assert "`quotes`" in text_of(await manager.slash(stage.channel, "settings model", name="quotes"))
     await stage.ann.send(thread, "And who put the lamp out?")
-    assert await models(stage, conversation.id) == ["scripted-1", "extractive"]
+    assert await models(stage, conversation.id) == ["scripted-1", "extractive-1"]
     await manager.slash(stage.channel, "settings model", name="scripted-1")
     await stage.ann.send(thread, "And then?")
     assert (await models(stage, conversation.id))[-1] == "scripted-1"
