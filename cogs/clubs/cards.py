@@ -205,6 +205,28 @@ def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str
     return f"`{'█' * full}{'░' * (CELLS - full)}` <@{member.reader_id}> · {where}{paused}"
 
 
+def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: bool) -> str:
+    """What a check-in has come to. `was_there`: they had read the section before they said so."""
+    club = scene.club
+    read = club.finished(member)
+    if was_there:
+        return say(
+            "You've checked in. You had read section {number} already; if you've read on, say how far with "
+            "/club checkin.",
+            number=read,
+        )
+    if member.reached(club.length) >= club.sections[-1].end:
+        return say("You've checked in: you've finished the book.")
+    if not member.position.is_set:
+        return say("You've checked in, but haven't said how far you are. Use `page`, `chapter` or `section`.")
+    return say(
+        "You've checked in at {page}: {read} of {all} sections read.",
+        page=scene.up_to(member.reached(club.length), say),
+        read=read,
+        all=len(club.sections),
+    )
+
+
 def shown_title(scene: ClubScene) -> str:
     """The book's title in a sentence."""
     return clipped(plain(scene.book.book.title), 200)

@@ -19,7 +19,7 @@ from cogs.interactions import assert_fresh, confirmation, defer_if_slow, on_pres
 from cogs.permissions import FOR_A_CARD, FOR_POLLS, in_servers, lacking_to_post, runs_club
 from cogs.services import ServingBot, note_deed, shelf_of
 from domain.clubs.manage import PlanRequest
-from domain.clubs.plan import MOST_SECTIONS, Club, PostState, ThreadGate
+from domain.clubs.plan import MOST_SECTIONS, Club, PostState, Section, ThreadGate
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
 
@@ -224,7 +224,8 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
             interaction,
             self._clubs.check_in(club, reader, page=page, chapter=chapter, section=section, finished=bool(finished)),
         )
-        await self._checked_in(interaction, after, say)
+        about = None if section is None else after.section(section)
+        await self._checked_in(interaction, after, say, about=about)
 
     @checkin.autocomplete("chapter")
     async def _chapters(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
@@ -244,46 +245,45 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         club_id, _, number = argument.partition(":")
         say, reader = speech_of(interaction), str(interaction.user.id)
         club = await defer_if_slow(interaction, self._running(interaction, club_id))
-        if number:
-            asked = club.section(int(number))
+        asked = club.section(int(number) if number.isdecimal() else 0) if number else None
+        if asked is not None:
             member = club.member(reader)
             is_there = member is not None and member.reached(club.length) >= asked.end
             after = await self._clubs.check_in(club, reader, section=None if is_there else asked.number)
         else:
             after, section = await self._clubs.there(club, reader)
             is_there = section is None
-        await self._checked_in(interaction, after, say, was_there=is_there)
+        await self._checked_in(interaction, after, say, about=asked, was_there=is_there)
 
     async def _checked_in(
-        self, interaction: discord.Interaction[Any], club: Club, say: Speech, *, was_there: bool = False
+        self,
+        interaction: discord.Interaction[Any],
+        club: Club,
+        say: Speech,
+        *,
+        about: Section | None = None,
+        was_there: bool = False,
     ) -> None:
+        """Answer a check-in. The thread of the section it is `about`, else of the last one read, is open to them again,
+        if they have left it by hand.
+        """
         scene, member = await self._scene(club), club.member(str(interaction.user.id))
         assert member is not None
-        read = club.finished(member)
-        if was_there:
-            line = say(
-                "You've checked in. You had read section {number} already; if you've read on, say how far with "
-                "/club checkin.",
-                number=read,
-            )
-        elif member.reached(club.length) >= club.sections[-1].end:
-            line = say("You've checked in: you've finished the book.")
-        elif not member.position.is_set:
-            line = say("You've checked in, but haven't said how far you are. Use `page`, `chapter` or `section`.")
-        else:
-            line = say(
-                "You've checked in at {page}: {read} of {all} sections read.",
-                page=scene.up_to(member.reached(club.length), say),
-                read=read,
-                all=len(club.sections),
-            )
-        await self._answer(interaction, club, [line], say)
+        line = cards.check_in_line(scene, member, say, was_there=was_there)
+        read = club.sections[: club.finished(member)]
+        back_to = about.number if about else max((each.number for each in read if each.thread_id), default=0)
+        await self._answer(interaction, club, [line], say, back_to=back_to)
 
     async def _answer(
-        self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], say: Speech
+        self, interaction: discord.Interaction[Any], club: Club, lines: Sequence[str], say: Speech, *, back_to: int = 0
     ) -> None:
-        """Reply at once, then do what follows, and add what could not be done."""
+        """Reply at once, then do what follows, and add what could not be done.
+
+        The person is let into the thread of the section `back_to` even if they have left it.
+        """
         await reply(interaction, content="\n".join(lines))
+        if back_to:
+            await self.duties.let_back_in(club.id, back_to, str(interaction.user.id))
         if trouble := (await self.duties.attend(club.id)).sentences(say):
             await interaction.edit_original_response(content="\n".join([*lines, *trouble]))
 

@@ -14,7 +14,7 @@ from discord.ext import tasks
 from cogs.cards import plain
 from cogs.clubs import cards
 from cogs.clubs.cards import ClubScene
-from cogs.clubs.work import SOON, ClubWork, Trouble, standing
+from cogs.clubs.work import SOON, ClubWork, Trouble, standing, unseat
 from cogs.errors import DISCORD_ERRORS, retry_transient
 from cogs.i18n import Speech, speech_in
 from cogs.services import ServingBot
@@ -100,6 +100,11 @@ class ClubDuties:
         """As `attend`, for several, in the background."""
         for club_id in club_ids:
             self._in_background(self._attend_quietly(club_id))
+
+    async def let_back_in(self, club_id: str, number: int, reader_id: str) -> None:
+        """Have the next round let somebody into a section's thread, if they have been let in before and have left."""
+        async with self._attendances.setdefault(club_id, _Attendance()).lock:
+            await unseat(self._clubs.store, club_id, number, reader_id)
 
     async def _attend_quietly(self, club_id: str) -> None:
         await self.attend(club_id)

@@ -24,6 +24,7 @@ from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, units
 from cogs.threads import A_WEEK
 from domain.clubs.plan import Club, Post, PostState, Section
+from domain.ports import ClubRepository
 from domain.reading.companion import Asker
 from domain.use_cases import UseCases
 
@@ -34,7 +35,7 @@ SOON = timedelta(minutes=1)
 LOOKED_THROUGH = 100
 """Messages since a claim among which its own is looked for: what one request hands out."""
 QUESTIONS = 3
-UNKNOWN_MEMBERS, TOO_MANY_OLD_EDITS = (10007, 10013), 30046
+UNKNOWN_MEMBERS, TOO_MANY_OLD_EDITS, ARCHIVED = (10007, 10013), 30046, 50083
 
 
 @dataclass(slots=True)
@@ -295,7 +296,7 @@ class ClubWork:
             post = self.posts.get(key)
             seated = post.shown.split() if post else []
             there = [each for each in club.taking_part if each.reached(club.length) >= section.end]
-            coming = [each.reader_id for each in there if _mark(club, each.reader_id) not in seated]
+            coming = [each.reader_id for each in there if _mark(club.id, each.reader_id) not in seated]
             if not coming:
                 continue
             await self._store.claim(club.id, key, self.scene.now)
@@ -303,18 +304,33 @@ class ClubWork:
             try:
                 for reader_id in coming if thread else ():
                     assert thread is not None
-                    await self._let_in(thread, reader_id)
-                    seated.append(_mark(club, reader_id))
+                    if await self._let_in(thread, reader_id):
+                        seated.append(_mark(club.id, reader_id))
             finally:
                 await self._store.settle(club.id, key, PostState.DONE, "", " ".join(seated))
 
-    async def _let_in(self, thread: discord.Thread, reader_id: str) -> None:
-        """Let somebody in; who has left the server is passed over."""
+    async def _let_in(self, thread: discord.Thread, reader_id: str) -> bool:
+        """Let somebody in; who has left the server is passed over. False: somebody has locked the thread.
+
+        Discord lets nobody into a thread that is archived.
+        """
+        add = partial(thread.add_user, discord.Object(int(reader_id)))
         try:
-            await retry_transient(partial(thread.add_user, discord.Object(int(reader_id))))
+            try:
+                await retry_transient(add)
+            except discord.HTTPException as error:
+                if error.code != ARCHIVED:
+                    raise
+                await retry_transient(partial(thread.edit, archived=False))
+                await retry_transient(add)
+        except discord.Forbidden:
+            if not thread.locked:
+                raise
+            return False
         except discord.HTTPException as error:
             if error.code not in UNKNOWN_MEMBERS:
                 raise
+        return True
 
     # Reminders and events
 
@@ -430,9 +446,19 @@ def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
     return _has_button(custom_id, message) and message.content.startswith("⚠️") is warns
 
 
-def _mark(club: Club, reader_id: str) -> str:
+async def unseat(store: ClubRepository, club_id: str, number: int, reader_id: str) -> None:
+    """Forget that somebody was let into a section's thread, so that they are again."""
+    key, mark = f"seats/{number}", _mark(club_id, reader_id)
+    post = (await store.get_posts(club_id)).get(key)
+    seated = post.shown.split() if post else []
+    if mark in seated:
+        kept = " ".join(each for each in seated if each != mark)
+        await store.settle(club_id, key, PostState.DONE, "", kept)
+
+
+def _mark(club_id: str, reader_id: str) -> str:
     """What tells a member from the others of a club without naming them: it stays when they have themselves erased."""
-    return hashlib.sha256(f"{club.id}:{reader_id}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{club_id}:{reader_id}".encode()).hexdigest()[:12]
 
 
 def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:

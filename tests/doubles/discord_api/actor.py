@@ -99,6 +99,15 @@ class Actor:
         assert message.author is self.user
         self._double.world.edit(message, {"content": text})
 
+    async def vote(self, message: Message, answer: str) -> None:
+        """Choose an answer of a poll, instead of any other where one alone may be chosen."""
+        poll = message.poll
+        assert poll
+        assert not poll.is_final, "the poll has ended"
+        [number] = [number for number, text in poll.answers.items() if text == answer]
+        kept = poll.votes.get(self.id, set()) if poll.multiselect else set()
+        poll.votes[self.id] = kept | {number}
+
     async def delete(self, message: Message) -> None:
         own = message.author is self.user
         assert own or may(self.user, Permission.MANAGE_MESSAGES, message.channel), "not theirs to delete"

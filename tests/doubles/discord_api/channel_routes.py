@@ -188,6 +188,8 @@ class ChannelRoutes:
         thread, user = self._channel(call), self._named_user(call)
         if thread.archived:
             raise errors.archived_thread()
+        if thread.guild is None or user.id not in thread.guild.members:
+            raise errors.unknown_member()
         by = None if user is self._world.bot else self._world.bot
         self._world.add_thread_member(thread, user, by)
 

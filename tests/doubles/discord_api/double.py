@@ -13,6 +13,7 @@ from tests.doubles.discord_api.call import Call, Endpoint
 from tests.doubles.discord_api.channel_routes import ChannelRoutes
 from tests.doubles.discord_api.command_routes import CommandRoutes
 from tests.doubles.discord_api.entities import Attachment, Channel, Guild, Json, Message, User, as_read
+from tests.doubles.discord_api.event_routes import EventRoutes
 from tests.doubles.discord_api.faults import Fault, Moment
 from tests.doubles.discord_api.gateway import Gateway, Session
 from tests.doubles.discord_api.interaction_routes import InteractionRoutes
@@ -55,6 +56,7 @@ class DiscordDouble:
         self._messages = MessageRoutes(self.world, composer, self.now)
         self.commands = CommandRoutes(self.world, composer)
         self._channels = ChannelRoutes(self.world, composer, self.rest.limits)
+        self._events = EventRoutes(self.world, composer)
         self.interactions = InteractionRoutes(self.world, composer, self._messages)
         self.guild = self.world.add_guild(guild)
         self.channel = self.world.add_channel(self.guild, channel)
@@ -67,7 +69,7 @@ class DiscordDouble:
         app.router.add_get("/gateway/", self.gateway.handle)
         app.router.add_get("/cdn/attachments/{place}/{attachment}/{name}", self._serve_attachment)
         endpoints: dict[str, Endpoint] = {}
-        for routes in (self._messages, self._channels, self.commands, self.interactions):
+        for routes in (self._messages, self._channels, self._events, self.commands, self.interactions):
             endpoints |= routes.endpoints()
         self.rest.mount(app, "/api/v10", endpoints)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
@@ -242,6 +244,10 @@ class DiscordDouble:
     def drop(self, route: str, *, skip: int = 0, times: int = 1, took_effect: bool = False) -> None:
         """Break the connection of requests to `route` instead of answering."""
         self.fail(route, status=0, skip=skip, times=times, took_effect=took_effect)
+
+    def hold(self, route: str, *, skip: int = 0) -> None:
+        """Carry out a request to `route` and never answer it, as is seen by whoever is killed while waiting."""
+        self.rest.faults.add(Fault(route, 0, moment=Moment.AFTER, skip=skip, holds=True))
 
     # For the gateway and the CDN
 

@@ -25,10 +25,13 @@ class Permission(IntFlag):
     READ_MESSAGE_HISTORY = 1 << 16
     MENTION_EVERYONE = 1 << 17
     USE_APPLICATION_COMMANDS = 1 << 31
+    MANAGE_EVENTS = 1 << 33
     MANAGE_THREADS = 1 << 34
     CREATE_PUBLIC_THREADS = 1 << 35
     CREATE_PRIVATE_THREADS = 1 << 36
     SEND_MESSAGES_IN_THREADS = 1 << 38
+    CREATE_EVENTS = 1 << 44
+    SEND_POLLS = 1 << 49
 
 
 EVERYDAY = (
@@ -63,6 +66,7 @@ class MessageType(IntEnum):
     CHAT_INPUT_COMMAND = 20
     THREAD_STARTER_MESSAGE = 21
     CONTEXT_MENU_COMMAND = 23
+    POLL_RESULT = 46
 
 
 class MessageFlag(IntFlag):
@@ -109,6 +113,8 @@ class Guild:
     roles: dict[int, Role] = field(default_factory=dict)
     members: dict[int, Member] = field(default_factory=dict)
     channels: dict[int, "Channel"] = field(default_factory=dict)
+    events: dict[int, Json] = field(default_factory=dict)
+    """Scheduled events, as the wire has them."""
     locale: str = "en-US"
     system_channel: "Channel | None" = None
 
@@ -139,6 +145,21 @@ class Button:
 
 
 @dataclass(slots=True, eq=False)
+class Poll:
+    """A native poll. `votes` maps a person to the ids of the answers they chose; `is_final`: the votes are counted."""
+
+    question: str
+    answers: dict[int, str]
+    expiry: datetime
+    multiselect: bool = False
+    votes: dict[int, set[int]] = field(default_factory=dict)
+    is_final: bool = False
+
+    def count(self, answer: int) -> int:
+        return sum(answer in chosen for chosen in self.votes.values())
+
+
+@dataclass(slots=True, eq=False)
 class Message:
     id: int
     channel: "Channel"
@@ -165,6 +186,7 @@ class Message:
     installs: Json = field(default_factory=dict)
     """Of a reply to an interaction: who had installed the application there."""
     pinned: bool = False
+    poll: Poll | None = None
     deleted: bool = False
 
     @property

@@ -50,6 +50,10 @@ def unknown_interaction() -> ApiError:
     return ApiError(404, 10062, "Unknown interaction")
 
 
+def unknown_event() -> ApiError:
+    return ApiError(404, 10070, "Unknown Guild Scheduled Event")
+
+
 def unknown_command() -> ApiError:
     return ApiError(404, 10063, "Unknown application command")
 

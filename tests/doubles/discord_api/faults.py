@@ -30,6 +30,8 @@ class Fault:
     times: int = 1
     retry_after: float = 0.1
     is_global: bool = False
+    holds: bool = False
+    """The answer never leaves; the connection stays open."""
     through_proxy: bool = True
     """False leaves out the Via header, as Cloudflare does for an address it has banned."""
 

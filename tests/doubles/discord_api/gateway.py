@@ -19,6 +19,7 @@ ACK_DELAY_S = 0.03
 """discord.py misreads its latency when a heartbeat is acknowledged at once."""
 
 INTENT_GUILDS, INTENT_MEMBERS, INTENT_MESSAGES = 1 << 0, 1 << 1, 1 << 9
+INTENT_EVENTS = 1 << 16
 INTENT_REACTIONS, INTENT_TYPING, INTENT_DIRECT_MESSAGES, INTENT_CONTENT = 1 << 10, 1 << 11, 1 << 12, 1 << 15
 
 

@@ -13,6 +13,8 @@ FILES = 10
 FILE_BYTES = 10 * 1024 * 1024
 REQUEST_BYTES = 25 * 1024 * 1024
 NONCE = 25
+POLL_ANSWERS = 10
+POLL_HOURS = 32 * 24
 
 _COULD_PING = re.compile(r"@everyone|@here|<@[!&]?\d+>")
 _FIELDS = {"title": 256, "description": 4096}
@@ -28,6 +30,8 @@ def message_problems(payload: Json, files: dict[str, bytes]) -> Problems:
         yield from component_problems("components", payload["components"])
     if payload.get("nonce") is not None:
         yield from within("nonce", str(payload["nonce"]), NONCE)
+    if payload.get("poll") is not None:
+        yield from _poll(payload["poll"])
     yield from _files(payload, files)
 
 
@@ -69,6 +73,17 @@ def _embed(path: str, embed: Json) -> Problems:
         yield Problem(f"{path}.color", "NUMBER_TYPE_MAX", "int value should be less than or equal to 16777215.")
     if not any(embed.get(key) for key in ("title", "description", "fields", "footer", "author", "image", "thumbnail")):
         yield required(f"{path}.description")
+
+
+def _poll(poll: Json) -> Problems:
+    yield from within("poll.question.text", poll["question"].get("text"), 300, 1)
+    yield from at_most("poll.answers", poll["answers"], POLL_ANSWERS)
+    if not poll["answers"]:
+        yield required("poll.answers")
+    for number, answer in enumerate(poll["answers"]):
+        yield from within(f"poll.answers.{number}.poll_media.text", answer["poll_media"].get("text"), 55, 1)
+    if not 1 <= poll.get("duration", 24) <= POLL_HOURS:
+        yield Problem("poll.duration", "NUMBER_TYPE_MAX", f"Must be between 1 and {POLL_HOURS}.")
 
 
 def _size(embed: Json) -> int:

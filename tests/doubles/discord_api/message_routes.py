@@ -15,6 +15,7 @@ from tests.doubles.discord_api.entities import (
     MessageFlag,
     MessageType,
     Permission,
+    Poll,
     User,
 )
 from tests.doubles.discord_api.message_limits import house_problems, message_problems
@@ -26,7 +27,7 @@ from tests.doubles.discord_api.world import World
 NONCE_REMEMBERED = timedelta(minutes=5)
 """Discord says "the past few minutes"."""
 
-VISIBLE = ("content", "embeds", "attachments", "components")
+VISIBLE = ("content", "embeds", "attachments", "components", "poll")
 NOTHING = Permission(0)
 SETTABLE = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.SUPPRESS_NOTIFICATIONS
 
@@ -74,12 +75,20 @@ class Composer:
             parts["embeds"] = [embed | {"type": "rich"} for embed in payload["embeds"] or []]
         if "components" in payload:
             parts["components"] = payload["components"] or []
+        if payload.get("poll"):
+            parts["poll"] = self._poll(payload["poll"])
         if "flags" in payload:
             kept = old.flags & ~MessageFlag.SUPPRESS_EMBEDS if old else MessageFlag(0)
             parts["flags"] = kept | MessageFlag(payload["flags"]) & SETTABLE
         if "attachments" in payload or call.files:
             parts["attachments"] = self._attachments(call, payload, channel, old)
         return parts
+
+    def _poll(self, payload: Json) -> Poll:
+        texts = [answer["poll_media"]["text"] for answer in payload["answers"]]
+        ends = self._world.now() + timedelta(hours=payload.get("duration", 24))
+        several = payload.get("allow_multiselect", False)
+        return Poll(payload["question"]["text"], dict(enumerate(texts, 1)), ends, several)
 
     def _attachments(self, call: Call, payload: Json, channel: Channel, old: Message | None) -> list[Attachment]:
         described = {str(each["id"]): each for each in payload.get("attachments") or []}
@@ -151,6 +160,8 @@ class MessageRoutes:
         if channel.locked and not may(bot, Permission.MANAGE_THREADS, channel):
             raise errors.locked_thread()
         if not may_send(bot, channel):
+            raise errors.missing_permissions()
+        if call.payload.get("poll") and not may(bot, Permission.SEND_POLLS, channel):
             raise errors.missing_permissions()
         self._composer.check(call, call.payload)
         if (again := self._said_before(call.payload)) is not None:

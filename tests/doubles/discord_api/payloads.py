@@ -9,6 +9,7 @@ from tests.doubles.discord_api.entities import (
     Json,
     Member,
     Message,
+    Poll,
     Role,
     User,
 )
@@ -150,7 +151,7 @@ def guild_payload(guild: Guild, bot: User) -> Json:
         "voice_states": [],
         "presences": [],
         "stage_instances": [],
-        "guild_scheduled_events": [],
+        "guild_scheduled_events": list(guild.events.values()),
     }
 
 
@@ -195,6 +196,8 @@ def message_payload(message: Message, *, with_content: bool = True) -> Json:
         payload["nonce"] = message.nonce
     if message.reference is not None:
         payload |= _reference(message, message.reference, with_content)
+    if message.poll is not None and with_content:
+        payload["poll"] = poll_payload(message.poll)
     if message.thread is not None:
         payload["thread"] = channel_payload(message.thread)
     if message.invoker is not None:
@@ -205,6 +208,23 @@ def message_payload(message: Message, *, with_content: bool = True) -> Json:
             "authorizing_integration_owners": message.installs,
         }
     return payload
+
+
+def poll_payload(poll: Poll) -> Json:
+    counts = {answer: poll.count(answer) for answer in poll.answers}
+    return {
+        "question": {"text": poll.question},
+        "answers": [{"answer_id": number, "poll_media": {"text": text}} for number, text in poll.answers.items()],
+        "expiry": timestamp(poll.expiry),
+        "allow_multiselect": poll.multiselect,
+        "layout_type": 1,
+        "results": {
+            "is_finalized": poll.is_final,
+            "answer_counts": [
+                {"id": answer, "count": count, "me_voted": False} for answer, count in counts.items() if count
+            ],
+        },
+    }
 
 
 def _reference(message: Message, target: Message, with_content: bool) -> Json:

@@ -71,6 +71,8 @@ class Rest:
         except ApiError as error:
             return _json(error.status, error.body(), verdict.headers)
         if fault is not None:
+            if fault.holds:
+                await asyncio.Event().wait()
             return _struck(fault)
         return web.Response(status=204, headers=verdict.headers) if body is None else _json(200, body, verdict.headers)
 

@@ -31,6 +31,7 @@ from tests.doubles.discord_api.payloads import (
     role_payload,
     thread_for,
     thread_member_payload,
+    user_payload,
 )
 from tests.doubles.discord_api.permissions import sees
 
@@ -98,6 +99,14 @@ class World:
         guild.members[user.id] = Member(user, self.now())
         data = member_payload(guild.members[user.id]) | {"guild_id": str(guild.id)}
         self._tell_guild(guild, "GUILD_MEMBER_ADD", data, gw.INTENT_MEMBERS)
+
+    def part(self, guild: Guild, user: User) -> None:
+        """Somebody leaves the server, and its threads with it."""
+        del guild.members[user.id]
+        for channel in guild.channels.values():
+            channel.members.pop(user.id, None)
+        data = {"guild_id": str(guild.id), "user": user_payload(user)}
+        self._tell_guild(guild, "GUILD_MEMBER_REMOVE", data, gw.INTENT_MEMBERS)
 
     def grant(self, guild: Guild, user: User, permissions: Permission) -> None:
         """Give a member these permissions everywhere in the guild, by a role of their own."""
@@ -280,6 +289,23 @@ class World:
         if not message.ephemeral:
             self._tell("MESSAGE_UPDATE", message)
         self.changed()
+
+    def end_poll(self, message: Message) -> None:
+        """A poll's time is up: its votes are counted, and Discord says so in its author's name."""
+        poll = message.poll
+        assert poll
+        assert not poll.is_final, "it has ended before"
+        poll.is_final, poll.expiry = True, min(poll.expiry, self.now())
+        self._tell("MESSAGE_UPDATE", message)
+        counts = {answer: poll.count(answer) for answer in poll.answers}
+        best = max(counts.values())
+        first = [answer for answer, count in counts.items() if count == best]
+        fields = {"poll_question_text": poll.question, "victor_answer_votes": best, "total_votes": sum(counts.values())}
+        if best and len(first) == 1:
+            fields |= {"victor_answer_id": first[0], "victor_answer_text": poll.answers[first[0]]}
+        shown = [{"name": name, "value": str(value), "inline": False} for name, value in fields.items()]
+        embeds = [{"type": "poll_result", "fields": shown}]
+        self.post(message.channel, message.author, "", kind=MessageType.POLL_RESULT, reference=message, embeds=embeds)
 
     def delete(self, message: Message) -> None:
         message.deleted = True
