@@ -123,8 +123,8 @@ async def test_what_got_through_before_a_kill_stands_once(bot: BotProcess, disco
     book = await club.add_book()
     discord.hold(SEND)
     today = datetime.now(UTC).date()
-    plan = {"sections": 3, "every": 30, "start": str(today - timedelta(days=29)), "events": True}
-    await club.ann.slash("club start", book=book, **plan)
+    begun = str(today - timedelta(days=29))
+    await club.ann.slash("club start", book=book, sections=3, every=30, start=begun, events=True)
     await killed_once(lambda: club.cards, then=SEND)
     await killed_once(lambda: club.reminders, then=EVENT)
     await killed_once(lambda: discord.guild.events)
@@ -169,12 +169,12 @@ async def test_a_poll_stands_once_and_its_end_is_told_once_after_an_absence(
     await bot.kill()
     [poll] = club.polls
     assert poll.poll
-    poll.poll.expiry = discord.world.now() + timedelta(seconds=2)  # the day goes by in a moment
+    ends_at = poll.poll.expiry = discord.world.now() + timedelta(seconds=2)  # the day goes by in a moment
     await bot.start()
     await discord.until(lambda: club.kept("SELECT 1 FROM votes WHERE message_id = ?", str(poll.id)))
     await bot.kill()
     await club.ben.vote(poll, "Dracula")
-    await discord.until(lambda: discord.world.now() > poll.poll.expiry)
+    await discord.until(lambda: discord.world.now() > ends_at)
     discord.world.end_poll(poll)
     discord.hold(SEND)
     await bot.start()
