@@ -41,7 +41,8 @@ DUPLICATE_TRIES = 5
 """Where another transaction was faster with the same key, the work sees that when it is done again, and says so in its
 own words. If it does not, the key is taken for good."""
 
-_DUPLICATE = (errors.UniqueViolation, errors.DuplicateTable)
+_DUPLICATE = (errors.UniqueViolation, errors.DuplicateTable, errors.DuplicateObject)
+"""IF NOT EXISTS does not see a table that is made at the same moment; which of these says so depends on the moment."""
 _AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, *_DUPLICATE)
 
 _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (

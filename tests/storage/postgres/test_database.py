@@ -272,6 +272,24 @@ class TestMigrations:
                 assert await node.integrity_check() == []
                 await node.close()
 
+    async def test_a_table_that_another_node_makes_at_the_same_moment_is_looked_at_again(self) -> None:
+        """Between looking for a table and making it, PostgreSQL may find its row type, which is made along with it."""
+        met: list[object] = []
+
+        async def open_ledger(transaction: Transaction) -> None:
+            if met:
+                await transaction.run("DROP TYPE ledger")
+            met.append(await transaction.run("SELECT 1 FROM pg_type WHERE typname = 'ledger'"))
+            await transaction.run("CREATE TABLE IF NOT EXISTS ledger (version BIGINT)")
+
+        with a_database() as url:
+            database = await PostgresDatabase.open(url, [])
+            await database.write("CREATE TYPE ledger AS ENUM ('first')")
+            await database.atomically(open_ledger)
+            assert len(met) == 2
+            assert await database.read("SELECT version FROM ledger") == []
+            await database.close()
+
     async def test_one_that_fails_leaves_the_version_before(self) -> None:
         first = Migration(1, "notes", "CREATE TABLE notes (line TEXT PRIMARY KEY);")
         bad = Migration(2, "bad", "DELETE FROM notes; CREATE TABLE more (a TEXT); INSERT INTO nowhere VALUES (1);")
