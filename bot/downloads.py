@@ -12,16 +12,20 @@ import zlib
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 from urllib.parse import unquote, urlsplit
 
-import aiohttp
-from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from domain.book import DownloadedFile
 from domain.errors import DownloadError, DownloadErrorCode, SettingsError
 from domain.ports import Progress
+
+if TYPE_CHECKING:
+    import aiohttp
+    from aiohttp.abc import AbstractResolver, ResolveResult
+else:
+    AbstractResolver = object  # aiohttp takes a third of a second to load, and most commands download nothing
 
 DOWNLOAD_S = 60.0
 """From the first request to the last byte, redirects included, however slowly they come."""
@@ -151,7 +155,7 @@ class GuardedResolver(AbstractResolver):
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
-    ) -> list[ResolveResult]:
+    ) -> "list[ResolveResult]":
         found = await self._inner.resolve(host, port, family)
         if not self._hosts.trusts(host, port) and not all(is_public(each["host"]) for each in found):
             raise PrivateAddressError(f"{host} stands for an address that is not public")
@@ -183,6 +187,8 @@ class GuardedDownloads:
 
     async def download(self, url: str, progress: Progress | None = None) -> DownloadedFile:
         """See domain.ports.BookDownloads."""
+        import aiohttp
+
         address = _book_behind(self._checked(_parsed(url)))
         try:
             async with (
@@ -214,7 +220,9 @@ class GuardedDownloads:
             del self._sizes[next(iter(self._sizes))]
         return [self._sizes.get(url) for url in urls]
 
-    async def _size(self, session: aiohttp.ClientSession, url: str) -> None:
+    async def _size(self, session: "aiohttp.ClientSession", url: str) -> None:
+        import aiohttp
+
         try:
             address = self._checked(_parsed(url), upgrade=True)
             async with self._answer(session, "HEAD", address) as response:
@@ -222,7 +230,9 @@ class GuardedDownloads:
         except (DownloadError, aiohttp.ClientError, OSError, ValueError):
             return
 
-    def _session(self) -> aiohttp.ClientSession:
+    def _session(self) -> "aiohttp.ClientSession":
+        import aiohttp
+
         inner = self._resolver or aiohttp.ThreadedResolver()
         connector = aiohttp.TCPConnector(
             resolver=GuardedResolver(self._hosts, inner), use_dns_cache=False, force_close=True, limit=5
@@ -237,8 +247,8 @@ class GuardedDownloads:
 
     @asynccontextmanager
     async def _answer(
-        self, session: aiohttp.ClientSession, method: str, address: URL
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        self, session: "aiohttp.ClientSession", method: str, address: URL
+    ) -> "AsyncIterator[aiohttp.ClientResponse]":
         """The answer that holds the file, at the end of all redirects.
 
         Raises:
@@ -274,7 +284,7 @@ class GuardedDownloads:
             raise _not_allowed(f"I only download from {host} by https. Please use an address that begins with https.")
         return url.with_fragment(None)
 
-    async def _body(self, response: aiohttp.ClientResponse, progress: Progress | None) -> bytes:
+    async def _body(self, response: "aiohttp.ClientResponse", progress: Progress | None) -> bytes:
         most = self._most_mb * MEBIBYTE
         declared = response.content_length
         if declared is not None and declared > most:
@@ -384,7 +394,7 @@ def _assert_found(status: int) -> None:
     raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 
 
-def _assert_is_book(response: aiohttp.ClientResponse) -> None:
+def _assert_is_book(response: "aiohttp.ClientResponse") -> None:
     """
     Raises:
         DownloadError: NOT_A_BOOK, by what the host says of it.
@@ -402,7 +412,7 @@ def _assert_is_book(response: aiohttp.ClientResponse) -> None:
         raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
 
 
-def _file_name(response: aiohttp.ClientResponse) -> str:
+def _file_name(response: "aiohttp.ClientResponse") -> str:
     return unquote(response.url.raw_path).rstrip("/").rpartition("/")[2] or "book"
 
 

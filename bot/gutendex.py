@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import aiohttp
 from pydantic import BaseModel, Field, ValidationError
 
 from bot.downloads import HEADERS
 from domain.book import OfferedBook
 from domain.errors import DownloadError, DownloadErrorCode
+
+if TYPE_CHECKING:
+    import aiohttp
 
 SEARCH_S = 20.0
 """The public service is slow when nobody has asked it for a while."""
@@ -56,6 +58,8 @@ class GutendexCatalogue:
 
     async def find(self, query: str) -> Sequence[OfferedBook]:
         """See domain.ports.BookCatalogue."""
+        import aiohttp  # late: see bot.downloads
+
         words = " ".join(query.split())[:LONGEST_QUERY]
         try:
             async with asyncio.timeout(self._seconds):
@@ -70,6 +74,8 @@ class GutendexCatalogue:
         return await self._with_lengths(entries)
 
     async def _ask(self, parameters: Mapping[str, str]) -> bytes:
+        import aiohttp
+
         async with aiohttp.ClientSession(headers=HEADERS) as session:
             for path in _PATHS:
                 async with session.get(self._url + path, params=parameters, allow_redirects=False) as response:
@@ -96,7 +102,9 @@ class GutendexCatalogue:
         ]
 
 
-async def _limited(response: aiohttp.ClientResponse) -> bytes:
+async def _limited(response: "aiohttp.ClientResponse") -> bytes:
+    import aiohttp
+
     data = bytearray()
     async for chunk in response.content.iter_chunked(64 * 1024):
         data += chunk

@@ -17,6 +17,24 @@ def test_the_program_is_loaded_without_the_sdks() -> None:
     assert loaded.stdout.split() == []
 
 
+def test_an_app_that_downloads_nothing_is_opened_without_aiohttp(tmp_path: Path) -> None:
+    code = f"""
+import asyncio, sys
+from bot.app import open_app
+from bot.settings import Settings
+
+async def use():
+    async with open_app(Settings(_env_file=None, llm_provider="extractive", data_dir={str(tmp_path)!r})) as app:
+        assert await app.shelf.list() == []
+        assert app.catalogue and app.downloads
+
+asyncio.run(use())
+print(*(name for name in ("aiohttp", *{HEAVY}) if name in sys.modules))
+"""
+    loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert loaded.stdout.split() == []
+
+
 @pytest.mark.parametrize(
     ("opening", "sdk"),
     [
