@@ -52,6 +52,7 @@ _LIVE = re.compile(
     | @ (?=everyone|here)
     | (?P<reach> < ) (?=\+?\d|[^\s<>@]{1,64}@)     # of a telephone number, a mail address
     | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command
+    | / (?=(?:books|chat|club|conversations|discuss|privacy|settings)\b)  # of a command that does more than show
     """,
     re.VERBOSE,
 )

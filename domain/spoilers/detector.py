@@ -63,6 +63,8 @@ class SpoilerDetector:
     characters at most, so do it in a thread: it goes slice by slice, to let others run in between.
     """
 
+    begins: int
+    """The offset from which on it knows the book."""
     _folded: str
     _places: "array[int]"
     _ends: "array[int]"
@@ -93,7 +95,9 @@ class SpoilerDetector:
         firsts = dict(zip(reversed(words), range(len(words) - 1, -1, -1), strict=True))
         lengths = (RUN, LONG_RUN, DENSE_RUN) if any(map(is_dense, counts)) else (RUN, LONG_RUN)
         runs = {length: RunIndex.of(words, length) for length in lengths}
-        return cls(f" {' '.join(words)} ", places, ends, shares, firsts, _first_names(words, names.names()), runs)
+        return cls(
+            offset, f" {' '.join(words)} ", places, ends, shares, firsts, _first_names(words, names.names()), runs
+        )
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
         """Whether a sentence tells what stands only beyond `read_to`, a run of words begun in what stands `before` it
@@ -274,7 +278,7 @@ class SpoilerChecks:
 
     def __init__(self, files: BookFiles) -> None:
         self._files = files
-        self._ready: OrderedDict[str, asyncio.Task[SpoilerDetector]] = OrderedDict()
+        self._ready: OrderedDict[tuple[str, bool], asyncio.Task[SpoilerDetector]] = OrderedDict()
 
     def check(self, book: Book, read_to: int, known: str = "") -> SpoilerCheck | None:
         """The check of what is said to people who have read to `read_to`; what is in `known` is no secret to them.
@@ -287,24 +291,30 @@ class SpoilerChecks:
 
         async def tells(sentence: str, /, before: str = "") -> bool:
             leaks = await asyncio.shield(self._prepare(book))
+            if (
+                read_to <= leaks.begins
+            ):  # where chapters begin later, what was read is no contents: it may be a prologue
+                leaks = await asyncio.shield(self._prepare(book, whole=True))
             if len(sentence) <= AT_ONCE:
                 return leaks.found_in(sentence, read_to, known, before)
             return await asyncio.to_thread(leaks.found_in, sentence, read_to, known, before)
 
         return tells
 
-    def _prepare(self, book: Book) -> "asyncio.Task[SpoilerDetector]":
-        task = self._ready.get(book.id)
+    def _prepare(self, book: Book, *, whole: bool = False) -> "asyncio.Task[SpoilerDetector]":
+        key = (book.id, whole)
+        task = self._ready.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._ready[book.id] = asyncio.create_task(self._leaks(book))
-        self._ready.move_to_end(book.id)
+            task = self._ready[key] = asyncio.create_task(self._detector(book, whole=whole))
+        self._ready.move_to_end(key)
         while len(self._ready) > KEPT:
             self._ready.popitem(last=False)
         return task
 
-    async def _leaks(self, book: Book) -> SpoilerDetector:
+    async def _detector(self, book: Book, *, whole: bool) -> SpoilerDetector:
         file = await self._files.open(book)
-        return await asyncio.to_thread(SpoilerDetector.of, await file.text(), await file.chapters())
+        chapters = () if whole else await file.chapters()
+        return await asyncio.to_thread(SpoilerDetector.of, await file.text(), chapters)
 
 
 _LONGEST_NAME = 64

@@ -19,7 +19,7 @@ INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
 ON CONFLICT (reader_id, book_id) DO UPDATE SET state = excluded.state, read_to = excluded.read_to
 """
 
-_TAKES_PART = "reader_id NOT IN (SELECT id FROM readers WHERE opted_out = 1)"
+_TAKES_PART = "NOT EXISTS (SELECT 1 FROM readers WHERE readers.id = positions.reader_id AND opted_out = 1)"
 
 _SET_VERBOSE = """
 INSERT INTO readers (id, "verbose") VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET "verbose" = excluded."verbose"

@@ -66,7 +66,7 @@ def terminal(tmp_path: Path) -> Terminal:
 async def test_a_book_that_does_not_fit_is_a_sentence_and_leaves_nothing(terminal: Terminal) -> None:
     terminal.write("long.txt", LONG)
     terminal.write("short.txt", SHORT)
-    disk = Disk(terminal, 500)
+    disk = Disk(terminal, 800)
     ran = disk.run("M books add short.txt", "M books add long.txt; echo exit $?", "M books list --json")
     assert "Traceback" not in ran.err
     assert "check that there is room and try again." in ran.err

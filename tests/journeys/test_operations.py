@@ -210,4 +210,4 @@ class TestBackup:
         await all_answered(discord, asked)
         assert "What about Q1?" in json.dumps(model.requests[-1]), "what was said before the backup is remembered"
         checked = await Terminal(tmp_path).run("check")
-        assert "nothing in it is damaged" in " ".join(checked.out.split())
+        assert "is undamaged" in " ".join(checked.out.split())

@@ -164,8 +164,10 @@ async def test_a_terminal_takes_no_orders(tmp_path: Path) -> None:
 # On Discord
 
 LIVE = re.compile(r"(?i)\w://|discord(?:app)?\.\w+/|\]\(|@(?:everyone|here)|<(?:@[!&]?1>|#|/|id:)")
-OUR_LINKS = re.compile(r"\]\(https://discord\.com/channels/\d+/\d+\)|<@\d{9,}>|<#\d{9,}>")
-"""To a thread, and to whoever opened it: made by the program."""
+OUR_LINKS = re.compile(
+    r"\]\(https://discord\.com/channels/\d+/\d+\)|<@\d{9,}>|<#\d{9,}>|</(?!books remove)[a-z]+(?: [a-z]+)*:\d{9,}>"
+)
+"""To a thread, to whoever opened it, and to commands that the attacks do not name: made by the program."""
 TALE = """CHAPTER I. {attack}
 
 Marta came to the island. {attack} She slept.
@@ -247,7 +249,7 @@ async def test_nothing_shown_can_be_clicked_and_nobody_is_called(stage: Scene, a
             assert not LIVE.search(OUR_LINKS.sub("", attachment.data.decode()))
     shown = shown_on(stage.double)
     assert len(shown) > 20
-    live = [text for text in shown if LIVE.search(text)]
+    live = [text for text in shown if LIVE.search(OUR_LINKS.sub("", text))]
     assert live == [], live
 
 

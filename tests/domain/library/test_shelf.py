@@ -123,16 +123,16 @@ async def test_after_its_time_it_is_erased_with_its_file(app: App, tmp_path: Pat
 async def test_what_is_made_ready_of_a_book_is_made_for_each_shelf(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     books = [(await app.shelf.add(TALE, "whistle.md", shelf=shelf)).book for shelf in ("one", "two")]
     made: list[str] = []
-    detectors = SpoilerChecks._leaks
+    detectors = SpoilerChecks._detector
 
-    async def noted(self: SpoilerChecks, book: Book) -> SpoilerDetector:
+    async def noted(self: SpoilerChecks, book: Book, *, whole: bool) -> SpoilerDetector:
         made.append(book.shelf)
-        return await detectors(self, book)
+        return await detectors(self, book, whole=whole)
 
-    monkeypatch.setattr(SpoilerChecks, "_leaks", noted)
+    monkeypatch.setattr(SpoilerChecks, "_detector", noted)
     checks = SpoilerChecks(app.shelf._files)
     for book in (*books, *books):
-        check = checks.check(book, 10)
+        check = checks.check(book, book.length - 1)
         assert check is not None
         await check("Pip found a whistle.")
     assert made == ["one", "two"]
