@@ -84,7 +84,8 @@ class Section:
 class Member:
     """Somebody who takes part. `position` is how far they are in the club's book, as they have said themselves.
 
-    `hidden`: they are not on the board. `left_at`: they take part no more, or None.
+    `hidden`: they are not on the board. `left_at`: they take part no more, or None. `left_out`: they have asked that
+    nothing of theirs be stored or answered, wherever; as long as that holds they are as one who has left.
     """
 
     reader_id: str
@@ -93,6 +94,7 @@ class Member:
     checked_in_at: datetime | None = None
     hidden: bool = False
     left_at: datetime | None = None
+    left_out: bool = False
 
     def reached(self, length: int) -> int:
         """How far they are, as an offset. Who has not said so has not begun: a club shows nobody what they may lack."""
@@ -123,11 +125,11 @@ class Club:
 
     @property
     def taking_part(self) -> list[Member]:
-        """The members who have not left."""
-        return [each for each in self.members if each.left_at is None]
+        """The members who have not left, and are not left out."""
+        return [each for each in self.members if each.left_at is None and not each.left_out]
 
     def member(self, reader_id: str) -> Member | None:
-        """The member of that id who has not left."""
+        """The one of that id who takes part."""
         return next((each for each in self.taking_part if each.reader_id == reader_id), None)
 
     def section(self, number: int) -> Section:

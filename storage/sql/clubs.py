@@ -41,8 +41,9 @@ _VOTE = ("id", "guild_id", "channel_id", "asker_id", "choices", "created_at", "e
 
 _SELECT = "SELECT clubs.*, books.length FROM clubs JOIN books ON books.id = book_id AND removed_at IS NULL"
 _MEMBERS = """
-SELECT club_members.*, positions.state, positions.read_to
+SELECT club_members.*, positions.state, positions.read_to, coalesce(readers.opted_out, 0) AS left_out
 FROM club_members JOIN clubs ON clubs.id = club_id
+LEFT JOIN readers ON readers.id = club_members.reader_id
 LEFT JOIN positions ON positions.reader_id = club_members.reader_id AND positions.book_id = clubs.book_id
 WHERE club_id = ? ORDER BY joined_at, club_members.reader_id
 """
@@ -295,6 +296,7 @@ def _member(row: Row) -> Member:
         optional_time_from_text(row["checked_in_at"]),
         bool(row["hidden"]),
         optional_time_from_text(row["left_at"]),
+        bool(row["left_out"]),
     )
 
 

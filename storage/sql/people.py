@@ -33,6 +33,10 @@ INSERT INTO readers (id, locale) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET lo
 _SET_OPTED_OUT = """
 INSERT INTO readers (id, opted_out) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET opted_out = excluded.opted_out
 """
+_LOOK_AT_CLUBS = """
+UPDATE clubs SET look_at = ''
+WHERE ended_at IS NULL AND id IN (SELECT club_id FROM club_members WHERE reader_id = ? AND left_at IS NULL)
+"""
 
 
 class SQLReaders:
@@ -80,7 +84,11 @@ class SQLReaders:
         return row is not None and bool(row["opted_out"])
 
     async def set_opted_out(self, reader_id: str, opted_out: bool) -> None:
-        await self._database.write(_SET_OPTED_OUT, [reader_id, int(opted_out)])
+        async def choose(transaction: Transaction) -> None:
+            await transaction.run(_SET_OPTED_OUT, [reader_id, int(opted_out)])
+            await transaction.run(_LOOK_AT_CLUBS, [reader_id])
+
+        await self._database.atomically(choose)
 
 
 def _position(row: Row) -> ReadingPosition:

@@ -44,6 +44,18 @@ class TestClubs:
         await storage.readers.set_position("ben", "alice", position)
         assert [each.position for each in (await kept(storage)).members] == [ReadingPosition(), position]
 
+    async def test_who_is_left_out_takes_no_part_and_the_club_is_looked_at(self, storage: Storage) -> None:
+        await storage.clubs.create(a_club())
+        for left_out, there in ((True, ["ann"]), (False, ["ann", "ben"])):
+            await storage.clubs.look_again("club", None)
+            await storage.readers.set_opted_out("ben", left_out)
+            assert [each.reader_id for each in (await kept(storage)).taking_part] == there
+            assert list(await storage.clubs.list_to_look_at(at(10))) == ["club"]
+        await storage.clubs.end("club", at(5))
+        await storage.clubs.look_again("club", None)
+        await storage.readers.set_opted_out("ben", True)
+        assert list(await storage.clubs.list_to_look_at(at(10))) == []
+
     async def test_a_channel_has_one_running_club(self, storage: Storage) -> None:
         assert await storage.clubs.create(a_club())
         assert not await storage.clubs.create(a_club("second"))

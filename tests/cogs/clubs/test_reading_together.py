@@ -192,6 +192,19 @@ class TestThreads:
         await reading.ben.slash(reading.channel, "club checkin", page="1")
         assert "(paused)" not in str(reading.card().embeds[0].fields[0].value)
 
+    async def test_who_is_left_out_holds_nobody_up(self, reading: ClubStage) -> None:
+        await reading.start()
+        await reading.press(reading.ben, "Join")
+        await reading.press(reading.ann, "I'm there")
+        await reading.sweep()
+        assert reading.threads() == []
+        privacy = await reading.ben.slash(reading.channel, "privacy")
+        assert privacy.response is not None
+        await reading.ben.click(privacy.response, label="Leave me out")
+        await reading.sweep()
+        assert len(reading.threads()) == 1
+        assert reading.card().embeds[0].fields[0].value == reading.ann.mention
+
     async def test_the_host_opens_one_without_waiting_and_nobody_else_does(self, reading: ClubStage) -> None:
         await reading.start()
         assert "can do that" in text_of(await reading.ben.slash(reading.channel, "club open", section=2))

@@ -142,6 +142,15 @@ class TestGates:
         assert club(at(250), at(99)).to_open(NOON) == []
         assert [each.number for each in opened(club(at(250), at(210)), 1).to_open(NOON)] == [2]
 
+    def test_who_is_left_out_neither_holds_it_up_nor_binds_it(self) -> None:
+        reading = club(at(150), at(0))
+        assert (reading.to_open(NOON), reading.lowest(NOON)) == ([], 0)
+        ann, ben = reading.members
+        without = replace(reading, members=(ann, replace(ben, left_out=True)))
+        assert [each.number for each in without.to_open(NOON)] == [1]
+        assert without.lowest(NOON) == 150
+        assert without.member("b") is None
+
     def test_it_opens_for_nobody_where_nobody_is_active(self) -> None:
         assert club().to_open(NOON) == []
         assert club(at(0)).to_open(NOON + timedelta(days=60)) == []
