@@ -307,6 +307,7 @@ def open_provider(settings: Settings) -> ChatProvider:
 
     Raises:
         LLMError: API_KEY_MISSING.
+        SettingsError: its settings contradict each other.
     """
     match settings.provider:
         case "anthropic":

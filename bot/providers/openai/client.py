@@ -3,10 +3,11 @@
 import json
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from bot.providers.base import (
     CONNECT_TIMEOUT,
@@ -22,7 +23,7 @@ from bot.providers.base import (
 from bot.providers.openai.stream import CompletionAccumulator
 from domain.chat import MessageRole, PromptMessage
 from domain.citations.matching import render
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, ToolDefinition, ToolInvocation
 
@@ -132,10 +133,12 @@ NO_SUCH_ROUTE: Final = (404, 405, 501)
 class OpenAIChat(WireChat["AsyncOpenAI"]):
     """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
 
-    `supports_tools` None means yes until the server says otherwise. A key is only needed without a `base_url`.
+    `supports_tools` None means yes until the server says otherwise. A key is only needed without a `base_url`. A user
+    and password in that are sent by Basic authentication, in the place of a key.
 
     Raises:
         LLMError: API_KEY_MISSING.
+        SettingsError: there is a key beside a user in the address.
     """
 
     provider = "openai"
@@ -159,8 +162,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             url_setting="OPENAI_BASE_URL" if base_url else "",
         )
         key = api_key.strip() or _NO_KEY if base_url else service.demand_key(api_key)
-        url = _rooted(base_url) if base_url else None
-        super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
+        url, headers = _without_user(_rooted(base_url)) if base_url else (None, {})
+        if headers and api_key.strip():
+            raise SettingsError(
+                "OPENAI_BASE_URL has a user and password in it, and OPENAI_API_KEY is set: only one of them can be "
+                "sent. Take the other out."
+            )
+        super().__init__(service, LateClient(lambda: _open_client(key, url, headers, timeout, max_retries)), options)
         self._elsewhere = base_url is not None
         self._supports_tools = supports_tools
         self._heeds_tool_choice = True
@@ -305,7 +313,20 @@ def _rooted(base_url: str) -> str:
     return address if urlsplit(address).path else f"{address}/v1"
 
 
-def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncOpenAI":
+def _without_user(url: str) -> tuple[str, dict[str, str]]:
+    """The address without its user and password, and the header that says them; aiohttp takes no address with them."""
+    parts = urlsplit(url)
+    user, found, host = parts.netloc.rpartition("@")
+    if not found:
+        return url, {}
+    name, _, password = user.partition(":")
+    said = b64encode(f"{unquote(name)}:{unquote(password)}".encode()).decode()
+    return urlunsplit(parts._replace(netloc=host)), {"Authorization": f"Basic {said}"}
+
+
+def _open_client(
+    api_key: str, base_url: str | None, headers: Mapping[str, str], timeout: float, max_retries: int
+) -> "AsyncOpenAI":
     """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient
@@ -313,6 +334,7 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
     return AsyncOpenAI(
         api_key=api_key,
         base_url=base_url,
+        default_headers=headers,
         timeout=httpx2.Timeout(timeout, connect=CONNECT_TIMEOUT),
         max_retries=max_retries,
         http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),

@@ -1,13 +1,15 @@
 """Chat completions over the wire: the real SDK talks to a strict double on loopback."""
 
 import json
+from base64 import b64encode
 from collections.abc import AsyncIterator
 
 import pytest
+from aiohttp import web
 
 from bot.providers.openai.client import OpenAIChat
 from domain.citations.matching import key_of
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.tool_use import StopReason, TextBlockEnd, TextChunk, TokenUsage, ToolInvocation
 from tests.bot.providers.talk import SEARCH, collected, passage, reply, result, user
 from tests.doubles.openai_api import OpenAIDouble
@@ -176,6 +178,32 @@ async def test_a_key_is_needed_for_openai_itself_only() -> None:
         OpenAIChat(model="m")
     assert caught.value.code is LLMErrorCode.API_KEY_MISSING
     assert OpenAIChat(model="m", base_url="http://localhost:11434/v1").model_name == "m"
+
+
+class OpenAIBehindAProxy(OpenAIDouble):
+    """It lets in whoever says the name and the password of a person."""
+
+    def _check_key(self, request: web.Request) -> None:
+        said = request.headers.get("authorization", "")
+        assert said == f"Basic {b64encode(b'ann:open@sesame').decode()}"
+
+
+async def test_a_user_and_password_in_the_address_are_said_by_basic_authentication() -> None:
+    async with OpenAIBehindAProxy() as server:
+        address = server.base_url.replace("://", "://ann:open%40sesame@")
+        chat = open_chat(server, base_url=address, api_key="")
+        assert await chat.check() == "double-1 is available."
+        server.script(say("White."))
+        _, answer = await collected(chat.stream([user("What colour?")]))
+        assert answer.text == "White."
+        await chat.aclose()
+
+
+@pytest.mark.parametrize("user", ["ann:open-sesame", "ann", ""])
+def test_a_key_beside_a_user_in_the_address_is_refused_in_a_sentence(user: str) -> None:
+    with pytest.raises(SettingsError, match="only one of them can be sent") as refused:
+        OpenAIChat(model="m", api_key="k", base_url=f"https://{user}@host/v1")
+    assert "sesame" not in refused.value.message
 
 
 async def test_calls_that_share_an_index_and_calls_without_an_id(server: OpenAIDouble, chat: OpenAIChat) -> None:
