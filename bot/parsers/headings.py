@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import lru_cache
+from itertools import pairwise
 
 from domain.library.numerals import HAN, ROMAN, number_value
 
@@ -86,6 +87,19 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
+_WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
+_PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
+_CARDINALS = frozenset(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "  # noqa: SIM905
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred "
+    "ein eine un une uno una um uma een один одна".split()
+)
+"""Words that count what follows them: "Nineteen Volumes" is a title, where "First Volume" is a label."""
+_NUMBER_FOLLOWS = frozenset(
+    "book part act chapter letter stave adventure tale story lecture essay lesson sermon fit fable scene "  # noqa: SIM905
+    "section".split()
+)
+"""English words that have their number behind them: "3. Book Club" is numbered 3 and called "Book Club"."""
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _NUMERAL = re.compile(
@@ -159,6 +173,8 @@ def parse_any_label(line: str) -> Label | None:
         return _inner(Label(rank, name, comma[0], rest[comma.end() :], number)) if comma and is_certain else None
     title = rest[mark.end() :] if mark else ""
     joint = mark.group() if mark and title else ""
+    if _is_numbered_title(name, number, joint, title):
+        return None
     if _reads_as_prose(rank, joint, title) or (title and not is_certain):
         return None
     label = Label(rank, name, joint, title, number, number_value(number) if number else None, is_certain)
@@ -234,9 +250,7 @@ def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, 
         return None
     best = None
     for end in range(start, min(start + _MOST_WORDS_OF_NUMBER, len(words))):
-        if end > start and not _BETWEEN_WORDS.fullmatch(text, words[end - 1].end(), words[end].start()):
-            break
-        if end > start and "." in text[words[end - 1].end() : words[end].start()]:
+        if end > start and not _goes_on(text, words[end - 1], words[end]):
             break
         printed = text[words[start].start() : words[end].end()]
         if number_value(printed) is not None:
@@ -261,7 +275,9 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
             continue
         gap = text[words[end - 1].end() : words[end].start()]
         printed = text[words[at].start() : words[end - 1].end()]
-        if not _BETWEEN_WORDS.fullmatch(gap):
+        if not _BETWEEN_WORDS.fullmatch(gap) or not all(_goes_on(text, *pair) for pair in pairwise(words[at:end])):
+            return None
+        if word in _PLURALS or re.split(r"\W+", printed.casefold())[-1] in _CARDINALS:
             return None
         if number_value(printed) is not None or printed.casefold() == "last":
             return rank, printed, words[end].end(), True
@@ -271,6 +287,20 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
             return rank, printed, words[end].end(), False
         return None
     return None
+
+
+def _goes_on(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
+    """Whether a number may go on: "Twenty Two" does; "3. Nineteen", "3 Four" and "Twenty - Two" are two numbers."""
+    return not word.group().isdecimal() and bool(_WITHIN_NUMBER.fullmatch(text, word.end(), following.start()))
+
+
+def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
+    """Whether a number and a full stop stand before a title that only begins like a label: "3. Book Club"."""
+    if not number or not title or joint.strip() or not name.startswith(f"{number}."):
+        return False
+    first = _TOKEN.match(title)
+    is_numbered_again = first is not None and number_value(first.group()) is not None
+    return name.split()[-1].casefold() in _NUMBER_FOLLOWS and not is_numbered_again
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:

@@ -1,6 +1,7 @@
 """Chapters in books of all kinds and languages: what a reader's own table of contents has, and nothing else."""
 
 from dataclasses import dataclass
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -231,3 +232,64 @@ def test_tales_in_capitals_are_chapters_where_one_of_them_has_numbered_sections(
     book = read_plain("The Book of Tales\n\nby\n\nAnn Author\n\n" + "\n\n".join(tales))
     found = [title for title in titles(book) if not title[0].isdigit()]
     assert found == ["The Lamp", "The Cart", "The Ebb Tide", "The Letter", "The Clock", "The Harbour Wall", "The Road"]
+
+
+TITLES_WITH_NUMBERS = (
+    ("1. Supper at the Lamb", "1"),
+    ("2. Nineteen Volumes", "2"),
+    ("3. Second Act", "3"),
+    ("IV. Two Volumes", "IV"),
+    ("5. Book Club", "5"),
+    ("6. Seven Sisters", "6"),
+    ("7. First Letter", "7"),
+    ("8. Four Hundred and Twelve", "8"),
+)
+CHAPTERS_WITH_NUMBERS = (
+    ("Chapter 1 Four Men", "1"),
+    ("Chapter 2 - Two Towers", "2"),
+    ("Chapter 3. Nineteen Volumes", "3"),
+    ("Chapter 4: Five", "4"),
+    ("Chapter Twenty - Two Towers", "Twenty"),
+    ("Chapter Twenty Two", "Twenty Two"),
+    ("Twenty-third Chapter", "Twenty-third"),
+)
+
+
+@pytest.mark.parametrize("headings", [TITLES_WITH_NUMBERS, CHAPTERS_WITH_NUMBERS])
+@pytest.mark.parametrize("form", ["# {}", "## {}"])
+def test_a_number_at_the_front_of_a_title_is_no_part_of_the_chapters_own(
+    headings: tuple[tuple[str, str], ...], form: str
+) -> None:
+    parts = (f"{form.format(title)}\n\n{prose(9 * at)}" for at, (title, _) in enumerate(headings))
+    chapters = check(read_book("\n\n".join(parts).encode(), "a.md")).chapters
+    assert [(each.printed, each.level) for each in chapters] == [(number, 1) for _, number in headings]
+
+
+def test_numbered_titles_in_plain_text_may_begin_with_numbers_too() -> None:
+    headings = ("1. Supper", "2. Nineteen Volumes", "3. Second Act", "4. Book Club", "5. Seven Sisters")
+    assert titles(plain(*headings)) == list(headings)
+
+
+@pytest.mark.parametrize(
+    "title", ["Nineteen Volumes", "One Act", "The Seven Story Mountain", "Ein Brief", "Une lettre"]
+)
+def test_a_title_that_counts_is_not_numbered(title: str) -> None:
+    names = ("Supper at the Lamb", title, "The Strap", "A Gap of Two Inches")
+    book = check(read_book("".join(f"# {name}\n\n{prose(5)}\n\n" for name in names).encode(), "a.md"))
+    assert [(each.title, each.printed, each.level) for each in book.chapters] == [(name, "", 1) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("heading", "number"),
+    [("1. Kapitel Der Anfang", "1"), ("Ein und dreißigstes Kapitel", "Ein und dreißigstes"), ("3. Teil", "3")],
+)
+def test_a_number_with_a_full_stop_may_stand_before_its_word(heading: str, number: str) -> None:
+    book = check(read_book("".join(f"# {name}\n\n{prose(5)}\n\n" for name in (heading, "Ende gut")).encode(), "a.md"))
+    assert book.chapters[0].printed == number
+
+
+def test_the_sample_has_twelve_chapters_side_by_side() -> None:
+    name = "return-on-the-ebb.md"
+    book = check(read_book((files("bot.sample") / name).read_bytes(), name))
+    assert [(each.printed, each.level) for each in book.chapters] == [(str(number), 1) for number in range(1, 13)]
+    assert book.chapters[2].title == "3. Nineteen Volumes"
