@@ -47,14 +47,14 @@ async def main() -> None:
             await ann.page.click("#messages-toggle")
             first, *_ = QUESTIONS
             shown = 1 + len(await ann.after(first))
-            await ann.press("Show search 1")
+            await ann.press("Show quotation 1")
             await ann.sees("▾ 1")
             await save(ann, "thread", last=shown)
 
             await ann.command("verbose")
             await ann.command("progress", {"chapter": ("1", "Sixty-Two Posts")})
             await ann.write(AHEAD)
-            await ann.after(AHEAD, "so far.")
+            await ann.after(AHEAD, "Try again")
             await save(ann, "progress", last=3)
     await take_club()
 

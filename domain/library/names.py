@@ -233,7 +233,8 @@ _ANOTHER_NAME = re.compile(
     rf"((?:(?:the|der|die|le|la|el) )?(?:{_WORD} ){{0,2}}{_WORD})"
 )
 _WORDS = re.compile(_WORD)
-_JOINT = re.compile(r"\s+|\.\s+")
+_JOINT = re.compile(r"\.?(?:[^\S\n]|\n(?!\s*\n))+")
+"""Between two words of one name: no end of a paragraph, such as a heading's."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _MOST_WORDS = 4
