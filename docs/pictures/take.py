@@ -8,6 +8,7 @@ from PIL import Image, ImageOps
 
 from bot.cli.run import QUESTIONS
 from tests.journeys.browser_reader import MESSAGES, BrowserReader, at_the_page
+from tests.test_pictures import AHEAD
 
 HERE = Path(__file__).parent
 WIDTH, HEIGHT, SCALE = 860, 2400, 1.5
@@ -15,9 +16,10 @@ WIDTH, HEIGHT, SCALE = 860, 2400, 1.5
 MARGIN = 12
 COLOURS = 128
 BACKGROUND = "#323339"
-AHEAD = "What did Edwin find in the carpet bag?"
 NEWEST = f"[...document.querySelectorAll({MESSAGES!r})].at(-1).scrollIntoView({{block: 'end'}})"
 BOXES = f"[...document.querySelectorAll({MESSAGES!r})].map(each => each.getBoundingClientRect().toJSON())"
+WORDS = f"[...document.querySelectorAll({MESSAGES!r})].map(each => each.innerText.trim())"
+"""Kept beside each picture, so that a test can say when the bot would say something else."""
 AS_ON_DISCORD = """
     document.activeElement.blur();
     document.querySelectorAll(".code-block").forEach(each => each.style.whiteSpace = "pre-wrap");
@@ -84,6 +86,8 @@ async def save(ann: BrowserReader, name: str, *, last: int) -> None:
     await ann.rest()
     await ann.page.evaluate(NEWEST)
     await ann.rest()
+    said = (await ann.page.evaluate(WORDS))[-last:]
+    (HERE / f"{name}.txt").write_text("\n\n".join(said) + "\n", encoding="utf-8")
     boxes = (await ann.page.evaluate(BOXES))[-last:]
     left, top = boxes[0]["left"], boxes[0]["top"] - MARGIN
     right, bottom = max(each["right"] for each in boxes), boxes[-1]["bottom"]
