@@ -43,7 +43,17 @@ class FirstWords(commands.Cog):
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        self._known = {guild.id for guild in self._bot.guilds}
+        """Servers that the bot was invited to while it was offline are there when it starts."""
+        guilds = {str(guild.id): guild for guild in self._bot.guilds}
+        self._known = {guild.id for guild in guilds.values()}
+        joined = {id: guild.me.joined_at for id, guild in guilds.items() if guild.me and guild.me.joined_at}
+        try:
+            new = await self._servers.ungreeted(joined)
+        except MarginaliaError as error:
+            logger.warning("it cannot be looked up in which servers the bot is new: %s", error)
+            return
+        for server_id in new:
+            await self.on_guild_join(guilds[server_id])
 
     @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:

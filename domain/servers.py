@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from domain.ports import ServerRepository
@@ -19,6 +20,10 @@ class Models:
     def names(self) -> tuple[str, ...]:
         """All of them, the default first."""
         return tuple(dict.fromkeys([self.default, *self.allowed]))
+
+
+_FIRST_START = "first start"
+"""Among the ids of greeted servers: whatever server comes after it is new."""
 
 
 class ManageServers:
@@ -53,6 +58,21 @@ class ManageServers:
     async def is_greeted(self, server_id: str) -> bool:
         """Whether the bot has introduced itself there since it joined."""
         return await self._servers.is_greeted(server_id)
+
+    async def ungreeted(self, joined: Mapping[str, datetime]) -> list[str]:
+        """In which servers the bot has yet to introduce itself, of those it finds itself in when it starts.
+
+        `joined` says since when it is in each. Those in which the first start of all finds it, and those it was in
+        before there was such a start, know it already.
+        """
+        if not await self._servers.is_greeted(_FIRST_START):
+            for server_id in joined:
+                await self._servers.set_greeted(server_id, True)
+            await self._servers.set_greeted(_FIRST_START, True)
+            return []
+        since = await self._servers.greets_since()
+        late = [server_id for server_id, moment in joined.items() if moment > since]
+        return [server_id for server_id in late if not await self._servers.is_greeted(server_id)]
 
     async def note_greeted(self, server_id: str, *, greeted: bool = True) -> None:
         """Note that the bot has introduced itself, or that it has left."""

@@ -314,6 +314,10 @@ class ServerRepository(Protocol):
         """Whether the bot has introduced itself there."""
         ...
 
+    async def greets_since(self) -> datetime:
+        """When the database came to the first version that greets servers which it was invited to while offline."""
+        ...
+
     async def set_greeted(self, server_id: str, greeted: bool) -> None: ...
     async def all(self) -> Mapping[str, ServerSettings]:
         """The settings of each server that has chosen something, by the server's id."""

@@ -244,6 +244,10 @@ class SQLServers:
     async def is_greeted(self, server_id: str) -> bool:
         return bool(await self._database.read("SELECT 1 FROM greeted_servers WHERE guild_id = ?", [server_id]))
 
+    async def greets_since(self) -> datetime:
+        rows = await self._database.read("SELECT applied_at FROM schema_migrations WHERE version = 14")
+        return time_from_text(rows[0]["applied_at"])
+
     async def set_greeted(self, server_id: str, greeted: bool) -> None:
         if greeted:
             sql = "INSERT INTO greeted_servers (guild_id) VALUES (?) ON CONFLICT DO NOTHING"

@@ -72,6 +72,22 @@ async def test_they_are_said_once_whatever_the_gateway_repeats(double: DiscordDo
     assert double.said() == []  # where the bot has been all along
 
 
+async def test_who_invites_it_while_it_is_offline_reads_them_once_at_the_next_start(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with online(double, tmp_path) as state:
+        await asyncio.gather(*state.bot._listening)
+    guild, (place,) = new_guild(double, "general")
+    double.world.invite_bot(guild)
+    double.advance(5)
+    for _ in range(2):
+        async with online(double, tmp_path) as state:
+            await double.until(lambda: double.said(place))
+            await asyncio.gather(*state.bot._listening)
+    assert len(double.said(place)) == 1
+    assert double.said() == []
+
+
 async def test_whoever_invites_it_again_reads_them_again(double: DiscordDouble, bot: Online) -> None:
     guild, (place,) = new_guild(double, "general")
     double.world.invite_bot(guild)

@@ -1,8 +1,9 @@
 """What every storage promises of the settings of servers, of counting what people do, and of what they look for."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
 from storage.opening import Storage
@@ -45,6 +46,15 @@ class TestSettings:
         await storage.servers.delete("wonderland")
         await storage.servers.delete("nowhere")
         assert await storage.servers.get("wonderland") == ServerSettings()
+
+    async def test_the_first_start_finds_the_servers_that_know_the_bot(self, storage: Storage) -> None:
+        servers = ManageServers(storage.servers, Models("model"))
+        now = datetime.now(UTC)
+        past, later = now - timedelta(days=9), now + timedelta(days=9)
+        assert await servers.ungreeted({"wonderland": later}) == []
+        assert await servers.ungreeted({"wonderland": later, "elsewhere": past, "new": later}) == ["new"]
+        await servers.note_greeted("new")
+        assert await servers.ungreeted({"new": later}) == []
 
 
 class TestAllowances:
