@@ -7,7 +7,7 @@ again elsewhere. A table is never a chapter; the headings it names are found eve
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -30,7 +30,9 @@ _LONGEST_TITLE = 160
 _ALIKE = 0.82
 _MOST_COMPARED = 400
 _PAGE = re.compile(r"(?:[\s.·…_–—-]{2,}|\s)\s*(?:p(?:age|\.)?\s*)?(?:\d{1,4}|[ivxlc]{1,6})\s*$|[\s.·…_]{3,}$")
+_LONGEST_NUMERAL = 16
 _LETTER = re.compile(r"[\W_]+")
+_LETTERS = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +109,14 @@ def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) 
         for name in {*names}:
             places.setdefault(name, []).append(at)
     starts = [block.start for block in blocks]
+    numerals = _last_numerals(blocks)
     result = []
     first = 0
     for at in range(1, len(lines) + 1):
         if at < len(lines) and lines[at].heading.start - lines[at - 1].heading.end <= _DENSE:
             continue
-        if span := _run(text, blocks, starts, lines, (keys, exact), places, first, at):
+        span = _run(text, blocks, starts, lines, (keys, exact), places, first, at)
+        if span := span or _counted_again(text, blocks, starts, lines[first:at], numerals):
             result.append(span)
         first = at
     return result
@@ -175,6 +179,31 @@ def _run(
     last = lines[later_end - 1].heading
     end = lines[later_end].heading.start if later_end < stop else _end_of_line_after(text, last.end)
     return begin, end
+
+
+def _last_numerals(blocks: Sequence[Block]) -> dict[int, int]:
+    """Where each bare number stands last: "- 3 -"."""
+    result: dict[int, int] = {}
+    for block in blocks:
+        if len(block.lines) == 1 and len(block.lines[0]) <= _LONGEST_NUMERAL:
+            label = parse_numeral(block.lines[0])
+            if label and not label.title and label.value is not None:
+                result[label.value] = block.start
+    return result
+
+
+def _counted_again(
+    text: str, blocks: Sequence[Block], starts: Sequence[int], run: Sequence[TableLine], numerals: Mapping[int, int]
+) -> tuple[int, int] | None:
+    """The span of a run under "Contents" whose chapters are bare numbers in the book: "Chapter 3" is "- 3 -" there."""
+    is_named, begin = _name_above(blocks, starts, run[0].heading.start)
+    if not is_named or len(run) < _FEWEST_UNDER_A_NAME:
+        return None
+    if any(_LETTERS.search(text, above.heading.end, below.heading.start) for above, below in pairwise(run)):
+        return None
+    end = run[-1].heading.end
+    known = sum(line.label.value is not None and numerals.get(line.label.value, 0) > end for line in run)
+    return (begin, _end_of_line_after(text, end)) if known * 10 >= len(run) * 6 else None
 
 
 def _end_of_line_after(text: str, offset: int) -> int:

@@ -293,3 +293,13 @@ def test_the_sample_has_twelve_chapters_side_by_side() -> None:
     book = check(read_book((files("bot.sample") / name).read_bytes(), name))
     assert [(each.printed, each.level) for each in book.chapters] == [(str(number), 1) for number in range(1, 13)]
     assert book.chapters[2].title == "3. Nineteen Volumes"
+
+
+@pytest.mark.parametrize("form", ["- {} -", "{}", "– {} –"])
+@pytest.mark.parametrize("between", ["\n", "\n\n"])
+def test_contents_that_say_chapter_above_bare_numbers_are_no_chapter(form: str, between: str) -> None:
+    numbers = range(1, 6)
+    table = "Contents\n\n" + between.join(f"Chapter {number}" for number in numbers)
+    book = plain(*(form.format(number) for number in numbers), contents=table)
+    assert [(each.title, each.level) for each in book.chapters] == [(f"Chapter {number}", 1) for number in numbers]
+    assert book.chapters[0].start > book.text.index("Chapter 5")
