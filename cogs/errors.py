@@ -107,7 +107,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case Refusal():
             return error.sentence
         case MarginaliaError():
-            return inert(say.error(error))  # it may name books
+            return inert(say.error(error), ours=True)  # it may name books
         case app_commands.MissingPermissions():
             return say(
                 "For this you need: {permissions}.", permissions=permission_names(error.missing_permissions, say)

@@ -335,7 +335,10 @@ class ReadingCog(commands.Cog):
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
         if isinstance(asked.ending, TurnFailed):
             reason, *_ = say.failure(asked.ending.code, asked.ending.message).splitlines()
-            note = say("-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=inert(reason))
+            note = say(
+                "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
+                reason=inert(reason, ours=True),
+            )
             await interaction.followup.send(note, ephemeral=True)
         else:
             await self._show_answer(interaction, scope, asked, played.messages[0].content)

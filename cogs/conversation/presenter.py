@@ -371,7 +371,7 @@ class Showing:
         if isinstance(screen.ending, TurnFailed) and screen.ending.code not in ONES_OWN_LIMITS:
             reason, *_ = place.say.failure(screen.ending.code, screen.ending.message).splitlines()
             text = later("An answer failed in {thread}: {reason}")
-            place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason))
+            place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason, ours=True))
         if delivery.state is DeliveryState.REFUSED:
             text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
             delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)

@@ -220,7 +220,8 @@ class ConversationWorker:
             if isinstance(failed := self._screen.ending, TurnFailed):
                 reason, *_ = place.say.failure(failed.code, failed.message).splitlines()
                 remark = place.say(
-                    "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}", reason=inert(reason)
+                    "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
+                    reason=inert(reason, ours=True),
                 )
         return await self._aftermath.show_again(turn.id, conversation, place, remark)
 

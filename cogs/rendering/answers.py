@@ -82,7 +82,7 @@ def binding_note(binding: Binding, say: Say = in_english) -> str:
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:
     """What is to be said below what had been written: the failure's own sentence, or it in another language."""
-    return f"⚠️ {inert(sentence or failure.message)}"
+    return f"⚠️ {inert(sentence or failure.message, ours=True)}"
 
 
 def with_offer(note: str, offer: str, say: Say = in_english) -> str:

@@ -52,11 +52,12 @@ _LIVE = re.compile(
     | @ (?=everyone|here)
     | (?P<reach> < ) (?=\+?\d|[^\s<>@]{1,64}@)     # of a telephone number, a mail address
     | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command
-    | / (?=(?:books|chat|club|conversations|discuss|privacy|settings)\b)  # of a command that does more than show
     """,
     re.VERBOSE,
 )
 """The first half of everything in a message that Discord makes more than text of."""
+_COMMAND_THAT_DOES = re.compile(r"/(?=(?:books|chat|club|conversations|discuss|privacy|settings)\b)")
+"""The first half of a command that does more than show: in the bot's own words, names of commands become links."""
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]+")
 """What makes others read backwards, and a page number another."""
 _LIVE_IN_FILES = re.compile(r"<(?=[a-z/!?])|\](?=:)|\bwww(?=\.)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE)
@@ -92,12 +93,13 @@ def _end_of_code(line: str, start: int, ticks: int) -> int:
     return next(run.end() for run in _TICKS.finditer(line, start) if len(run[0]) == ticks)
 
 
-def inert(text: str) -> str:
+def inert(text: str, *, ours: bool = False) -> str:
     """The text, in which nothing can be clicked and nobody is called; it looks the same.
 
-    In code, too: where Discord sees code depends on all the marks around it.
+    In code, too: where Discord sees code depends on all the marks around it. A sentence of `ours` may name commands.
     """
-    return _LIVE.sub(_parted, _TURNED.sub("", text))
+    parted = _LIVE.sub(_parted, _TURNED.sub("", text))
+    return parted if ours else _COMMAND_THAT_DOES.sub(_parted, parted)
 
 
 def inert_in_files(text: str) -> str:

@@ -216,7 +216,7 @@ class SQLClubs:
         return await entities(_vote, rows)
 
     async def _clubs(self, where: str, parameters: Sequence[Value]) -> list[Club]:
-        rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at", parameters)
+        rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at, clubs.id", parameters)
         return [await self._whole(row) for row in rows]
 
     async def _whole(self, row: Row) -> Club:

@@ -67,8 +67,9 @@ def test_a_folder_of_an_earlier_version_is_closed_to_others(tmp_path: Path) -> N
 
 def test_a_folder_that_holds_other_things_too_keeps_its_rights(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    (tmp_path / "marginalia.db").touch(0o644)
-    (tmp_path / "site.html").touch(0o644)
+    for name in ("marginalia.db", "site.html"):
+        (tmp_path / name).touch()
+        (tmp_path / name).chmod(0o644)
     make_private(tmp_path)
     assert {name: mode & 0o077 for name, mode in _modes(tmp_path)} == {
         ".": 0o055,
