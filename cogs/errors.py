@@ -13,7 +13,7 @@ from discord import app_commands
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from domain.errors import MarginaliaError
+from domain.errors import BookError, ConversationError, DownloadError, MarginaliaError
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +49,10 @@ async def retry_transient(ask: Callable[[], Awaitable[Result]]) -> Result:
 
 TOO_LATE, ACKNOWLEDGED, TOO_MANY_THREADS = 10062, 40060, 160006
 """Discord's codes: an interaction was not answered in time, or was answered before; no room for another thread."""
+
+
+NAMING_BOOKS = (BookError, ConversationError, DownloadError)
+"""Errors whose sentences may hold words of others, such as titles."""
 
 
 class Refusal(Exception):  # noqa: N818
@@ -107,7 +111,7 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case Refusal():
             return error.sentence
         case MarginaliaError():
-            return inert(say.error(error), ours=True)  # it may name books
+            return inert(say.error(error), ours=not isinstance(error, NAMING_BOOKS))
         case app_commands.MissingPermissions():
             return say(
                 "For this you need: {permissions}.", permissions=permission_names(error.missing_permissions, say)

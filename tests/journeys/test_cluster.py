@@ -113,6 +113,7 @@ async def nodes(
                 "DATABASE_URL": database,
                 "BOOKS_URL": f"file://{tmp_path}/store",
                 "SHARD_COUNT": str(SHARDS),
+                "MAX_TURNS_PER_MINUTE": "0",
                 "LOG_LEVEL": "INFO",
                 "LOG_FORMAT": "json",
             }
