@@ -312,6 +312,7 @@ async def eventually(look: Callable[[], Awaitable[object]], wanted: object) -> N
 async def test_erasing_takes_the_persons_shelf_and_what_the_bot_said_to_them(ann: Reader) -> None:
     await ann.chat(await ann.add("The Lamp"), message="Who keeps it?")
     await ann.says("And who else?", "Nobody else.")
+    await eventually(lambda: ann.bot.app.storage.engine.read("SELECT 1 FROM turns WHERE state <> 'delivered'"), [])
     shown = await ann.person.slash("privacy", channel=ann.place)
     assert "Erase this server's data" not in [each.label for each in shown.messages[0].buttons]
     await ann.person.click(shown.messages[0], label="Erase it all")
