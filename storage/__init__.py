@@ -1,1 +1,1 @@
-"""The memory: what must survive a restart."""
+"""Persistence: everything that must survive a restart."""

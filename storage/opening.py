@@ -35,13 +35,14 @@ from storage.sql.turns import SQLTurns
 
 
 class Engine(CopyableDatabase, Protocol):
-    """The database itself, for those who keep it in order.
+    """The database itself, for maintenance.
 
-    Raises (all methods): StorageError.
+    Raises (all methods):
+        StorageError.
     """
 
     async def integrity_check(self) -> list[str]:
-        """What is wrong, one line each; an empty list means all is well."""
+        """Problems, one per line; an empty list means that all is well."""
         ...
 
     async def backup(self, path: str | Path) -> None:
@@ -49,14 +50,14 @@ class Engine(CopyableDatabase, Protocol):
         ...
 
     async def ping(self) -> None:
-        """Ask for nothing, and return when the answer is there."""
+        """Return once the database has answered an empty query."""
         ...
 
     async def claim(self, patience_s: float) -> None:
-        """Be the only bot on this database until it is closed, or the process ends in whatever way.
+        """Be the only bot on this database until it is closed or the process ends.
 
         Raises:
-            StorageError: IN_USE, another one is, and has been for `patience_s` seconds.
+            StorageError: IN_USE, another bot has held it for `patience_s` seconds.
         """
         ...
 
@@ -69,7 +70,7 @@ class Storage:
 
     engine: Engine
     leases: LeaseRepository | None
-    """None: this database has one bot."""
+    """None where only one bot can use the database."""
     books: BookRepository
     book_objects: SQLBookObjects
     conversations: ConversationRepository
@@ -85,11 +86,11 @@ class Storage:
     retention: RetentionRepository
 
     async def integrity_check(self) -> list[str]:
-        """What is wrong with the database, one line each; an empty list means all is well."""
+        """Problems with the database, one per line; an empty list means that all is well."""
         return await self.engine.integrity_check()
 
     async def backup(self, path: str | Path) -> None:
-        """Write a copy of the whole database to a file, while it is in use."""
+        """Write a copy of the whole database to a file while it is in use."""
         await self.engine.backup(path)
 
     async def ping(self) -> None:
@@ -114,14 +115,14 @@ class Storage:
 
 
 async def open_storage(url: str) -> Storage:
-    """Open the database that a URL names, and make it where there is none.
+    """Open the database that a URL names, and create it if there is none.
 
-    `sqlite:///data/marginalia.db` is relative to the working directory, `sqlite:////var/lib/marginalia.db` absolute,
-    `sqlite:///:memory:` lives as long as the program. `postgresql://user:password@host:5432/database` is a server's.
-    Whoever opens it has to close it: its threads keep Python alive.
+    `sqlite:///data/marginalia.db` is relative to the working directory, `sqlite:////var/lib/marginalia.db` is
+    absolute, `sqlite:///:memory:` lives as long as the program, and `postgresql://user:password@host:5432/database` is
+    on a server. The caller has to close it: its threads keep Python running.
 
     Raises:
-        SettingsError: the URL names no database that the program knows.
+        SettingsError: the URL does not name a supported database.
         StorageError: the database cannot be opened.
     """
     scheme, separator, rest = url.partition("://")
@@ -183,18 +184,19 @@ _OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {
 
 
 PAGE = 500
-"""Rows that are in memory at once; a message with its passages has some ten kilobytes."""
+"""Rows held in memory at once; a message with its passages takes some ten kilobytes."""
 TIMEOUT_S = 3_600.0
 
 Report = Callable[[str, int], None]
-"""Told the name of a table, and how many of its rows are copied."""
+"""Receives the name of a table, and how many of its rows have been copied."""
 
 
 async def copy_database(source: Storage, target: Storage, report: Report) -> dict[str, int]:
-    """Copy every row, all or none, and return how many there are of each table in the end.
+    """Copy every row, all or none, and return how many rows each table has afterwards.
 
     Raises:
-        StorageError: IN_USE, the target holds something; WRITE_FAILED, the copy has not as many rows as the original.
+        StorageError: IN_USE, the target is not empty; WRITE_FAILED, the copy has fewer or more rows than the
+        original.
     """
     theirs, ours = await source.engine.tables(), await target.engine.tables()
     tables = {name: table for name, table in ours.items() if name in theirs}
@@ -249,7 +251,7 @@ async def _copy_table(
 async def _pages(
     source: CopyableDatabase, name: str, columns: Sequence[str], order: Sequence[str]
 ) -> AsyncIterator[list[list[Value]]]:
-    """The rows of a table in their order, page by page, each page found by the last row of the one before."""
+    """The rows of a table in order, page by page; each page starts after the last row of the previous one."""
     keys = ", ".join(f'"{column}" AS key_{number}' for number, column in enumerate(order))
     select = f"SELECT {listed(columns)}, {keys} FROM {name}"  # noqa: S608
     after, last = "", list[Value]()

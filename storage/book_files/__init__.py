@@ -1,1 +1,1 @@
-"""Indexed books as files: one SQLite file a book, written once, read only ever after."""
+"""Indexed books as files: one SQLite file per book, written once and read-only from then on."""

@@ -28,14 +28,14 @@ _LONGEST_COMPLAINT = 4_000
 
 
 class Indexers:
-    """A process for each book. One may be started while its book is still being read."""
+    """Runs one indexing process per book. A process may be started while its book is still being parsed."""
 
     def __init__(self) -> None:
         self._waiting: asyncio.Task[asyncio.subprocess.Process] | None = None
 
     @asynccontextmanager
     async def expecting(self) -> AsyncIterator[None]:
-        """Have an indexer ready in the block, unless one waits already; if it is handed no book, it ends with it."""
+        """Have an indexer ready for the block, unless one is waiting already; it is killed if it is given no book."""
         if self._waiting is not None:
             yield
             return
@@ -48,7 +48,7 @@ class Indexers:
                 await _end(await waiting)
 
     async def index(self, path: Path, book: BookText, report: Callable[[float], None]) -> None:
-        """Index a book and write its file in a process of its own, which is killed if nobody waits for it any more.
+        """Index a book and write its file in a separate process, which is killed on cancellation.
 
         Raises:
             StorageError: WRITE_FAILED, the disk refused, or the process died.
@@ -65,7 +65,7 @@ class Indexers:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End it, and the copy of it that indexes the other half of a book."""
+    """Kill the process, and the forked copy that indexes the other half of a book."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -73,9 +73,10 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 async def _start() -> asyncio.subprocess.Process:
-    """In a process group of its own, which Ctrl-C does not reach, and without the environment and its secrets.
+    """Start the indexer in a process group of its own, out of reach of Ctrl-C, and without the environment and its
+    secrets.
 
-    Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
+    It stays in the same session: Linux may divide the processor among sessions first, and then niceness has no effect.
     """
     return await asyncio.create_subprocess_exec(
         *_command(),
@@ -88,7 +89,7 @@ async def _start() -> asyncio.subprocess.Process:
 
 
 def _command() -> list[str]:
-    """A bare interpreter, which starts in half the time of one that looks for site packages."""
+    """A bare interpreter: it starts in half the time of one that sets up site packages."""
     paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
     return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.replace("PATHS", repr(paths))]
 
@@ -106,7 +107,7 @@ async def _send(process: asyncio.subprocess.Process, path: Path, book: BookText)
 
 
 async def _hear(process: asyncio.subprocess.Process, report: Callable[[float], None]) -> str:
-    """Pass on how far it has come; the error it names in the end, or nothing."""
+    """Pass on the progress the process reports; return the error it names at the end, or an empty string."""
     assert process.stdout
     async for line in process.stdout:
         said = json.loads(line)
@@ -126,26 +127,26 @@ async def _killed(process: asyncio.subprocess.Process) -> StorageError:
 
 
 WORTH_A_PROCESS = 100_000
-"""Characters. A shorter book is indexed in a thread in less time than a process takes to start."""
+"""Characters. A shorter book is indexed in a thread faster than a process can start."""
 
 INDEXING = "indexing"
 
 
 class SQLiteBookFiles:
-    """Books as `<folder>/<sha256>.book`. The folder is made when the first book is written."""
+    """Books as `<folder>/<sha256>.book`. The folder is created when the first book is written."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._open_files = OpenFiles()
         self._indexers = Indexers()
         self._turn = asyncio.Semaphore(1)
-        """Indexing is work for the processor: one book at a time leaves some of it to those who wait for answers."""
+        """Indexing is CPU work: taking one book at a time leaves the processor free to answer people."""
 
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
         return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
-        """Index a book, and say how many words it has; one that is there and sound is left alone, unless `anew`.
+        """Index a book and return how many words it has; a sound file that exists already is kept, unless `anew`.
 
         Raises:
             StorageError: WRITE_FAILED, the disk refused.
@@ -174,7 +175,7 @@ class SQLiteBookFiles:
         return [path.stem for path in self._folder.glob("*.book") if path.stat().st_mtime < moment]
 
     async def close(self) -> None:
-        """Close all files; they open again when they are used."""
+        """Close all files; they are opened again when they are used."""
         self._open_files.close()
 
     def _path(self, sha256: str) -> Path:
@@ -204,7 +205,7 @@ class SQLiteBookFiles:
             sweep(self._folder)
 
     def _is_in_place(self, path: Path) -> bool:
-        """Whether the book is there and sound; one that is damaged, or of an older version, is written anew."""
+        """Whether a sound file exists; a damaged one, or one of an older version, has to be written again."""
         with _refusals_translated():
             if not path.exists():
                 return False
@@ -233,4 +234,4 @@ def _refusals_translated() -> Iterator[None]:
 
 
 def _nobody(stage: str, share: float) -> None:
-    """Progress that nobody follows."""
+    """Ignore progress."""

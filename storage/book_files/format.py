@@ -31,14 +31,15 @@ FORMAT_VERSION = 7
 """Raised whenever what is in a file changes."""
 
 READABLE_VERSIONS = frozenset((5, 6, FORMAT_VERSION))
-"""Files of other versions have to be added again. Those of version 5 are read as books in English, as they were
-indexed."""
+"""Files of other versions have to be added again. Files of version 5 are read as English books, which is how they were
+indexed.
+"""
 
 WITH_PRINTED_NUMBERS = 7
-"""The version since which chapters have the number the book prints, and the part they stand in."""
+"""From this version on, chapters carry their printed number and the part they are in."""
 
 CHUNK = 8_192
-"""Characters of text a row holds: few enough to read a passage quickly, many enough to read a book quickly."""
+"""Characters of text per row: few enough to read a passage quickly, many enough to read a whole book quickly."""
 
 _BETWEEN_FORMS = " "
 _BETWEEN_STEMS = "\n"
@@ -75,7 +76,7 @@ def decode_stems(content: bytes) -> list[str]:
 
 
 def encode_text(text: str) -> bytes:
-    """UTF-8; lone surrogates, which damaged files bring along, survive the way there and back."""
+    """Encode as UTF-8; lone surrogates, which come from damaged files, survive the round trip."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -94,7 +95,7 @@ def decode_numbers(content: bytes) -> "array[int]":
 
 
 def little_endian(numbers: "array[int]") -> "array[int]":
-    """The numbers as their bytes are in the file."""
+    """The numbers as the bytes that are stored."""
     if sys.byteorder == "little":
         return numbers
     swapped = numbers[:]
@@ -103,7 +104,7 @@ def little_endian(numbers: "array[int]") -> "array[int]":
 
 
 STEMS_A_ROW = 16
-"""With four, writing them takes half as long again; with thirty-two there is twice as much to read for one."""
+"""With 4, writing takes half as long again; with 32, a lookup reads twice as much."""
 
 FIND_ROW = "SELECT stems, forms, counts, positions FROM words WHERE first <= ? ORDER BY first DESC LIMIT 1"
 ALL_STEMS = "SELECT stems FROM words ORDER BY first"
@@ -112,13 +113,13 @@ ALL_ROWS = "SELECT stems, forms, counts, positions FROM words ORDER BY first"
 
 
 def decode_forms(forms: bytes) -> list[str]:
-    """The written forms of all stems of a row."""
+    """The written forms of every stem in a row."""
     return decode_text(forms).replace(_BETWEEN_STEMS, _BETWEEN_FORMS).split(_BETWEEN_FORMS)
 
 
 @dataclass(frozen=True, slots=True)
 class WordRow:
-    """What a row holds: `forms` has an entry for each stem, `counts` one for each form, `positions` those of all."""
+    """The contents of a row: `forms` has one entry per stem, `counts` one per form, `positions` those of all forms."""
 
     stems: Sequence[str]
     forms: Sequence[Sequence[str]]
@@ -142,7 +143,7 @@ class WordRow:
         return row
 
     def forms_of(self, stem: str) -> list[WordForm]:
-        """The written forms of a stem, none if it is not in the row."""
+        """The written forms of a stem; empty if the stem is not in the row."""
         if stem not in self.stems:
             return []
         at = self.stems.index(stem)
@@ -154,7 +155,8 @@ class WordRow:
 def encode_rows(index: MemoryIndex, analyzer: Analyzer) -> Iterator[tuple[bytearray, ...]]:
     """The rows of all words, in the order of their stems.
 
-    As bytearrays, which SQLite's module takes as they are; for bytes it first looks for adapters, as long again.
+    They are bytearrays: SQLite's module takes those as they are, while for bytes it searches for adapters first, which
+    takes twice as long.
     """
     stems = index.stems(analyzer)
     for start in range(0, len(stems), STEMS_A_ROW):
@@ -171,14 +173,14 @@ def encode_rows(index: MemoryIndex, analyzer: Analyzer) -> Iterator[tuple[bytear
 
 @cache
 def find_analyzer(language: str) -> Analyzer:
-    """The analyzer for a language by its code; the default one for English and where the code names none."""
+    """The analyzer for a language code; the default one for English and for unknown codes."""
     if language == "en" or language not in LANGUAGES:
         return DEFAULT_ANALYZER
     return analyzer_for(language, _algorithm(language_name(language)))
 
 
 def _algorithm(name: str) -> Callable[[str], str]:
-    """One of Snowball's algorithms. It keeps the word it works on in itself, so one thread at a time may use it."""
+    """One of Snowball's algorithms. It is stateful, so only one thread at a time may use it."""
     import snowballstemmer  # type: ignore[import-untyped] # without its compiled half it brings thirty modules along
 
     stem_word: Callable[[str], str] = snowballstemmer.stemmer(name).stemWord

@@ -1,8 +1,8 @@
-"""A process that indexes one book and ends: work for a processor, kept away from the interpreter that answers people.
+"""The process that indexes one book and exits, so that this CPU work never delays the process that answers people.
 
-It is given a line of JSON, then the text, on standard input. On standard output it says in lines of JSON how far it has
-come, a number from 0 to 1, or an object with the error that keeps the book from being written. Exit code 0 means that
-the book is there.
+Its standard input is one line of JSON and then the text. On standard output it writes lines of JSON: its progress, a
+number from 0 to 1, or an object with the error that prevents the book from being written. Exit code 0 means that the
+book has been written.
 """
 
 import gc
@@ -26,21 +26,21 @@ from storage.book_files.format import decode_text, encode_text, find_analyzer
 from storage.book_files.writer import book_bytes, write_whole
 
 WORTH_TWO = 1_000_000
-"""Characters. Copying the process and putting the halves together takes as long as indexing a tenth of them."""
+"""Characters. Forking and joining the halves takes as long as indexing a tenth of this."""
 
 _FIRST_SHARE = 0.42
-"""Of the text: the smaller part, as whoever indexes it has more to do."""
+"""Share of the text indexed by the parent, which has more work besides."""
 
 _PARAGRAPH_END = "\n\n"
 
 
 def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable[[], MemoryIndex]:
-    """Have a book indexed as `index_book` does it, in little more than half the time.
+    """Index a book as `index_book` does, in little more than half the time.
 
-    What is returned waits for the second half and puts both together; until then there is time for something else.
+    Returns a function that waits for the second half and joins both; the caller can do other work until then.
 
     Raises:
-        OSError: the other half could not be indexed (what is returned raises it).
+        OSError: the other half could not be indexed (raised by the returned function).
     """
     middle = book.text.find(_PARAGRAPH_END, int(len(book.text) * _FIRST_SHARE))
     if len(book.text) < WORTH_TWO or middle < 0 or (os.cpu_count() or 1) < 2:
@@ -55,9 +55,9 @@ def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable
 
 
 def _in_a_copy(work: Callable[[], bytes]) -> Callable[[], bytes]:
-    """Let a copy of this process do some work; what it gives is had by calling what is returned.
+    """Do some work in a fork of this process; the returned function waits for the result.
 
-    The copy ends with its work, or when nobody is left to take it.
+    The fork exits when its work is done, or when nobody is left to receive the result.
     """
     reading, writing = os.pipe()
     copy = os.fork()
@@ -77,7 +77,7 @@ def _in_a_copy(work: Callable[[], bytes]) -> Callable[[], bytes]:
 
 
 def _do_and_end(work: Callable[[], bytes], reading: int, writing: int) -> None:
-    """End without the clean-up that belongs to the process this is a copy of."""
+    """Exit without the clean-up that belongs to the parent process."""
     code = 1
     try:
         os.close(reading)  # or it would wait for itself to read, once the process it is a copy of has been killed
@@ -103,21 +103,21 @@ def _decode(content: bytes, words_before: int) -> IndexedPart:
 
 
 def _raised(numbers: "array[int]", by: int) -> "array[int]":
-    """All numbers and `by`: added as if they were the digits of one, which takes a tenth of the time."""
+    """All numbers plus `by`. They are added as one large integer, which takes a tenth of the time."""
     one, other = (int.from_bytes(each, sys.byteorder) for each in (numbers, array("I", [by]) * len(numbers)))
     return array("I", (one + other).to_bytes(len(numbers) * numbers.itemsize, sys.byteorder))
 
 
 _NICENESS = 10
 _MOST_MEMORY = 2 * 2**30
-"""Bytes. The longest book a reader makes has 20 million characters, and takes a quarter of it."""
+"""Bytes. The longest book a parser lets through has 20 million characters and takes a quarter of this."""
 
 _PIECE = 32_768
-"""Characters encoded at a time: a moment's work."""
+"""Characters encoded at a time, which takes a moment."""
 
 
 def encode_task(path: Path, book: BookText) -> Iterator[bytes]:
-    """What the process is to be given, in pieces."""
+    """The input of the process, in pieces."""
     task = {
         "path": str(path.absolute()),
         "pages": [[page.number, page.label, page.start, page.end] for page in book.pages],

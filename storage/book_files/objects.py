@@ -1,4 +1,4 @@
-"""Book files in an object store, and the copies of them that a node keeps on its disk."""
+"""Book files in an object store, and the copies that a node caches on its disk."""
 
 import asyncio
 import hashlib
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 MEGABYTE = 1_000_000
 
 CALL_TIMEOUT_S = 60.0
-"""For one book, up or down, tries included: a long novel with its index has ten megabytes."""
+"""For one book, up or down, including retries: a long novel with its index has ten megabytes."""
 
 _CLIENT: "ClientConfig" = {"timeout": "30s", "connect_timeout": "5s"}
 _RETRY: "RetryConfig" = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
@@ -40,9 +40,9 @@ Result = TypeVar("Result")
 
 
 class CachedBookFiles(SQLiteBookFiles):
-    """Books in an object store; those used last are in a folder too, which all processes of a node may share.
+    """Books in an object store, with a cache folder that all processes of a node may share.
 
-    A file never changes: its name in the store has its digest in it, and the database says which one a book has.
+    A file never changes: its name in the store contains its digest, and the database knows each book's digest.
     """
 
     def __init__(self, folder: Path, *, store: ObjectStore, objects: SQLBookObjects, cache_mb: int) -> None:
@@ -53,7 +53,7 @@ class CachedBookFiles(SQLiteBookFiles):
         self._fetching: dict[str, asyncio.Task[None]] = {}
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
-        """As BookFiles says. It returns when the book is in the store.
+        """See BookFiles. Returns when the book is in the store.
 
         Raises:
             StorageError: WRITE_FAILED, the disk or the store refused.
@@ -82,10 +82,11 @@ class CachedBookFiles(SQLiteBookFiles):
         return await self._objects.list_before(moment)
 
     async def provide(self, sha256: str) -> None:
-        """See to it that the book is on the disk, and note that it is used.
+        """Make sure that the book is on the disk, and note that it is in use.
 
         Raises:
-            BookError: INVALID_STATE, it is not in the store, or damaged there; TIMED_OUT, the store cannot be reached.
+            BookError: INVALID_STATE, it is not in the store, or damaged there; TIMED_OUT, the store cannot be
+            reached.
         """
         try:
             os.utime(self._path(sha256))
@@ -139,7 +140,7 @@ class CachedBookFiles(SQLiteBookFiles):
         await asyncio.to_thread(self._make_room, path)
 
     async def put(self, sha256: str, content: bytes) -> None:
-        """Put a book's file into the store, and note what it must hold.
+        """Upload a book's file, and note its digest and length.
 
         Raises:
             StorageError: WRITE_FAILED, the store refuses or does not answer.
@@ -171,14 +172,15 @@ class CachedBookFiles(SQLiteBookFiles):
             raise _refused(error) from error
 
     def discard(self, path: Path) -> None:
-        """Drop a copy that turned out damaged."""
+        """Delete a damaged copy."""
         self._open_files.drop(path)
         path.unlink(missing_ok=True)
 
     def _make_room(self, newest: Path) -> None:
-        """Delete the copies that were not used for longest, other processes' included, until the rest is within bounds.
+        """Delete the least recently used copies, including those of other processes, until the cache is within its
+        limit.
 
-        One that is being read can be read on: its file is there until it is closed.
+        A copy that is open stays readable until it is closed.
         """
         files = []
         for entry in os.scandir(self._folder):
@@ -195,7 +197,7 @@ class CachedBookFiles(SQLiteBookFiles):
 
 
 class _CachedBook(OpenedBook):
-    """A book whose file is fetched before it is read, and once more where the copy is damaged."""
+    """A book whose file is downloaded before it is read, and again if the copy is damaged."""
 
     def __init__(self, book: Book, path: Path, open_files: OpenFiles, files: CachedBookFiles) -> None:
         super().__init__(book, path, open_files)

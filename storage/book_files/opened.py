@@ -1,4 +1,4 @@
-"""An opened book file: its layout in memory, its text and words read as they are needed."""
+"""An opened book file: the layout is kept in memory, text and words are read on demand."""
 
 import asyncio
 import sqlite3
@@ -40,13 +40,13 @@ from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 
 
 class OpenedFile:
-    """A connection to one book file, shared by threads: SQLite's part of a search takes a fraction of a millisecond."""
+    """A connection to one book file, shared by threads: SQLite's share of a search is a fraction of a millisecond."""
 
     def __init__(self, path: Path) -> None:
         """Open the file.
 
         Raises:
-            BookError: INVALID_STATE, it is missing, damaged or of another version of the program.
+            BookError: INVALID_STATE, it is missing, damaged or from another version of the program.
         """
         self._lock = Lock()
         self._db = _connect(path)
@@ -65,7 +65,7 @@ class OpenedFile:
             raise
 
     def is_sound(self) -> bool:
-        """Whether all of it can be read and fits together; takes a moment."""
+        """Whether the whole file can be read and is consistent; this takes a moment."""
         with self._lock:
             return is_sound(self._db, self.layout)
 
@@ -138,7 +138,7 @@ def _damage_translated() -> Iterator[None]:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    """Immutable, because the file never changes: no locks are taken and no journal is looked for."""
+    """Open as immutable, because the file never changes: SQLite then takes no locks and looks for no journal."""
     try:
         return sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True, check_same_thread=False)
     except sqlite3.OperationalError as error:
@@ -166,7 +166,7 @@ def _version(db: sqlite3.Connection) -> int:
     """The version of the file's format.
 
     Raises:
-        BookError: INVALID_STATE, it is no book file, or of a version that cannot be read.
+        BookError: INVALID_STATE, it is not a book file, or has a version that cannot be read.
     """
     application, version = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if application != APPLICATION_ID:
@@ -181,7 +181,7 @@ def _about(db: sqlite3.Connection, name: str) -> int:
 
 
 def _language(db: sqlite3.Connection) -> str:
-    """The code of the language the words are stemmed in; older files say nothing of it."""
+    """The code of the language the words are stemmed in; older files have none."""
     row = db.execute("SELECT value FROM about WHERE name = 'language'").fetchone()
     return str(row[0]) if row else ""
 
@@ -203,7 +203,7 @@ def _read_layout(db: sqlite3.Connection) -> BookLayout:
 
 
 def _read_chapters(db: sqlite3.Connection) -> tuple[Chapter, ...]:
-    """The chapters; files of before version 7 know no printed numbers and no parts."""
+    """The chapters; files older than version 7 have no printed numbers and no parts."""
     names = "printed, parent" if _version(db) >= WITH_PRINTED_NUMBERS else "X'', X''"
     rows = db.execute(f'SELECT number, title, start, "end", level, {names} FROM chapters ORDER BY position')  # noqa: S608
     return tuple(
@@ -213,7 +213,7 @@ def _read_chapters(db: sqlite3.Connection) -> tuple[Chapter, ...]:
 
 
 MAX_OPEN = 32
-"""Book files kept open. One holds a file descriptor and, for a long novel, one to three megabytes of memory."""
+"""Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""
 
 
 @dataclass(slots=True)
@@ -224,7 +224,7 @@ class _Entry:
 
 
 class OpenFiles:
-    """Opens book files when they are used and closes those that were not used for longest. Safe for threads."""
+    """Opens book files on first use and closes the least recently used ones. Thread-safe."""
 
     def __init__(self, limit: int = MAX_OPEN) -> None:
         self._limit = limit
@@ -233,7 +233,7 @@ class OpenFiles:
 
     @contextmanager
     def use(self, path: Path) -> Iterator[OpenedFile]:
-        """The opened file, which stays open as long as it is used.
+        """The opened file, which stays open while it is in use.
 
         Raises:
             BookError: INVALID_STATE, it cannot be opened.
@@ -283,14 +283,14 @@ _Result = TypeVar("_Result")
 
 
 class OpenedBook:
-    """One book of the folder."""
+    """One book in the folder."""
 
     def __init__(self, book: Book, path: Path, open_files: OpenFiles) -> None:
         self._book = book
         self._path = path
         self._open_files = open_files
         self.damage: BookError | None = None
-        """As BookFile says."""
+        """See BookFile."""
 
     async def check(self) -> None:
         """Raises:
@@ -299,7 +299,7 @@ class OpenedBook:
         await self.run(lambda file: file.layout)
 
     async def verify(self) -> None:
-        """As BookFile says."""
+        """See BookFile."""
         await self.run(_refuse_unsound)
 
     async def text(self, page: str | None = None) -> str:
@@ -315,7 +315,7 @@ class OpenedBook:
         return BoundView(self._book, read_to, self)
 
     async def run(self, work: Callable[[OpenedFile], _Result]) -> _Result:
-        """Do blocking work on the file in a thread."""
+        """Run blocking work on the file in a thread."""
         return await asyncio.to_thread(self._run, work)
 
     def _run(self, work: Callable[[OpenedFile], _Result]) -> _Result:
@@ -382,14 +382,14 @@ class BoundView:
         return await self._opened.run(lambda file: work(self._reading(file)))
 
     def _reading(self, file: OpenedFile) -> Reading:
-        """The layout is clipped once; two threads that both do it get the same."""
+        """The clipped layout, computed once; if two threads compute it at the same time, they get the same result."""
         if self._layout is None:
             self._layout = file.layout.clip(self._read_to, file.read)
         return Reading(file, self._layout, estimated=file.estimated)
 
 
 def _blaming_damage(work: Callable[[OpenedFile], _Result], file: OpenedFile) -> _Result:
-    """Do the work; where it comes to grief over a file that is damaged, that is what is wrong.
+    """Do some work, and blame the file for errors if it turns out to be damaged.
 
     Raises:
         BookError: INVALID_STATE, the file is damaged.

@@ -33,12 +33,12 @@ _UNFINISHED = ".part"
 
 
 def write_book(path: Path, book: BookText, report: Callable[[float], None]) -> None:
-    """Index a book and write its file; `report` is told the done share of the indexing, 0..1."""
+    """Index a book and write its file; `report` receives the progress of the indexing, 0..1."""
     write_whole(path, book_bytes(book, lambda: index_book(book, report)))
 
 
 def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
-    """The contents of a book's file. Its index is asked for when it is needed, as it may still be in the making."""
+    """The contents of a book's file. `index` is called as late as possible, because it may still be computing."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(SCHEMA)
         language = book_language(book)
@@ -54,7 +54,7 @@ def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put a file in place in one step, so that it is there with all its contents or not at all."""
+    """Put a file in place in one step, so that it is there completely or not at all."""
     with _unfinished_file(path) as (descriptor, unfinished):
         with os.fdopen(descriptor, "wb", closefd=False) as file:
             file.write(content)
@@ -68,13 +68,13 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def write_failed(reason: str) -> StorageError:
-    """What to tell whoever added the book when the disk has refused it."""
+    """The error for the person who added the book, when the disk refused it."""
     message = f"The book could not be written to the disk ({reason}); check that there is room and try again."
     return StorageError(StorageErrorCode.WRITE_FAILED, message)
 
 
 def sweep(folder: Path) -> None:
-    """Remove what writers left behind who were killed; writers at work hold a lock on their file."""
+    """Remove the temporary files of killed writers; running writers hold a lock on theirs."""
     for leftover in folder.glob(f"*{_UNFINISHED}"):
         with leftover.open("rb") as file:
             try:
@@ -128,11 +128,11 @@ def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
 
 
 DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
-"""What comes of reading bytes that are not those that were written: of a damaged length SQLite makes a MemoryError."""
+"""Errors that reading corrupted bytes may cause: SQLite reports a corrupted length as MemoryError."""
 
 
 def is_laid_out(layout: BookLayout) -> bool:
-    """Whether pages and chapters are in order and within the text: a moment's work, even for a long book."""
+    """Whether pages and chapters are in order and within the text; fast, even for a long book."""
     return (
         len(layout.starts) == len(layout.ends) == len(layout.words) - 1 == layout.runs[-1]
         and layout.runs[0] == layout.words[0] == 0
@@ -144,7 +144,7 @@ def is_laid_out(layout: BookLayout) -> bool:
 
 
 def is_sound(db: sqlite3.Connection, layout: BookLayout) -> bool:
-    """Read all of the file. Letters that were replaced by others are not noticed."""
+    """Read the whole file. Letters that were replaced by other letters go unnoticed."""
     try:
         whole = db.execute("PRAGMA quick_check").fetchall() == [("ok",)]
         return whole and _fits_together(layout) and _has_text(db, layout) and _has_words(db, layout)
@@ -170,7 +170,7 @@ def _fits_together(layout: BookLayout) -> bool:
 
 
 def _has_text(db: sqlite3.Connection, layout: BookLayout) -> bool:
-    """All of the text is there, and its sentences have as many words as are counted for them."""
+    """Whether all of the text is there, and its sentences have the recorded numbers of words."""
     text = "".join(decode_text(content) for (content,) in db.execute("SELECT content FROM text ORDER BY chunk"))
     sentences = [text[start:end] for start, end in zip(layout.starts, layout.ends, strict=True)]
     counts = map(len, words_of_each(sentences))
@@ -180,7 +180,7 @@ def _has_text(db: sqlite3.Connection, layout: BookLayout) -> bool:
 
 
 def _has_words(db: sqlite3.Connection, layout: BookLayout) -> bool:
-    """Every word of the book has its place."""
+    """Whether every word of the book has its place."""
     found, last = 0, ""
     for columns in db.execute(ALL_ROWS):
         row = WordRow.decode(*columns)

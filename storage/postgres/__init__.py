@@ -1,1 +1,1 @@
-"""PostgreSQL: one database for several nodes."""
+"""PostgreSQL: one database shared by several nodes."""

@@ -1,4 +1,4 @@
-"""Leases in PostgreSQL, by its own clock."""
+"""Leases in PostgreSQL, timed by the server's clock."""
 
 import time
 from collections.abc import Collection
@@ -33,7 +33,7 @@ ON CONFLICT (name) DO UPDATE SET state = excluded.state
 
 
 class PostgresLeases:
-    """LeaseRepository in PostgreSQL. Each method is one statement, which takes a lock for as long as it runs."""
+    """LeaseRepository in PostgreSQL. Each method is one statement, which holds a lock while it runs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

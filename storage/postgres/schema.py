@@ -1,4 +1,4 @@
-"""Migrations of PostgreSQL, numbered as SQLite's, each in a transaction; several nodes may apply them at once."""
+"""Migrations of PostgreSQL, numbered as SQLite's, each in a transaction. Several nodes may start at once."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
@@ -39,11 +39,11 @@ def shipped_migrations() -> tuple[Migration, ...]:
 
 
 async def migrate(database: MigratableDatabase, migrations: Sequence[Migration]) -> None:
-    """Bring a database up to the newest of the migrations.
+    """Bring a database up to the newest migration.
 
     Raises:
-        StorageError: DB_CORRUPTED, it is another program's; MIGRATION_FAILED, it is newer than the program or a
-            migration could not be applied, in which case the database is as it was before that migration.
+        StorageError: DB_CORRUPTED, it belongs to another program; MIGRATION_FAILED, it is newer than this program,
+        or a migration failed, in which case the database is as it was before that migration.
     """
     current = await database.atomically(lambda transaction: _current_version(transaction, database.name))
     newest = max((migration.version for migration in migrations), default=0)

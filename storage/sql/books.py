@@ -144,7 +144,7 @@ _SELECT_OBJECT = f"SELECT {listed(_OBJECT_COLUMNS)} FROM book_objects"  # noqa: 
 
 @dataclass(frozen=True, slots=True)
 class BookObject:
-    """A book file in the object store: the book's hash, and the SHA-256 and the length of the file itself."""
+    """A book file in the object store: the book's hash, and the file's SHA-256 and length."""
 
     sha256: str
     digest: str
@@ -153,7 +153,7 @@ class BookObject:
 
 
 class SQLBookObjects:
-    """What is known of the book files in the object store."""
+    """What is known about the book files in the object store."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -166,11 +166,11 @@ class SQLBookObjects:
         await self._database.write(_OBJECT_UPSERT, [book.sha256, book.digest, book.size, time_to_text(book.stored_at)])
 
     async def delete(self, sha256: str) -> None:
-        """Unknown ones are fine."""
+        """Delete; unknown ones are ignored."""
         await self._database.write("DELETE FROM book_objects WHERE sha256 = ?", [sha256])
 
     async def list_before(self, moment: datetime) -> Sequence[str]:
-        """The hashes of the books that were stored before then."""
+        """The hashes of the books that were stored before `then`."""
         rows = await self._database.read("SELECT sha256 FROM book_objects WHERE stored_at < ?", [time_to_text(moment)])
         return [row["sha256"] for row in rows]
 

@@ -62,7 +62,7 @@ WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) 
 
 _OF_A_DATE = re.compile(r"[\d-]{1,10}")
 _NOT_PLAIN = re.compile(r"[^a-z0-9 ]")
-"""Letters whose capitals a database may not know, and what means something in a pattern."""
+"""Letters whose capitals a database may not know, and characters with a meaning in patterns."""
 
 
 class SQLConversations:
@@ -182,7 +182,7 @@ FIRST_OF_RECENT = """coalesce((
   SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
   ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
 ), 0)"""
-"""The number of the first of the newest turns: so many that did not fail, and those among them that did."""
+"""The number of the oldest of the newest turns: the last `n` that did not fail, and the failed ones among them."""
 
 _RECENT = f"""
 SELECT {_SELECTED}
@@ -249,7 +249,7 @@ GROUP BY reader_id HAVING max(at) >= ?2 AND max(at) > max(absent)
 
 
 async def write_messages(transaction: Transaction, messages: Iterable[ChatMessage]) -> None:
-    """Insert or update messages as part of a transaction; those that are known keep their place."""
+    """Insert or update messages within a transaction; known messages keep their place."""
     await transaction.run_many(_UPSERT_MESSAGE, [_message_row(message) for message in messages])
 
 
@@ -354,7 +354,7 @@ _OLD_COVER = re.compile(r"\|\|(.+?)\|\|")
 
 
 def _as_spans(content: str) -> str:
-    """Answers of version 0.1 hold Discord's marks around what is hidden, and a note at their end."""
+    """Convert answers of version 0.1, which contain Discord's spoiler marks and a note at the end."""
     if not content.endswith(_OLD_NOTE):
         return content
     return _OLD_COVER.sub(lambda cover: hide(cover[1]), content.removesuffix(_OLD_NOTE))

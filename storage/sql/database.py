@@ -1,6 +1,7 @@
-"""What the repositories need of a database, whichever it is.
+"""What the repositories need from a database, whichever one it is.
 
-Statements are written once for all of them: parameters are `?` or `?1`, times and structures are text, truth is 0 or 1.
+Statements are written once for all databases: parameters are `?` or `?1`, times and structures are text, booleans are
+0 or 1.
 """
 
 import re
@@ -15,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class Row(Protocol):
-    """One row, its values by the names of the columns."""
+    """One row: column names to values."""
 
     def keys(self) -> Iterable[str]: ...
     def __getitem__(self, column: str, /) -> Any: ...
@@ -25,26 +26,28 @@ class Row(Protocol):
 class Transaction(Protocol):
     """Statements that take effect together or not at all.
 
-    Raises (all methods): StorageError, and nothing else.
+    Raises (all methods):
+        StorageError, and nothing else.
     """
 
     async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """Carry out a statement; the rows it gives back (those of RETURNING as well)."""
+        """Execute a statement and return its rows (those of RETURNING as well)."""
         ...
 
     async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
-        """Carry out a statement once for each of the rows."""
+        """Execute a statement once for each row of parameters."""
         ...
 
 
 class Database(Protocol):
     """A database.
 
-    Raises (all methods): StorageError with a sentence for people.
+    Raises (all methods):
+        StorageError with a sentence for people.
     """
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """The rows of one query, of what is committed."""
+        """The rows of one query, as committed."""
         ...
 
     async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
@@ -52,28 +55,28 @@ class Database(Protocol):
         ...
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """One statement in a transaction of its own."""
+        """Execute one statement in a transaction of its own."""
         ...
 
     async def atomically(
         self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
     ) -> Result:
-        """Do work in a transaction: committed when it returns, undone when it raises or is cancelled.
+        """Do work in a transaction: committed when it returns, rolled back when it raises or is cancelled.
 
-        The work may be done again from its beginning, where another transaction was in its way or the connection broke;
-        it may then meet what it has itself committed. So it changes nothing but the database, and can be repeated.
-        `timeout_s` is for work that takes longer than a call of the program does.
+        The work may run again from its beginning after a conflict with another transaction or a broken connection, and
+        may then see its own earlier commit. It therefore changes nothing but the database, and is repeatable.
+        `timeout_s` is for work that takes longer than a usual call.
         """
         ...
 
     async def forget_deleted(self) -> None:
-        """See to it that deleted text is gone from the disk, as far as the program can."""
+        """Make sure that deleted text is gone from the disk, as far as the program can."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table: its columns, the columns by which its rows are in the order of writing, the tables it refers to."""
+    """A table: its columns, the columns that give the order of insertion, and the tables it refers to."""
 
     columns: tuple[str, ...]
     order: tuple[str, ...]
@@ -81,14 +84,14 @@ class TableShape:
 
 
 class CopyableDatabase(Database, Protocol):
-    """A database of which all can be copied, into one of another kind."""
+    """A database that can be copied completely, also into one of another kind."""
 
     async def tables(self) -> dict[str, TableShape]:
-        """Every table that holds something of the program's, by its name."""
+        """Every table with data of the program, by name."""
         ...
 
     async def finish_copy(self) -> None:
-        """Go on numbering rows where the copied ones end."""
+        """Continue row numbers after the copied ones."""
         ...
 
 
@@ -104,7 +107,7 @@ class Migration:
     script: str
 
     def statements(self) -> Iterator[str]:
-        """The script's statements; each ends at the end of a line."""
+        """The statements of a script; each ends at the end of a line."""
         pending = ""
         for line in self.script.splitlines(keepends=True):
             pending += line

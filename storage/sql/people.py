@@ -1,4 +1,4 @@
-"""Readers' positions, preferences and use, and what servers have chosen, in SQL."""
+"""Readers' positions, preferences and usage, and servers' settings, in SQL."""
 
 import hashlib
 import json
@@ -163,13 +163,13 @@ class SQLUsage:
 
 
 KEPT_FOR = timedelta(days=1)
-"""How long it is known what somebody did: the longest span that a limit has."""
+"""How long somebody's actions are remembered: the longest period of any limit."""
 
 _SALT = "allowances"
 
 
 class SQLAllowances:
-    """AllowanceRepository in SQL. The salt is made once and kept in the database, so that all nodes have the same."""
+    """AllowanceRepository in SQL. The salt is drawn once and kept in the database, so that all nodes share it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -220,7 +220,7 @@ INSERT INTO servers (id, settings) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET 
 
 
 class SQLServers:
-    """ServerRepository in SQL: an object of JSON a server, with what was chosen and nothing else."""
+    """ServerRepository in SQL: one JSON object per server, with its changed settings only."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

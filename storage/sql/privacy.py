@@ -1,6 +1,6 @@
-"""Everything that is kept about a person, in SQL: as a copy for that person, or erased.
+"""Everything kept about a person, in SQL: copied for that person, or erased.
 
-PERSONAL is the one list of where that is. A table that holds a person's id and is not in it fails a test.
+PERSONAL is the only list of where that is. A table that holds people's ids and is not in the list fails a test.
 """
 
 import hashlib
@@ -19,10 +19,10 @@ from storage.sql.rows import strings_from_text, time_to_text
 
 @dataclass(frozen=True, slots=True)
 class PersonalColumn:
-    """A column that holds people's ids, with a `prefix`: what a copy says of it, and what erasing does to its rows.
+    """A column with people's ids, optionally behind a `prefix`, and what exporting and erasing do with its rows.
 
-    `copy` selects the rows of the person `?1`, under the name `part`. `erase` may be blank where another statement
-    takes the rows along.
+    `copy` selects the rows of the person `?1` under the name `part`. `erase` may be blank where another statement
+    already deletes the rows.
     """
 
     table: str
@@ -189,13 +189,13 @@ PERSONAL = (
         "",  # each row goes when it has been done, and after thirty days
     ),
 )
-"""Where people's ids are, in the order in which they are erased."""
+"""Every column with people's ids, in the order in which they are erased."""
 
 IMPERSONAL = frozenset({
     "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "forgotten_messages",
     "greeted_servers", "left_servers", "salts", "servers", "spent_tokens",
 })  # fmt: skip
-"""Tables without anything about a person; `allowances` and `spent_tokens` have hashes of ids, for a day."""
+"""Tables without personal data; `allowances` and `spent_tokens` hold hashes of ids, for a day."""
 
 _ANSWERS = f"""
 SELECT chat_messages.conversation_id, chat_messages.created_at, content
@@ -279,7 +279,7 @@ WHERE posts.message_id = ?
 """
 
 AGAIN_AFTER = timedelta(days=1)
-"""What Discord has refused is tried again: somebody may have given the permission meanwhile."""
+"""When to retry what Discord refused; somebody may have granted the permission by then."""
 
 
 def utc_now() -> datetime:
@@ -304,7 +304,7 @@ class SQLPrivacy:
         return kept
 
     async def _copied(self, sql: str, reader_id: str) -> list[dict[str, Any]]:
-        """The empty id stands for everybody who is not known."""
+        """The empty id stands for everybody unknown."""
         return [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
 
     async def erase(self, reader_id: str) -> Erasure:
@@ -363,7 +363,7 @@ class SQLPrivacy:
 
 
 async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:
-    """Add to the list of removals as part of a transaction."""
+    """Add to the list of removals, within a transaction."""
     rows = [
         (each.channel_id, each.message_id, each.kind, each.guild_id, each.reader_id, each.name, time_to_text(now))
         for each in removals
@@ -387,10 +387,10 @@ SELECT message_id, channel_id, guild_id FROM posts WHERE thread_id = ?
 
 
 async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str = "", title: str = "") -> list[Removal]:
-    """Take the titles from conversations; what has to be done about that on Discord.
+    """Remove the titles of conversations, and return what has to change on Discord.
 
-    Rows have `id`, `guild_id`, `thread_id` and the title of the `book`, after which their threads are called where
-    there is no other `title`.
+    Rows have `id`, `guild_id`, `thread_id` and the title of the `book`, which names their threads where there is no
+    other `title`.
     """
     removals = []
     for row in rows:
@@ -406,7 +406,7 @@ async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str 
 
 
 async def _telling_the_name(transaction: Transaction, thread_id: str, reader_id: str) -> list[Removal]:
-    """Discord's own messages that the bot has opened or renamed a thread."""
+    """Discord's system messages about threads that the bot opened or renamed."""
     return [
         Removal(RemovalKind.MESSAGE, row["channel_id"], row["message_id"], row["guild_id"], reader_id)
         for row in await transaction.run(_RENAMES, [thread_id])
@@ -432,7 +432,7 @@ async def _erase(transaction: Transaction, reader_id: str, now: datetime) -> Era
 
 
 async def _delete_conversations_alone(transaction: Transaction, reader_id: str, removals: list[Removal]) -> int:
-    """Delete the conversations that are the person's and nobody else's; how many there were."""
+    """Delete the conversations that nobody else took part in; return how many there were."""
     rows = await transaction.run(_ALONE, [reader_id])
     for row in rows:
         if row["thread_id"] and not is_personal(row["guild_id"]):
@@ -443,7 +443,7 @@ async def _delete_conversations_alone(transaction: Transaction, reader_id: str, 
 
 
 def _number(external_id: str) -> str:
-    """The number of a command."""
+    """The Discord id in an external id ("12" or "command:12"); "0" where there is none."""
     number = external_id.removeprefix("command:")
     return number if number.isdecimal() else "0"
 
@@ -460,7 +460,7 @@ def _removal(row: Row) -> Removal:
 
 
 async def _keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
-    """Keep what the person has used today under hashes, so that erasing does not give the day's tokens back."""
+    """Keep today's spent tokens under hashes, so that erasing does not restore the daily allowance."""
     day = day_of(now)
     spent = {row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day])}
     if not spent:
@@ -473,10 +473,10 @@ async def _keep_spent(transaction: Transaction, reader_id: str, now: datetime) -
 
 
 def day_of(moment: datetime) -> str:
-    """The midnight (UTC) before a moment, as times are kept."""
+    """The midnight (UTC) before a moment, as times are stored."""
     return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
 
 
 def hashed(reader_id: str, guild_id: str, salt: str) -> str:
-    """A person's name in `spent_tokens`: of one server, or of all where there is none."""
+    """A person's key in `spent_tokens`: for one server, or for all if none is given."""
     return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()

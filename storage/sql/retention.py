@@ -1,4 +1,4 @@
-"""Erasing what is not to be kept any longer, in SQL: what is old, answers nobody wanted, servers the bot has left."""
+"""Erasing data whose time is up, in SQL: old data, answers nobody kept, servers the bot has left."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -63,13 +63,14 @@ OF_A_SERVER = {
     "removals": ("guild_id", "DELETE FROM removals WHERE guild_id = ?"),
     "left_servers": ("guild_id", "DELETE FROM left_servers WHERE guild_id = ?"),
 }
-"""The one list of what belongs to a server: each table's column with the server's id, and what erasing the server does.
+"""The only list of a server's data: each table's column with the server's id, and the statement that erases the rows.
 
-What refers to a book or a conversation goes with it. The last is the note that it is to be done.
+Rows that refer to a book or a conversation are deleted with it. The last entry is the note that the server is to be
+erased.
 """
 
 AT_ONCE = ""
-"""The time of a server that is to be erased whether or not the bot is there."""
+"""The time noted for a server that is erased even while the bot is in it."""
 
 
 class SQLRetention:

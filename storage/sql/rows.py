@@ -1,7 +1,6 @@
-"""Values of the domain as JSON text and back.
+"""Domain values to JSON text and back.
 
-What an older or newer version wrote is read as well as it can be: keys that are not known are passed over, keys that
-are missing take the default of the value.
+Data of older and newer versions stays readable: unknown keys are ignored, missing keys take the value's default.
 """
 
 import asyncio
@@ -24,11 +23,11 @@ _NAMES: dict[type, tuple[str, ...]] = {
     kind: tuple(field.name for field in fields(kind))
     for kind in (Citation, Passage, RawReply, TokenUsage, ToolDefinition, ToolInvocation)
 }
-"""The names of the fields of each value: asked for thousands of times with every history."""
+"""Each value's field names, cached: they are needed thousands of times per history."""
 
 
 def time_to_text(moment: datetime) -> str:
-    """A moment as UTC text that sorts in the order of time.
+    """A moment as UTC text; the texts sort by time.
 
     Raises:
         ValueError: the moment has no time zone.
@@ -103,7 +102,7 @@ def passages_to_text(passages: Iterable[Passage]) -> str:
 
 @lru_cache(maxsize=256)
 def passages_from_text(text: str) -> tuple[Passage, ...]:
-    """A conversation's newest turns are read again with each of its next ones, and most of that are their passages."""
+    """Cached, because every turn reads the newest turns again, and most of their data are passages."""
     return tuple(_passage(values) for values in _loaded(text))
 
 
@@ -113,13 +112,15 @@ def system_prompt_to_text(briefing: SystemPrompt) -> str:
 
 @lru_cache(maxsize=64)
 def system_prompt_from_text(text: str) -> SystemPrompt:
-    """Conversations about one book have the same briefing, and a list of them reads it for each."""
+    """Cached, because conversations about one book share their briefing, and a list of conversations reads it for
+    each.
+    """
     values = json.loads(text)
     return SystemPrompt(values["system"], tuple(_value(ToolDefinition, tool) for tool in values["tools"]))
 
 
 def _loaded(text: str) -> Iterable[Any]:
-    """What a JSON list holds; most messages have empty ones."""
+    """The values of a JSON list; most messages have empty ones."""
     loaded: list[Any] = [] if text == "[]" else json.loads(text)
     return loaded
 
@@ -138,7 +139,7 @@ def _plain(value: Value) -> dict[str, Any]:
 
 
 def _dumped(value: object) -> str:
-    """JSON as it stands, but escaped where it holds half a surrogate pair, which UTF-8 cannot: nothing may change."""
+    """JSON, escaped only if it contains half a surrogate pair, which UTF-8 cannot encode."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode()
@@ -150,11 +151,13 @@ def _dumped(value: object) -> str:
 Entity = TypeVar("Entity")
 
 _FEW_ROWS = 8
-"""Up to here reading rows takes well under a millisecond; more (histories, with all their passages) go to a thread."""
+"""Up to here reading rows takes well under a millisecond; more rows (histories with all their passages) are read in a
+thread.
+"""
 
 
 def upsert(table: str, columns: Sequence[str], key: Sequence[str] = ("id",)) -> str:
-    """The statement that inserts a row, or updates it where its key is known."""
+    """The statement that inserts a row, or updates the row with the same key."""
     changes = ", ".join(f'"{column}" = excluded."{column}"' for column in columns if column not in key)
     return (
         f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks(columns)}) "  # noqa: S608
@@ -163,29 +166,29 @@ def upsert(table: str, columns: Sequence[str], key: Sequence[str] = ("id",)) -> 
 
 
 def listed(columns: Sequence[str]) -> str:
-    """The columns of a statement; quoted, as some of their names are words of SQL."""
+    """The columns of a statement, quoted because some of the names are SQL keywords."""
     return ", ".join(f'"{column}"' for column in columns)
 
 
 def marks(values: Sequence[object]) -> str:
-    """A question mark for each of the values."""
+    """One question mark per value."""
     return ", ".join("?" for _ in values)
 
 
 def entity(read: Callable[[Row], Entity], row: Row | None) -> Entity | None:
-    """What a row holds, or None where there is none.
+    """The value of a row, or None for no row.
 
     Raises:
-        StorageError: DB_CORRUPTED, the row holds what no version of the program has written.
+        StorageError: DB_CORRUPTED, no version of the program can have written this row.
     """
     return None if row is None else _entities(read, [row])[0]
 
 
 async def entities(read: Callable[[Row], Entity], rows: Sequence[Row]) -> list[Entity]:
-    """What rows hold, without holding up the event loop.
+    """The values of rows, without blocking the event loop.
 
     Raises:
-        StorageError: DB_CORRUPTED, a row holds what no version of the program has written.
+        StorageError: DB_CORRUPTED, no version of the program can have written one of the rows.
     """
     if len(rows) <= _FEW_ROWS:
         return _entities(read, rows)

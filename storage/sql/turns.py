@@ -1,4 +1,4 @@
-"""Turns of conversations, in SQL. Every change is one transaction together with the messages it concerns."""
+"""Turns of conversations, in SQL. Every change is one transaction, together with the messages it affects."""
 
 import uuid
 from collections.abc import Sequence
@@ -106,9 +106,8 @@ WHERE name = ?1 AND holder = ?2 AND epoch = ?3 FOR SHARE
 
 
 async def hold_fence(transaction: Transaction) -> None:
-    """
-    Raises:
-        StorageError: LEASE_LOST, the current task works under a lease that somebody else holds by now.
+    """Raises:
+    StorageError: LEASE_LOST, the current task works under a lease that another holder has taken.
     """
     lease = CURRENT_LEASE.get()
     if lease and not await transaction.run(_FENCE, [lease.name, lease.holder, lease.epoch]):
@@ -293,7 +292,7 @@ class SQLTurns:
 
 
 async def _leave_without_question(transaction: Transaction, asked: Row, expires_at: datetime) -> Row | None:
-    """See to the turn whose question is gone; it as it was, None where others asked in it as well."""
+    """Update a turn whose question was deleted; returns the turn as it was, or None if others asked in it as well."""
     turn_id = asked["turn_id"]
     if await transaction.run("SELECT 1 FROM chat_messages WHERE turn_id = ? AND role = 'user'", [turn_id]):
         return None
@@ -314,9 +313,9 @@ async def _leave_without_question(transaction: Transaction, asked: Row, expires_
 
 
 async def _take_title_back(transaction: Transaction, asked: Row, instead: str = "") -> None:
-    """Take a title from a conversation that was made of this question: of its first words, or of it and its answer.
+    """Remove a conversation's title that was made from this question: from its first words, or from it and its answer.
 
-    `instead` is the title where the first words are others now.
+    `instead` replaces a title made of the first words, if those have changed.
     """
     if asked["title_source"] == TitleSource.PERSON or asked["title"] == UNTITLED:
         return
@@ -329,7 +328,7 @@ async def _take_title_back(transaction: Transaction, asked: Row, instead: str = 
 
 
 async def _take(transaction: Transaction, turn: Turn, message_ids: Sequence[str]) -> None:
-    """Give waiting messages to a turn; one that was deleted meanwhile is passed over."""
+    """Assign waiting messages to a turn; messages deleted meanwhile are skipped."""
     named = f"id IN ({marks(message_ids)})"
     found = await transaction.run(
         f"SELECT turn_id, conversation_id FROM chat_messages WHERE {named}",  # noqa: S608

@@ -1,1 +1,1 @@
-"""SQLite: the database of what changes, and the files of what does not."""
+"""SQLite: the database for everything that changes."""

@@ -1,4 +1,4 @@
-"""One SQLite connection on a thread of its own, and statements on it."""
+"""One SQLite connection on its own thread, and the statements it runs."""
 
 import asyncio
 import fcntl
@@ -65,26 +65,26 @@ _SENTENCES |= {
 }
 _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {path} refused: {reason}.")
 _PRIMARY = 0xFF
-"""The lower byte of an extended result code is the primary one."""
+"""The lower byte of an extended result code is the primary code."""
 
 
 def storage_error(error: Exception, path: str) -> StorageError:
-    """The domain's error for one of sqlite3 or aiosqlite."""
+    """The domain error for an error of sqlite3 or aiosqlite."""
     extended = getattr(error, "sqlite_errorcode", None) or 0
     code, sentence = _SENTENCES.get(extended) or _SENTENCES.get(extended & _PRIMARY) or _OTHER
     return StorageError(code, sentence.format(path=path, reason=str(error).rstrip(".")))
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Another connection is in the way; it may be gone in a moment."""
+    """Whether another connection holds the lock; it may be free in a moment."""
     return error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY
 
 
 @contextmanager
 def translated(path: str) -> Iterator[None]:
-    """Let nothing but StorageError out of calls to SQLite.
+    """Translate every error of SQLite into StorageError.
 
-    aiosqlite reports a closed connection as ValueError; sqlite3 reports numbers beyond 64 bits as OverflowError.
+    aiosqlite reports a closed connection as ValueError; sqlite3 reports integers beyond 64 bits as OverflowError.
     """
     try:
         yield
@@ -101,9 +101,10 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Connection:
-    """Statements, each of them one errand to the connection's thread, in the order they were asked for.
+    """Statements, executed on the connection's thread in the order of the calls.
 
-    Raises (all methods): StorageError, and nothing else.
+    Raises (all methods):
+        StorageError, and nothing else.
     """
 
     def __init__(self, path: str, connection: aiosqlite.Connection) -> None:
@@ -122,12 +123,12 @@ class Connection:
         return cls(path, connection)
 
     async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """Carry out a statement; the rows it gives back (those of RETURNING as well)."""
+        """Execute a statement and return its rows (those of RETURNING as well)."""
         with translated(self._path):
             return list(await self._connection.execute_fetchall(sql, _bindable(parameters)))
 
     async def run_when_free(self, sql: str) -> None:
-        """Carry out a statement that SQLite refuses at once, instead of waiting, while another process is at work."""
+        """Execute a statement that SQLite refuses at once, instead of waiting, while another process holds the lock."""
         deadline = time.monotonic() + BUSY_TIMEOUT_S
         with translated(self._path):
             while True:
@@ -140,17 +141,17 @@ class Connection:
                 await asyncio.sleep(_BUSY_PAUSE_S)
 
     async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
-        """Carry out a statement once for each of the rows."""
+        """Execute a statement once for each row of parameters."""
         with translated(self._path):
             await (await self._connection.executemany(sql, [_bindable(row) for row in rows])).close()
 
     async def rollback(self) -> None:
-        """Undo the open transaction, if there is one."""
+        """Roll back the open transaction, if there is one."""
         with translated(self._path):
             await self._connection.rollback()
 
     async def copy_to(self, path: str) -> None:
-        """Copy the database as it is now; writers need not wait."""
+        """Copy the current state of the database without blocking writers."""
         with translated(path):
             target = await asyncio.to_thread(sqlite3.connect, path, check_same_thread=False)
             try:
@@ -168,7 +169,7 @@ def _try_to_connect(path: str) -> None:
 
 
 def _bindable(parameters: Iterable[Value]) -> Sequence[Value]:
-    """Parameters that can be written as UTF-8: half an emoji, as a cut stream may leave it, becomes U+FFFD."""
+    """Parameters that can be encoded as UTF-8: half an emoji, which an interrupted stream may leave, becomes U+FFFD."""
     return [
         _LONE_SURROGATE.sub("\ufffd", value) if isinstance(value, str) and not value.isascii() else value
         for value in parameters
@@ -176,10 +177,10 @@ def _bindable(parameters: Iterable[Value]) -> Sequence[Value]:
 
 
 async def make_folder_for(path: Path) -> None:
-    """Make the folder that a file is to lie in.
+    """Create the folder for a file.
 
     Raises:
-        StorageError: NOT_FOUND, the folder cannot be made.
+        StorageError: NOT_FOUND, the folder cannot be created.
     """
     try:
         await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
@@ -191,7 +192,7 @@ async def make_folder_for(path: Path) -> None:
 
 @asynccontextmanager
 async def replacing(target: Path) -> AsyncIterator[Path]:
-    """A path to write to. At the end of the block that file takes the target's place; if it fails, it goes.
+    """A path to write to. At the end of the block the file replaces the target; after an error it is deleted.
 
     Raises:
         StorageError: WRITE_FAILED, the target cannot be replaced.
@@ -218,10 +219,11 @@ _PAUSE_S = 0.1
 
 
 async def claimed(database: Path, patience_s: float) -> IO[bytes]:
-    """The lock of a database, held until it is closed.
+    """Acquire the lock of a database; closing the file releases it.
 
     Raises:
-        StorageError: IN_USE, somebody else holds it all the time; WRITE_FAILED, there can be no such file.
+        StorageError: IN_USE, another process held it the whole time; WRITE_FAILED, the lock file cannot be
+        created.
     """
     path, deadline = database.with_name(f"{database.name}.lock"), time.monotonic() + patience_s
     while True:

@@ -1,4 +1,6 @@
-"""The database: one connection that writes, one that reads, and transactions that hold whatever happens to a task."""
+"""The SQLite database: one connection for writing, one for reading, and transactions that survive the cancellation of
+tasks.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -35,11 +37,11 @@ def shipped_migrations() -> tuple[Migration, ...]:
 
 
 async def migrate(database: Migratable, migrations: Sequence[Migration]) -> None:
-    """Bring a database up to the newest of the migrations.
+    """Bring a database up to the newest migration.
 
     Raises:
-        StorageError: DB_CORRUPTED, it is another program's; MIGRATION_FAILED, it is newer than the program or a
-            migration could not be applied, in which case the database is as it was before that migration.
+        StorageError: DB_CORRUPTED, it belongs to another program; MIGRATION_FAILED, it is newer than this program,
+        or a migration failed, in which case the database is as it was before that migration.
     """
     async with database.transaction() as transaction:
         current = await _current_version(transaction, database.path)
@@ -127,11 +129,11 @@ class SQLiteDatabase:
 
     @classmethod
     async def open(cls, path: str | Path, migrations: Sequence[Migration] | None = None) -> "SQLiteDatabase":
-        """Open the database, made and brought up to date as needed; `path` may be ":memory:".
+        """Open the database, created and migrated as needed; `path` may be ":memory:".
 
         Raises:
-            StorageError: DB_CORRUPTED, the file is damaged or not ours; it is left as it is.
-            StorageError: MIGRATION_FAILED, the file is newer than the program, or an update of it failed.
+            StorageError: DB_CORRUPTED, the file is damaged or not ours; it is left untouched.
+            StorageError: MIGRATION_FAILED, the file is newer than this program, or a migration failed.
         """
         name = str(path)
         if name != MEMORY:
@@ -157,7 +159,7 @@ class SQLiteDatabase:
         await asyncio.sleep(0)  # a cancellation meanwhile is raised here, while there is somebody to close it
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """The rows of one query, of what is committed."""
+        """The rows of one query, as committed."""
         if self._reader is not self._writer:
             return await self._reader.run(sql, parameters)
         async with self.transaction() as transaction:
@@ -169,22 +171,23 @@ class SQLiteDatabase:
         return rows[0] if rows else None
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """One statement in a transaction of its own."""
+        """Execute one statement in a transaction of its own."""
         async with self.transaction() as transaction:
             return await transaction.run(sql, parameters)
 
     async def atomically(
         self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
     ) -> Result:
-        """As storage.sql.database.Database says. Here nothing is ever in the way, so work is done once."""
+        """See storage.sql.database.Database. Conflicts are impossible here, so the work runs once."""
         async with self.transaction() as transaction:
             return await work(transaction)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Connection]:
-        """All or nothing: committed at the end of the block, undone if an error or a cancellation leaves it.
+        """A transaction: committed at the end of the block, rolled back on an error or a cancellation.
 
-        Only statements run on the connection that it gives belong to it: `read` does not see it, `write` is refused.
+        Only statements on the yielded connection belong to it: `read` does not see its changes, and `write` is
+        refused.
         """
         if self._writing is asyncio.current_task():
             raise RuntimeError("a transaction inside a transaction would wait for itself for ever")
@@ -204,7 +207,7 @@ class SQLiteDatabase:
                 self._writing = None
 
     def _refuse_if_gone(self) -> None:
-        """A file that was deleted can be written to as long as it is open, and is lost then.
+        """Refuse to write to a deleted file: it stays writable while it is open, but everything written is lost.
 
         Raises:
             StorageError: NOT_FOUND.
@@ -217,7 +220,7 @@ class SQLiteDatabase:
             )
 
     async def integrity_check(self) -> list[str]:
-        """What is wrong with the file, one line each; an empty list means all is well."""
+        """Problems with the file, one per line; an empty list means that all is well."""
         try:
             lines = [str(row["integrity_check"]) for row in await self.read("PRAGMA integrity_check")]
             orphans = await self.read("PRAGMA foreign_key_check")
@@ -230,7 +233,8 @@ class SQLiteDatabase:
         ]
 
     async def backup(self, path: str | Path) -> None:
-        """Write a copy of the whole database while it is in use; `path` has the old copy or the new one, never half.
+        """Write a copy of the whole database while it is in use; `path` has the old copy or the new one, never half of
+        one.
 
         Raises:
             StorageError: WRITE_FAILED, the copy cannot be written there.
@@ -253,7 +257,9 @@ class SQLiteDatabase:
             await to_the_end(source.close())
 
     async def forget_deleted(self) -> None:
-        """Move everything from the write-ahead log to the file and empty the log: deleted text is then gone."""
+        """Move everything from the write-ahead log into the file and empty the log, so that deleted text is gone from
+        both.
+        """
         async with self._turn:
             await to_the_end(self._writer.run("PRAGMA wal_checkpoint(TRUNCATE)"))
 
@@ -275,26 +281,26 @@ class SQLiteDatabase:
         )
 
     async def finish_copy(self) -> None:
-        """Nothing to do: SQLite numbers a row after the largest number there is."""
+        """Nothing to do: SQLite numbers a new row after the largest number."""
 
     async def ping(self) -> None:
-        """Return when the database has answered from the disk, and is still where it was."""
+        """Return once the database has answered from the disk, and the file is still in its place."""
         self._refuse_if_gone()
         await self.read("PRAGMA shrink_memory")  # what SQLite remembers of the file may be there no more
         for query in _NEWEST:
             await self.read(query)
 
     async def claim(self, patience_s: float) -> None:
-        """Be the only one to claim this file, until it is closed or the process ends.
+        """Be the only process to claim this file until it is closed or the process ends.
 
         Raises:
-            StorageError: IN_USE, another process has claimed it and keeps it for longer than `patience_s` seconds.
+            StorageError: IN_USE, another process has kept it for longer than `patience_s` seconds.
         """
         if self.path != MEMORY and self._claim is None:
             self._claim = await claimed(Path(self.path), patience_s)
 
     async def close(self) -> None:
-        """Wait for the transaction under way, then close. Closing twice is fine."""
+        """Wait for the running transaction, then close. Closing twice is fine."""
         async with self._turn:
             if self._claim is not None:
                 self._claim.close()
