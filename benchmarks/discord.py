@@ -100,8 +100,10 @@ class Reading:
             self._note(figures, asked, requests, self.discord.rest_log[logged:])
 
     def _stands(self, before: int) -> bool:
+        """Whether the last message is the answer, whole; while an answer runs it can be stopped."""
         shown: list[Message] = self.discord.messages(self.thread)[before + 1 :]
-        return bool(shown) and f"word{WORDS - 1}" in shown[-1].content and not shown[-1].buttons
+        running = any(button.label == "Stop" for each in shown for button in each.buttons)
+        return bool(shown) and f"word{WORDS - 1}" in shown[-1].content and not running
 
     def _note(self, figures: Figures, asked: float, requests: int, calls: list[Call]) -> None:
         shift = time.time() - time.monotonic()
