@@ -1,1 +1,1 @@
-"""The brain: what a book, a conversation and a turn are, and how an answer is made. Standard library only."""
+"""The core: what a book, a conversation and a turn are, and how an answer is made. Standard library only."""

@@ -1,4 +1,4 @@
-"""A book: one string of text, and half-open spans `[start, end)` of character offsets on it.
+"""A book: one string of text, and half-open spans `[start, end)` of character offsets in it.
 
 Pages, chapters, passages and citations are all spans on that one axis, so "has the reader read this?" is one
 comparison of offsets everywhere.
@@ -10,16 +10,16 @@ from enum import StrEnum
 
 _PERSON = "person:"
 OCR_MARK = "+ocr"
-"""Ends the format of a book whose pages were pictures and whose text was recognised."""
+"""Suffix of the format of a book whose pages were pictures and whose text was recognised."""
 
 
 def personal_shelf(person_id: str) -> str:
-    """The key of a person's own shelf. A server's shelf bears the server's id, which is a number."""
+    """The key of a person's own shelf. The key of a server's shelf is the server's id, a number."""
     return f"{_PERSON}{person_id}"
 
 
 def is_personal(shelf: str | None) -> bool:
-    """Whether a shelf is a person's own."""
+    """Whether a shelf belongs to a person."""
     return shelf is not None and shelf.startswith(_PERSON)
 
 
@@ -51,18 +51,20 @@ class Chapter:
 
 
 def numbered(number: int, title: str, *, is_counted: bool = True) -> str:
-    """A chapter's title under its number, "3. The Keeper"; not where the book prints numbers of its own."""
+    """A chapter's title with its number in front, "3. The Keeper"; the bare title if the book prints numbers of its
+    own.
+    """
     return title if not is_counted or title.startswith(f"{number}. ") else f"{number}. {title}"
 
 
 @dataclass(frozen=True, slots=True)
 class BookText:
-    """What a reader makes of a file.
+    """The result of parsing a file.
 
-    Pages cover the text without gaps or overlaps, in order. Chapters are in order and do not overlap; text before the
-    first belongs to none. `pages_estimated` says that the source had no page marks and pages were cut at a fixed size.
-    `warnings` are sentences for the person who added the file (e.g. pages without text). `readings` pairs how words are
-    read, as small letters beside them say (Japanese ruby, in hiragana), with those words.
+    Pages cover the text in order, without gaps or overlaps. Chapters are in order and do not overlap; text before the
+    first belongs to none. `pages_estimated` means that the source had no page marks and pages were cut at a fixed
+    size. `warnings` are sentences for the person who added the file (e.g. about pages without text). `readings` pairs
+    pronunciations printed beside words (Japanese ruby, in hiragana) with those words.
     """
 
     text: str = field(repr=False)
@@ -105,7 +107,7 @@ __all__ = [
 class BookStatus(StrEnum):
     READY = "ready"
     MISSING = "missing"
-    """The database knows the book but its file is gone from the disk."""
+    """The database knows the book, but its file is gone from the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,14 +132,14 @@ class Book:
     added_by: str = ""
     status: BookStatus = BookStatus.READY
     filename: str = ""
-    """The name of the file it was added from, without folders; empty for books of before this was kept."""
+    """The name of the file it was added from, without folders; empty for books added before this was recorded."""
     removed_at: datetime | None = None
-    """Since when it is off its shelf; until it is erased, it can be brought back. None: it is on the shelf."""
+    """When it was taken off its shelf; it can be restored until it is erased. None: it is on the shelf."""
     removed_by: str = ""
 
     @property
     def file_format(self) -> str:
-        """The format of its file: "pdf", also where its text was read by OCR."""
+        """The format of its file: "pdf", also if its text was recognised."""
         return self.format.removesuffix(OCR_MARK)
 
     @property
@@ -148,7 +150,7 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence at its place in the book; `text` is exactly `book.text[start:end]`."""
+    """A sentence in its place in the book; `text` is exactly `book.text[start:end]`."""
 
     start: int
     end: int
@@ -196,26 +198,26 @@ class Citation:
 
     @property
     def reference(self) -> str:
-        """As it stands in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
+        """The reference in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
         return page_reference(self.page, self.last_page, estimated=self.estimated)
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The sentences before and after what is cited; empty where there are none in its chapter, or not yet read."""
+    """The sentences before and after a citation; empty where there are none in its chapter that the reader may see."""
 
     before: str = ""
     after: str = ""
 
 
 def page_reference(first: str, last: str, *, estimated: bool) -> str:
-    """Pages by their labels, as an answer refers to them."""
+    """A reference to pages by their labels, as answers show it."""
     pages = f"p. {first}" if first == last else f"pp. {first}-{last}"
     return f"about {pages}" if estimated else pages
 
 
 class PositionState(StrEnum):
-    """Three different things, never a number in disguise."""
+    """Three different states; none of them is encoded as a special number."""
 
     UNSET = "unset"
     READING = "reading"
@@ -231,20 +233,20 @@ class ReadingPosition:
 
     @property
     def is_set(self) -> bool:
-        """Whether the reader has said how far they are."""
+        """Whether the reader has said how far they have read."""
         return self.state is not PositionState.UNSET
 
     def bound(self, length: int) -> int:
-        """The offset this reader may be shown the book up to; unset and finished mean all of it."""
+        """The offset up to which this reader may see the book; the whole book if the position is unset or finished."""
         return min(self.read_to, length) if self.state is PositionState.READING else length
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """Who keeps others from being told more of a book: a reader who is behind them, the lowest of all.
+    """The reader who limits what others may be told: the one who is furthest behind.
 
-    `page` is the label of the page where that is, `estimated` as the book's pages are; empty where they have not begun.
-    `name` is theirs as far as it is known.
+    `page` is the label of that reader's page, estimated if `estimated`; empty if they have not begun. `name` is the
+    reader's name, if it is known.
     """
 
     reader_id: str
@@ -256,10 +258,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class ContentsEntry:
-    """A line of the table of contents; `finished` says whether the bound has passed its end.
+    """A line of the table of contents; `finished` says whether the bound is past its end.
 
-    `opening` is the first sentence of what may be seen of the chapter.
-    `is_counted` says that the chapters of the book are known by `number`: it prints no numbers, or just those.
+    `opening` is the first sentence of the readable part of the chapter. `is_counted` means that `number` is what
+    people call the chapter: the book prints no numbers, or the same ones.
     """
 
     number: int
@@ -277,7 +279,7 @@ class ContentsEntry:
 
 @dataclass(frozen=True, slots=True)
 class PhraseHit:
-    """A place where a phrase stands. `similarity` is 1.0 for a match that is exact after folding, else below."""
+    """A place where a phrase occurs. `similarity` is 1.0 for an exact match after folding, else lower."""
 
     citation: Citation
     similarity: float
@@ -289,7 +291,9 @@ class PhraseHit:
 
 @dataclass(frozen=True, slots=True)
 class ChapterCount:
-    """How often something occurs in one chapter; number 0, without a title, is what stands before the first."""
+    """How often something occurs in one chapter; number 0, without a title, stands for the text before the first
+    chapter.
+    """
 
     number: int
     title: str
@@ -299,7 +303,9 @@ class ChapterCount:
 
 @dataclass(frozen=True, slots=True)
 class Mentions:
-    """How often a term occurs as whole words, where first and last, and how often in each chapter that has it."""
+    """How often a term occurs as whole words, its first and last occurrence, and its count in each chapter that has
+    it.
+    """
 
     term: str
     total: int
@@ -310,9 +316,9 @@ class Mentions:
 
 @dataclass(frozen=True, slots=True)
 class DerivedText:
-    """A text a model wrote about a book (e.g. the summary of a chapter), kept so that it is paid for once.
+    """A text about a book that a model wrote (e.g. a chapter summary), kept so that it is paid for once.
 
-    `kind` and `key` name it within the book ("summary", "3"); `depends_to` is the largest offset of the book it
+    `kind` and `key` identify it within the book ("summary", "3"); `depends_to` is the largest offset of the book it
     depends on.
     """
 
@@ -327,10 +333,10 @@ class DerivedText:
 
 @dataclass(frozen=True, slots=True)
 class OfferedBook:
-    """A book of a catalogue, and where its file is.
+    """A book in a catalogue, and where its file is.
 
-    `languages` are codes of ISO 639; `words` is how long the book is, about, and `size` that of the file in bytes, None
-    where nobody says.
+    `languages` are ISO 639 codes; `words` is the approximate length of the book and `size` that of the file in bytes;
+    None where unknown.
     """
 
     title: str
@@ -344,7 +350,7 @@ class OfferedBook:
 
 @dataclass(frozen=True, slots=True)
 class DownloadedFile:
-    """A file as its host handed it out; `name` is the last part of its address."""
+    """A downloaded file; `name` is the last part of its address."""
 
     data: bytes
     name: str

@@ -1,4 +1,4 @@
-"""Messages and prompts: what people and models say to each other, and the templates of what models are told."""
+"""Messages and prompts: what people and models say to each other, and the templates for what models are told."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from domain.tool_use import Media, RawReply, TokenUsage, ToolInvocation
 
 
 class MessageRole(StrEnum):
-    """Who speaks in a conversation that is kept."""
+    """The author of a kept message."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -21,20 +21,23 @@ class MessageRole(StrEnum):
 
 
 class PromptKind(StrEnum):
-    """What a message asks of a model. Models read its text; a provider without one goes by this and the data."""
+    """The purpose of a message to a model. Models read its text; a provider without a model goes by the kind and its
+    data.
+    """
 
     TALK = "talk"
-    """A message of a conversation, and the system text in front of it. The system text's data: `title` and `author` of
-    the book, and `open`, whether all of it may be told."""
+    """A message of a conversation, and the system prompt. The system prompt's data: `title` and `author` of the book,
+    and `open`, whether the whole book may be told.
+    """
 
     SEARCH_QUERY = "search query"
-    """Data: `history`, a list of role and text, and `message`, which is to become a query."""
+    """Data: `history`, a list of role and text, and `message`, which is to be turned into a query."""
 
     PASSAGES = "passages"
     """A message with the passages found for it. Data: `message` and `passages`."""
 
     TITLE = "title"
-    """Data: `question` and `answer`, which a conversation is to be named after."""
+    """Data: `question` and `answer`, from which a conversation gets its title."""
 
     SUMMARY = "summary"
     NUDGE = "nudge"
@@ -48,13 +51,11 @@ _PROMPT_ROLES = frozenset({"system", *MessageRole})
 class PromptMessage:
     """One message of a request to a model.
 
-    `note` is a line that goes in front: of a reader's words, who they are and how far they have read (see `text`); of a
-    result's passages, a count or a budget. `usage` is what the request that brought an assistant message cost; it is
-    kept, never sent.
-
-    `kind` and `data` say as structure what `content` says in words: see PromptKind, and ToolResult for results. They
-    are of the running turn, neither sent nor kept; a message from an earlier turn has none. `media` come with a tool's
-    result and are sent to a model that takes them, but not kept either.
+    `note` is a line put in front: for a reader's words, who they are and how far they have read (see `text`); for
+    passages, a count or a budget. `usage` is the cost of the request that produced an assistant message; it is kept,
+    never sent. `kind` and `data` express in structured form what `content` says in words: see PromptKind, and
+    ToolResult for results. They belong to the running turn and are neither sent nor kept, so messages of earlier turns
+    have none. `media` come with a tool's result and are sent to models that accept them; they are not kept.
 
     Raises:
         ValueError: the role is none of system, user, assistant, tool_result.
@@ -81,7 +82,7 @@ class PromptMessage:
 
     @property
     def text(self) -> str:
-        """What a model is to read: the note, where there is one, and the content."""
+        """What a model is to read: the note, if there is one, and the content."""
         return f"{self.note}\n{self.content}" if self.note else self.content
 
 
@@ -89,9 +90,9 @@ class PromptMessage:
 class ChatMessage:
     """One message of a conversation, with everything a later request needs to replay it exactly.
 
-    `turn_id` is None while a reader's message waits for its turn. `note` is what PromptMessage says of it. `depends_to`
-    is the largest offset of the book the message depends on (None: not on the book). `external_id` is the Discord
-    message id, unique, so that a replayed event is recognised.
+    `turn_id` is None while a reader's message waits for its turn. `note` is that of PromptMessage. `depends_to` is the
+    largest offset of the book the message depends on (None: none). `external_id` is the Discord message id; it is
+    unique, so a replayed event is recognised.
     """
 
     id: str
@@ -116,7 +117,7 @@ class ChatMessage:
     summary: str = ""
 
     def as_prompt(self) -> PromptMessage:
-        """The message as it was, or will be, sent to the model."""
+        """The message as it is sent to the model."""
         return PromptMessage(
             role=self.role,
             content=self.content,
@@ -133,7 +134,7 @@ _FIRST_HALVES = ("\ud800", "\udbff")
 
 
 def encodable(text: str) -> str:
-    """The text as UTF-8 can hold it: two halves side by side are their character, a lone one is a �."""
+    """The text as UTF-8 can encode it: two surrogate halves in a row become their character, a lone one �."""
     if text.isascii():
         return text
     try:
@@ -144,20 +145,20 @@ def encodable(text: str) -> str:
 
 
 class WholeCharacters:
-    """A text that comes in pieces, some of which end in the middle of a character."""
+    """Joins a text that arrives in pieces, some of which end in the middle of a character."""
 
     def __init__(self) -> None:
         self._half = ""
 
     def feed(self, piece: str) -> str:
-        """What of the text is whole by now and was not given out before."""
+        """The complete characters that have not been returned yet."""
         text = self._half + piece
         cut = len(text) - _ends_in_a_half(text)
         self._half = text[cut:]
         return encodable(text[:cut])
 
     def end(self) -> str:
-        """What is left of a text that has come to its end."""
+        """The rest of the text, once it has ended."""
         half, self._half = self._half, ""
         return encodable(half)
 
@@ -181,7 +182,7 @@ _PLACEHOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """`string.Template` and not `str.format`: books are full of braces."""
+    """The prompt templates. They use `string.Template` rather than `str.format`, because books are full of braces."""
 
     conversation_system: Template
     reformulation: Template
@@ -194,11 +195,11 @@ class Prompts:
 
     @classmethod
     def load(cls, folder: Traversable) -> "Prompts":
-        """Read all templates of a folder.
+        """Load all templates of a folder.
 
         Raises:
-            FileNotFoundError: one is missing.
-            ValueError: one lacks a placeholder, or has one that nothing fills.
+            FileNotFoundError: a template is missing.
+            ValueError: a template lacks a placeholder, or has an unknown one.
         """
         return cls(*(_read(folder, name) for name in _PLACEHOLDERS))
 

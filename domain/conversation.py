@@ -1,4 +1,4 @@
-"""A conversation about one book, and the turns it is made of."""
+"""A conversation about one book, and its turns."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,13 +9,13 @@ from domain.errors import ConversationError, ConversationErrorCode
 from domain.tool_use import TokenUsage, ToolDefinition
 
 TITLE_LENGTH = 50
-"""Characters of an automatic title; Discord lets a thread's name have 100."""
+"""Characters of an automatic title; Discord allows thread names of 100."""
 
 UNTITLED = "New conversation"
 
 
 class TitleSource(StrEnum):
-    """Who chose the title: a later, weaker source never replaces a stronger one."""
+    """Who chose the title: a weaker source never replaces a stronger one."""
 
     AUTOMATIC = "automatic"
     MODEL = "model"
@@ -24,7 +24,7 @@ class TitleSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SystemPrompt:
-    """System text and tools of a conversation: rendered once, resent unchanged (prompt cache, signed thinking)."""
+    """System text and tools of a conversation: rendered once and resent unchanged (prompt cache, signed thinking)."""
 
     system: str
     tools: tuple[ToolDefinition, ...] = ()
@@ -32,13 +32,14 @@ class SystemPrompt:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Bound to one book for good. `verbose` None means the reader's own default.
+    """A conversation, bound to one book for good.
 
-    `guild_id` is the key of the shelf it is on: a server's id, or the key of a person's own shelf. One of a person is
-    shown in their direct messages: `channel_id` is that channel, and `thread_id` is too while it is current there.
-    `shared`: several people write in its thread, and the bot has left talk that was not addressed to it alone.
-    `updated_at`: when a person last chose another title; None: not since it was created.
-    `read_to`: an offset beyond which nothing is told in it, however far its readers are; None: there is none.
+    `verbose` is None where the reader's own default applies. `guild_id` is the key of its shelf: a server's id, or the
+    key of a person's own shelf. A person's conversation is shown in their direct messages: `channel_id` is that
+    channel, and `thread_id` as well while the conversation is the current one there. `shared`: several people write in
+    its thread, and the bot has ignored a message that was not addressed to it. `updated_at` is when a person last
+    chose a title; None if nobody has. `read_to` is an offset beyond which nothing is told, however far its readers
+    are; None for no such limit.
 
     Raises:
         ConversationError: INVALID_STATE, the title is blank.
@@ -88,10 +89,10 @@ class Conversation:
 
 
 def checked_title(title: str) -> str:
-    """The title on one line without outer space.
+    """The title on one line without surrounding space.
 
     Raises:
-        ConversationError: INVALID_STATE, nothing is left.
+        ConversationError: INVALID_STATE, the title is blank.
     """
     folded = " ".join(title.split())
     if not folded:

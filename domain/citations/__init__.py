@@ -1,1 +1,1 @@
-"""From what a model says it rests on to pages that code has checked."""
+"""From the sources a model names to page references that code has verified."""

@@ -1,9 +1,9 @@
-"""Sentences of an answer that repeat the book without pointing at it: which sentence of the book they repeat.
+"""Finding the sentence of the book that an uncited sentence of an answer repeats.
 
-Small models write sentence keys rarely or never, yet much of what they say stands in the passages they were given,
-word for word or nearly. Such a sentence is cited as if it had brought its key. A match has to be safe rather than
-likely: all that carries meaning in the answer's sentence stands in the book's sentence, in the same order, with nothing
-denied that is not denied there. Who is meant by a pronoun may be named, where the sentence before names them.
+Small models rarely write sentence keys, yet much of what they say repeats their passages word for word or nearly. Such
+a sentence is cited as if the model had written the key. A match has to be safe rather than likely: every meaningful
+word of the answer's sentence occurs in the book's sentence, in the same order, and nothing is denied that is not
+denied there. A pronoun may be replaced by a name that the sentence before contains.
 """
 
 import hashlib
@@ -17,29 +17,29 @@ from domain.book import Passage, Sentence
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
 FEWEST_TELLING = 3
-"""Words that carry meaning; a sentence with fewer says too little to be told from others."""
+"""Meaningful words; a sentence with fewer says too little to be identified."""
 
 FEWEST_DENSE = 8
-"""The same in scripts without spaces, in characters."""
+"""The same for scripts without spaces, in characters."""
 
 SHORTEST_RUN = 4
-"""Words that stand together, in the answer as in the book."""
+"""Consecutive words that answer and book must share."""
 
 _NEGATION_WORDS = "no not nor never nobody nothing none neither nowhere without hardly nicht kein keine nie"
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
-"""Pronouns a book sentence begins with, where an answer names who is meant."""
+"""Pronouns that begin a sentence of the book, where an answer may say the name."""
 _FRAME_WORDS = """
     say said tell told describe mention state narrator book text passage story novel author reader according also then
     however indeed thus
 """
 _FRAME = frozenset(map(stem_of, _FRAME_WORDS.split()))
-"""What an answer puts around the book's words, and says nothing of them."""
+"""Words with which answers introduce the book's words, and which are ignored."""
 
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of a sentence, folded, and those of them that carry meaning as they are searched."""
+    """The words of a sentence, folded, and the meaningful ones in the form in which they are searched."""
 
     folded: tuple[str, ...]
     telling: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Words:
         return frozenset(_runs(self.folded))
 
     def denials(self, last: int | None = None) -> int:
-        """How often it denies something, up to the telling word at `last`."""
+        """How many negations precede the meaningful word at `last`."""
         places = [at for at, word in enumerate(self.folded) if word not in STOP_WORDS]
         end = len(self.folded) if last is None else places[last - 1] + 1
         return sum(word in _NEGATIONS or word.endswith("n't") for word in self.folded[:end])
@@ -71,9 +71,9 @@ class _Candidate:
     sentences: tuple[Sentence, ...]
     words: _Words
     opening: int
-    """How many of the words that carry meaning are in its first sentence, where a match of two has to begin."""
+    """How many meaningful words its first sentence has; a match of two sentences has to begin there."""
     before: frozenset[str]
-    """What carries meaning in the sentence before, which a pronoun at the beginning may stand for."""
+    """The meaningful words of the sentence before, to which a pronoun at the beginning may refer."""
 
 
 class PassageMatcher:
@@ -85,11 +85,11 @@ class PassageMatcher:
         self._by_run: dict[tuple[str, ...], list[_Candidate]] = defaultdict(list)
 
     def learn(self, passage: Passage) -> None:
-        """A passage that was given. It is read when there is a sentence to be compared with it."""
+        """Add a passage the model has been given. It is analysed when the first sentence is compared."""
         self._unread.append(passage)
 
     def match(self, sentence: str) -> tuple[Sentence, ...]:
-        """The sentence, or two that follow each other, that say all of this one; empty where there is none."""
+        """The sentence, or the two consecutive sentences, that contain all of this one; empty if there is none."""
         said = _Words.of(sentence, framed=True)
         dense = sum(map(is_dense, said.telling))
         if len(said.telling) < (FEWEST_DENSE if dense else FEWEST_TELLING) or sentence.rstrip("\"'”’*_) ").endswith(
@@ -133,7 +133,7 @@ def _repeats(said: _Words, candidate: _Candidate, names: frozenset[str]) -> bool
 
 
 def _end_in_order(wanted: Sequence[str], telling: Sequence[str]) -> int:
-    """Behind which telling word all of the wanted ones have come, in their order; 0 where they do not."""
+    """The index after which all wanted words have occurred in order; 0 if they do not."""
     end = 0
     for word in wanted:
         if word not in telling[end:]:
@@ -145,21 +145,21 @@ def _end_in_order(wanted: Sequence[str], telling: Sequence[str]) -> int:
 _DIGITS = 7
 
 KEY = r"s-[0-9a-f]{4,12}"
-"""Any length a model could make of a key, so that a mistyped one is known for what it is and taken out."""
+"""A key of any length that a model might invent, so that a mistyped key is recognised and removed."""
 
 KEY_IN_GROUP = re.compile(KEY)
 KEY_GROUP = re.compile(rf"(?:\s*\[\s*{KEY}(?:\s*[,;]?\s*{KEY})*\s*\])+")
-"""One or more bracketed keys in a row, with the white space in front of them."""
+"""One or more bracketed keys in a row, with the white space before them."""
 
 
 def key_of(sentence: Sentence) -> str:
-    """The sentence's key, the same every time: s-7f3a2c1."""
+    """The key of a sentence, always the same: s-7f3a2c1."""
     place = f"{sentence.start}-{sentence.end}".encode()
     return f"s-{hashlib.blake2s(place).hexdigest()[:_DIGITS]}"
 
 
 def render(passages: Sequence[Passage]) -> str:
-    """Passages as text in which every sentence stands behind its key."""
+    """Passages as text, with each sentence's key in front of it."""
     return "\n\n".join(_render_one(passage) for passage in passages)
 
 

@@ -1,12 +1,13 @@
-"""Page references that a model types: all of them go. Pages come from citations that code has resolved.
+"""Removing every page reference that a model types.
 
-Whether a typed number happens to be right is not looked at: a rule with exceptions can be talked round. What counts as
-a page reference is judged by what a person would read: letters without accents and case, look-alikes of other alphabets
-as the letters they imitate, digits of every script as digits, emphasis, entities and invisible characters as nothing.
+Page references come only from citations that code has resolved. Whether a typed number happens to be right does not
+matter: a rule with exceptions can be talked around. A page reference is whatever a person would read as one: letters
+are compared without accents and case, look-alikes of other alphabets count as the letters they imitate, digits of
+every script as digits, and emphasis, entities and invisible characters as nothing.
 
-A reference in brackets goes without a trace. Within a sentence it is part of the grammar, so it is replaced: "on page
-42" becomes "in the book", "page 42" becomes "a page". In other languages the number alone gives way to an ellipsis.
-Numbers of chapters, years and counts of pages ("300 pages") stay.
+A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
+becomes "in the book", "page 42" becomes "a page"; in other languages an ellipsis replaces the number alone. Chapter
+numbers, years and page counts ("300 pages") stay.
 """
 
 import html
@@ -24,18 +25,19 @@ _LOOK_ALIKE_LETTERS = """
 """
 _LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
 _NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
-"""Letters in black circles and squares, and those of flags, which Unicode does not call letters."""
+"""Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
 
 _SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
 _UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
 _DISGUISE = re.compile(rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~")
-"""What is not read as it is written. Keys are read as nothing: they cannot part a word from its number."""
+"""Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
+"""
 _EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
 
 @lru_cache(maxsize=4_096)
 def _folded(character: str) -> str:
-    """A character as a person reads it; nothing for one that cannot be seen."""
+    """A character as a person reads it; empty if it is invisible."""
     for first, last in _NEGATIVE_LETTERS:
         if first <= ord(character) <= last:
             return chr(ord("a") + ord(character) - first)
@@ -55,14 +57,14 @@ def _fold(text: str) -> str:
 
 
 class _Seen(NamedTuple):
-    """A text as it is read, and where in what was written each of its characters begins and ends."""
+    """A text as it reads, with the original start and end of each of its characters."""
 
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
 
     def span(self, start: int, end: int, written: str) -> tuple[int, int]:
-        """Where that stands in what was written; emphasis that begins in it ends in it."""
+        """The original span; emphasis marks that open within it are closed within it."""
         first, last = self.starts[start], self.ends[end - 1]
         return first, self.starts[end] if _EMPHASIS.search(written, first, last) else last
 
@@ -126,12 +128,12 @@ _ENGLISH_PAGE = re.compile(r"(?<![^\W_])p(?:[\s.·-]?[a4][\s.·-]?g[\s.·-]?[e3]
 _TOKEN = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
-"""Behind "a page one": "one" is no number."""
+"""After "a page one": here "one" is not a number."""
 
 
 @cache
 def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
-    """Single words and their symbols; the pattern of numbers that are one long word, as "achtunddreißig" is."""
+    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig"."""
     lists = {
         _CARDINAL: _CARDINALS,
         _FOREIGN: _FOREIGN_WORDS,
@@ -146,7 +148,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
 
 
 def _marked(text: str) -> str:
-    """The text with symbols for words about pages and for numbers; as long as it was."""
+    """The text with words about pages and numbers replaced by symbols; its length is unchanged."""
     by_word, compound = _symbols()
 
     def mark(word: re.Match[str]) -> str:
@@ -191,10 +193,10 @@ _SPELT_ORDINAL = (
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{_SPELT_ORDINAL}[\s-]){_PAGE}++"
 _NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|я|й|и|ая|ои|у|ю|е))?\s?-?{_FOREIGN}++(?!\w)"
 _COUNT = rf"\d{{1,5}}\s{_FOREIGN}++"
-"""Without a sign of order that is how many there are."""
+"""A number without an ordinal sign before a foreign word for page is a count."""
 _NTH_FOREIGN = rf"(?!{_COUNT}){_NTH_FOREIGN}"
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
-"""Behind "on the third page": not that of a letter."""
+"""After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{_SMALL_ORDINAL}++ {_PAGE}++{_ELSEWHERE}"
 _HAN_PAGE = f"(?:{'|'.join(map(_fold, ('頁', '页', 'ページ', '쪽', '페이지')))})"
 _HAN = (
@@ -212,7 +214,7 @@ _SHORTENED = (
     r"(?!(?:ch|chap|kap|cap|vol|bk|pt|act|sc|st|no|nr|age|b|d|r|ca|in|of|on|at|by|to|ad|bc|ps|fig|sect?|lib|bd"
     r"|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?!\w)|c\.\s?\d{4})(?:[^\W\d_]{1,2}|[^\W\d_]{1,4}\.)\s?"
 )
-"""The word for a page in any language, as it is shortened in brackets; chapters, years and ages are shortened too."""
+"""Any language's abbreviation for page, in brackets; chapters, years and ages have abbreviations too."""
 
 
 @cache
@@ -235,22 +237,22 @@ def _label() -> re.Pattern[str]:
 
 
 LONGEST_REFERENCE = 160
-"""Characters; what is held back of a stream at most, as it may still become a reference."""
+"""Characters; at most this much of a stream is held back because it may still become a reference."""
 
 _HELD_WORDS = 8
 _PART = re.compile(
     rf"[{_PAGE}-{_SMALL_ORDINAL}\d(\[{{<&\\【〔⟨（［第]|^\W*(?:[page]|[ivxlcdm]{{2,}})\W*$|{_HAN_PAGE}|[一二三四五六七八九十百千〇零两]"
 )
-"""A word that may be a part of a reference."""
+"""A word that may be part of a reference."""
 _JOINS = re.compile(
     r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|and|to|through|until|till|und"
     r"|bis|or|oder|et|numbered|number|numero|num|nummer|no|nr|n|ca)?\W*"
 )
-"""A word that may stand in front of one, or between two."""
+"""A word that may precede a reference, or join two."""
 
 
 def settled(text: str) -> int:
-    """How much of a text that goes on can hold no reference that is still being written; its last word may."""
+    """The length of the prefix that can contain no unfinished reference; the text's last word may be incomplete."""
     window = max(len(text) - LONGEST_REFERENCE, 0)
     seen = _as_seen(text[window:])
     marked = _marked(seen.text)
@@ -264,7 +266,7 @@ def settled(text: str) -> int:
 
 
 def without_typed_pages(text: str, before: str = "") -> str:
-    """The text without page references; `before` is what stands in front of it, or the last character of that."""
+    """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-1:]
     written = context + text
     seen, kept, at = _as_seen(written), [], len(context)
@@ -278,7 +280,7 @@ def without_typed_pages(text: str, before: str = "") -> str:
 
 
 def _edits(seen: _Seen, written: str) -> Iterator[tuple[int, int, str]]:
-    """What of the text as it is read gives way to what, in order."""
+    """The replacements, in order, in terms of the text as it reads."""
     marked = _marked(seen.text)
     for typed in _typed().finditer(marked):
         is_capital = written[seen.starts[typed.start()]].isupper()

@@ -1,4 +1,4 @@
-"""Quotation marks are a promise: what stands between them stands in the book."""
+"""Verifying quotations: what an answer puts in quotation marks has to be in the book."""
 
 import re
 import unicodedata
@@ -11,17 +11,18 @@ from domain.library.search.words import is_dense, words_of
 from domain.spoilers.filter import spans
 
 FEWEST_WORDS = 3
-"""Shorter quotations are names and turns of phrase, which everybody may put in quotation marks."""
+"""Shorter quotations are names and turns of phrase, which anybody may put in quotation marks."""
 
 FEWEST_DENSE = 6
-"""The same in scripts without spaces, in characters."""
+"""The same for scripts without spaces, in characters."""
 
 LONGEST = 1_200
 """Characters held back at most while a quotation is open; a longer one cannot be checked whole and loses its mark."""
 
 MOST_LOOKED_UP = 40
-"""Quotations of an answer that are looked for in the whole book, which takes some milliseconds each. Those that stand
-in what the model was given, as true ones do, are not among them."""
+"""Quotations per answer that are searched in the whole book, at some milliseconds each. Those found in what the model
+was given, as true ones usually are, do not count.
+"""
 
 _DOUBLE = (
     r"“(?:[^“”\n]|“[^“”\n]*”)+”|„[^„“”\n]+[“”]|«[^«»\n]+»|»(?=\w)[^«»\n]+«|‹[^‹›\n]+›"
@@ -49,15 +50,14 @@ _FOLDS = str.maketrans(
 UNSEEN = re.compile(
     "[\u00ad\u034f\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[ -~])[\u200c\u200d]"
 )
-"""Letters nobody sees, in which a page number or a quotation could be hidden from whoever checks it."""
+"""Invisible characters, in which a page number or a quotation could be hidden from the checks."""
 _EDGES = " .,;:!?'\"-_*。、！？"
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a checked text.
-
-    `quoted`: it is a quotation that was found to stand in the book. `refused`: a quotation that does not ends here.
+    """A piece of checked text. `quoted`: a quotation that is in the book. `refused`: a quotation that is not in the
+    book ends here.
     """
 
     text: str
@@ -66,13 +66,13 @@ class Piece:
 
 
 def fold(text: str) -> str:
-    """Text for comparison: compatible characters, case, quotation marks, dashes and white space made alike."""
+    """Text for comparison, with compatible characters, case, quotation marks, dashes and white space unified."""
     plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
     return " ".join(plain.replace("--", "-").split())
 
 
 class Quotations:
-    """Checks quotations against what the model was given, then against all the reader may see of the book."""
+    """Checks quotations against what the model was given, then against everything the reader may see of the book."""
 
     def __init__(self, stands_in_book: Callable[[str], Awaitable[bool]]) -> None:
         self._stands_in_book = stands_in_book
@@ -82,16 +82,16 @@ class Quotations:
         self._looked_up = 0
 
     def learn(self, text: str) -> None:
-        """A text the model may quote from: a passage, a title, a reader's own words.
+        """Add a text the model may quote: a passage, a title, a reader's own words.
 
-        A history brings dozens of them; they are folded once there is a quotation to be compared with them.
+        A history has dozens of them; they are folded only when there is a quotation to compare.
         """
         self._unfolded.append(text)
 
     def open_at(self, text: str, before: str = "") -> int:
-        """Where a quotation begins that has not ended yet; the length of the text if there is none.
+        """Where an unfinished quotation begins; the length of the text if there is none.
 
-        `before` is what stands in front of the text, or the last character of it.
+        `before` is the preceding text, or its last character.
         """
         whole = _stand_in(before) + text
         rest = _QUOTED.sub(lambda found: found[0] if _may_go_on(found, len(whole)) else "·" * len(found[0]), whole)
@@ -102,7 +102,7 @@ class Quotations:
         return len(text)
 
     async def check(self, text: str, before: str = "") -> list[Piece]:
-        """The text, with the marks taken off every quotation that does not stand in the book."""
+        """The text, with the marks removed from every quotation that is not in the book."""
         whole = _stand_in(before) + text
         pieces, at = [], 1
         for found in _QUOTED.finditer(whole):
@@ -129,7 +129,7 @@ class Quotations:
         return any(needle in text for text in self._seen) or await self._is_in_book(part.strip(_EDGES + _MARKS))
 
     async def _is_in_book(self, part: str) -> bool:
-        """Whether the book says so; what is asked for beyond MOST_LOOKED_UP counts as not in it."""
+        """Whether the book contains it; after MOST_LOOKED_UP lookups the answer is no."""
         if part not in self._known:
             self._looked_up += 1
             self._known[part] = self._looked_up <= MOST_LOOKED_UP and await self._stands_in_book(part)
@@ -137,13 +137,13 @@ class Quotations:
 
 
 def _stand_in(before: str) -> str:
-    """One character that says to the patterns what stands before a text: a line's beginning, a word, or neither."""
+    """One character that represents the preceding text in the patterns: a line's beginning, a word, or neither."""
     last = before[-1:] or "\n"
     return last if last == "\n" else "w" if last.isalnum() else "·"
 
 
 def _may_go_on(found: re.Match[str], end: int) -> bool:
-    """Whether what comes next can change what was found: a closing mark, another line, a letter after an apostrophe."""
+    """Whether following text may change the result: a closing mark, another line, a letter after an apostrophe."""
     return found.end() == end and (not found["closed"] or found[0][-1] in "'’")
 
 
@@ -161,17 +161,17 @@ FEWEST_WORDS_CLAIMED = 5
 
 _REFERENCE = re.compile(r"\((?:about )?pp?\. [^()\n]+\)")
 _MARK = "\ue000"
-"""Stands for a reference while sentences are split: the full stop in "p. 12" ends none."""
+"""Stands for a reference while sentences are split: the full stop in "p. 12" does not end a sentence."""
 
 _BLANKS = re.compile(r"\s{2,}")
 _LEADING_MARKS = re.compile(rf"[{_MARK}\s]+[.,;]?")
 _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$|(?:[^:;]+: \d+(?:;\s|\s*$))+$)")
 """Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _QUOTED_BEFORE_MARK = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
-"""The reference behind a quotation is one for all of its sentences."""
+"""A reference after a quotation covers all of its sentences."""
 _EMPHASIS = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)")
 _INNER_STOP = re.compile(r"[.?!…]+(?=\s)")
-"""In a title ("*12. Return on the Ebb*") it ends no sentence."""
+"""A stop in a title ("*12. Return on the Ebb*") does not end a sentence."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
@@ -183,14 +183,14 @@ _OF_THE_TALK = re.compile(
 
 
 def find_uncited(answer: str) -> tuple[str, ...]:
-    """The claims of an answer that stand without a reference, in order."""
+    """The claims in an answer that have no reference, in order."""
     plain = (_BLANKS.sub(" ", line.rstrip()) for line in answer.splitlines())
     lines = (line for line in plain if line and not _NOT_PROSE.match(line))
     return tuple(sentence for line in lines for sentence in _sentences(line) if _is_bare_claim(sentence))
 
 
 def _sentences(line: str) -> list[str]:
-    """The sentences of a line; a reference behind a full stop belongs to the sentence before it."""
+    """The sentences of a line; a reference after a full stop belongs to the sentence before it."""
     line = _REFERENCE.sub(_MARK, _shown(line))
     if _BLOCK_QUOTATION.match(line):
         return []
@@ -210,7 +210,7 @@ def _sentences(line: str) -> list[str]:
 
 
 def _shown(line: str) -> str:
-    """What was hidden stays so: it is neither judged nor repeated."""
+    """The text without hidden spans, which are neither judged nor repeated."""
     return "".join(span.text for span in spans(line) if not span.is_hidden)
 
 

@@ -1,9 +1,9 @@
-"""From what a model streams to what a reader sees: every page reference is made by code.
+"""From a model's stream to what a reader sees: every page reference is made by code.
 
-A model points at sentences: through its own citations (CitationMark) or by writing sentence keys. The composer looks
-each of them up among the passages the model was given, verifies the words at their place in the book, and writes the
-page. A sentence that points at nothing and repeats a given sentence gets that one's page. What cannot be verified is
-left out, and so is every page the model has typed itself: a reference in an answer is always true.
+A model points at sentences by its own citations (CitationMark) or by writing sentence keys. The composer looks each of
+them up among the passages the model was given, verifies the words in the book, and writes the page. A sentence that
+points at nothing but repeats a given sentence gets that sentence's page. What cannot be verified is left out, and so
+is every page the model has typed: a reference in an answer is always true.
 """
 
 import asyncio
@@ -24,21 +24,23 @@ from domain.spoilers.filter import SpoilerCheck, SpoilerFilter
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
-"""Looks a span up in the book; raises BookError where the reader may not see it."""
+"""Looks up a span in the book; raises BookError if the reader may not see it."""
 
 LONGEST_ANSWER = 20_000
-"""Characters of a model's answer that are taken in, ten messages on Discord; a turn is cut there, and says so."""
+"""Characters of a model's answer that are accepted, ten messages on Discord; a longer answer is cut there, and says
+so.
+"""
 
 _PIECE = 400
-"""Characters taken in at a time: what a piece costs grows with the square of what is held."""
+"""Characters processed at a time: the cost of a piece grows with the square of what is held back."""
 _MOST_HELD = LONGEST + 200
-"""Characters held back at most: a quotation as long as one may be, and a reference behind it."""
+"""Characters held back at most: a quotation of the greatest length, and a reference after it."""
 _LONG_HELD = 300
-"""Characters held back from which on they are not looked through again before a quarter has been added."""
+"""From this many held characters on, they are examined again only after they have grown by a quarter."""
 _UNFINISHED = re.compile(r"(?:\s*+(?:\[[^\]\n]{0,80}+\]?+|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z")
-"""A tail that may still turn into keys or page references in brackets, or the blank before them.
+"""A tail that may still become keys or page references in brackets, or the blank before them.
 
-Nothing is tried twice: a model that writes a hundred brackets must not keep everybody waiting.
+The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
 """
 
 
@@ -47,18 +49,18 @@ _STOP = (
     r"[.!?…。！？]*+[\"”’»」』)*_\ue000]*+"
 )
 _TRAILING_STOP = re.compile(rf"{_STOP}\s*\Z")
-"""The end of a sentence, behind which keys may follow."""
+"""The end of a sentence, after which keys may follow."""
 _SENTENCE_END = re.compile(rf"{_STOP}(?=\s+[^\s\[(])|(?<=[。！？])(?=[^\s\[(」』”])|(?=\n)")
-"""The end of a sentence that another follows, or of a line."""
+"""The end of a sentence before another one, or at the end of a line."""
 _STOP_LENGTH = 40
-"""Characters at the end of a text in which its last full stop is looked for."""
+"""Characters at the end of a text in which its last full stop is searched."""
 _QUOTE_END = re.compile(r"[\"”’»」』]")
 _REFUSED = "\ue000"
-"""Stands behind a quotation that is not in the book while its sentence is put together."""
+"""Marks the end of a quotation that is not in the book while its sentence is assembled."""
 
 
 class AnswerComposer:
-    """Builds one answer. Feed it the model's stream; it returns what may be shown now.
+    """Builds one answer from the model's stream; `feed` returns what may be shown now.
 
     `opening_of` finds the opening sentence of a chapter by its key, which models get with the table of contents.
     """
@@ -82,7 +84,7 @@ class AnswerComposer:
         self.discard()
 
     def learn(self, passages: Iterable[Passage]) -> None:
-        """Passages that the model has been given from now on."""
+        """Add passages that the model has been given."""
         for passage in passages:
             self._by_source[passage.source] = passage
             self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
@@ -91,11 +93,11 @@ class AnswerComposer:
             self._quotations.learn(passage.chapter)
 
     def learn_words(self, text: str) -> None:
-        """A reader's words or a name, which the model may quote though they are not of the book."""
+        """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn(text)
 
     def discard(self) -> None:
-        """Forget the draft: it was not the answer."""
+        """Discard the draft: it was not the answer."""
         self.text = ""
         self._cited: dict[Citation, None] = {}
         self._pending = ""
@@ -108,7 +110,7 @@ class AnswerComposer:
 
     @property
     def citations(self) -> list[Citation]:
-        """What the answer rests on so far, each once, in order."""
+        """The citations of the answer so far, each once, in order."""
         return list(self._cited)
 
     async def feed(self, event: TextChunk | CitationMark | TextBlockEnd) -> str:
@@ -136,7 +138,7 @@ class AnswerComposer:
         return shown
 
     def _ready(self) -> int:
-        """How much of the pending text can no longer change its meaning."""
+        """The length of the pending text whose meaning can no longer change."""
         ready = self._pending[: settled(self._pending)]
         ready = ready[: self._quotations.open_at(ready, self._before)]
         unfinished = _UNFINISHED.search(ready)
@@ -170,7 +172,7 @@ class AnswerComposer:
         return shown
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
-        """The text with references in place of keys, and behind sentences that repeat the book without one."""
+        """The text with references in place of keys, and after uncited sentences that repeat the book."""
         text = "".join(piece.text for piece in pieces)
         prose = "".join("·" * len(piece.text) if piece.quoted else piece.text for piece in pieces)
         out, at = [], 0
@@ -183,7 +185,7 @@ class AnswerComposer:
         return "".join([*out, await self._follow(text[at:], prose[at:])])
 
     async def _follow(self, text: str, prose: str) -> str:
-        """Follow where sentences end; in `prose`, what is quoted is dotted out, as no sentence ends there."""
+        """Find where sentences end; in `prose`, quotations are blanked out, because no sentence ends within them."""
         has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence[-_STOP_LENGTH:])
         out, at = [await self._close_sentence() if has_ended else ""], 0
         for end in _SENTENCE_END.finditer(prose):
@@ -198,7 +200,7 @@ class AnswerComposer:
         self._is_refuted = self._is_refuted or _REFUSED in text
 
     async def _close_sentence(self) -> str:
-        """The reference of a sentence that has ended and brought none, where it repeats one of the book."""
+        """The reference for a finished sentence that has none, if it repeats a sentence of the book."""
         is_bare = not (self._is_refuted or self._is_cited or self._cites_itself)
         repeated = self._matcher.match(self._sentence) if is_bare else ()
         citation = await self._resolve(repeated[0].start, repeated[-1].end) if repeated else None
@@ -225,7 +227,7 @@ class AnswerComposer:
         return self._found[start, end]
 
     def _refer(self, citations: list[Citation]) -> str:
-        """The reference to these; none behind a quotation that is not in the book."""
+        """The reference to these citations; empty after a quotation that is not in the book."""
         if self._is_refuted or not citations:
             return ""
         self._is_cited = True
@@ -234,7 +236,7 @@ class AnswerComposer:
 
 
 def _without_pages(pieces: Iterable[Piece], before: str) -> Iterator[Piece]:
-    """The pieces, what is no true quotation joined and without typed pages; behind false quotations stands a mark."""
+    """The pieces joined, without typed pages, and with a mark after each false quotation."""
     for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
         text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
         yield Piece(text if quoted else without_typed_pages(text, before), quoted)
@@ -242,14 +244,14 @@ def _without_pages(pieces: Iterable[Piece], before: str) -> Iterator[Piece]:
 
 
 def _without_stop(text: str) -> str:
-    """A text without the stop at its end: a reference may have to go before it. Behind a quotation none does."""
+    """A text without its final stop, because a reference may go before it. After a quotation none does."""
     plain = text.rstrip().rstrip(f")*_{_REFUSED}")
     body = plain.rstrip(".!?…。！？")
     return body if len(body) < len(plain) else text
 
 
 def _with_reference(sentence: str, reference: str) -> str:
-    """The reference goes before the full stop, but not into a quotation."""
+    """The text with the reference before its full stop, but not inside a quotation."""
     stop = _TRAILING_STOP.search(sentence, max(len(sentence) - _STOP_LENGTH, 0))
     at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
     return f"{sentence[:at]}{reference}{sentence[at:]}"
@@ -264,7 +266,7 @@ def _folded(text: str) -> str:
 
 
 class Composition:
-    """Follows a strategy's events and says what of the answer may be shown; `text` is what has been."""
+    """Follows a strategy's events and says what of the answer may be shown; `text` is what has been shown."""
 
     def __init__(self, composer: AnswerComposer, gate: SpoilerFilter) -> None:
         self._composer = composer
@@ -273,7 +275,7 @@ class Composition:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the model has written more than an answer may have."""
+        """Whether the model has written more than an answer may contain."""
         return self._taken > LONGEST_ANSWER
 
     @property
@@ -285,11 +287,11 @@ class Composition:
         return self._composer.citations
 
     def learn(self, passages: Iterable[Passage]) -> None:
-        """Passages that the model has been given besides those of the events."""
+        """Add passages that the model has been given apart from those in the events."""
         self._composer.learn(passages)
 
     async def presentable(self, event: StrategyEvent) -> StrategyEvent:
-        """The event as it may be shown: what a model writes on the way to its answer can tell too much, too."""
+        """The event as it may be shown: text before a tool call can tell too much, too."""
         match event:
             case ToolCallStarted(arguments=arguments):
                 return replace(event, arguments=await self._gate.covered(arguments))
@@ -313,7 +315,7 @@ class Composition:
         return ""
 
     async def _take(self, text: str) -> str:
-        """Take in text up to the length of the longest answer, with a pause for others after each piece."""
+        """Accept text up to the greatest length of an answer, yielding to other tasks after each piece."""
         room = max(LONGEST_ANSWER - self._taken, 0)
         self._taken += len(text)
         shown = []
@@ -328,7 +330,7 @@ class Composition:
 
 
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:
-    """The composition of an answer to a talk: what was said and shown in it may be cited and quoted."""
+    """The composition of an answer to a talk; what was said and shown in the talk may be cited and quoted."""
     composer = AnswerComposer(view.cite, Quotations(_stands_in(view)), opening_of=_opening_of(view))
     composer.learn_words(book.title)
     for message in talk:
@@ -339,7 +341,7 @@ def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: Spoi
 
 
 def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
-    """Whether these words stand in what may be seen of the book, or are the title of one of its chapters."""
+    """Whether the words are in the readable part of the book, or are the title of one of its chapters."""
 
     async def stands(quoted: str) -> bool:
         if any(hit.exact for hit in await view.find_phrase(quoted, limit=1)):

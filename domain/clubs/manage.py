@@ -1,4 +1,4 @@
-"""The use case: a server reads a book together, by a plan. Only people move a position, each their own."""
+"""The use case: a server reads a book together, by a plan. Only people move positions, each their own."""
 
 import asyncio
 import uuid
@@ -30,7 +30,10 @@ from domain.ports import BookFiles, BookRepository, Clock, ClubRepository, Conve
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """How a book is to be divided and dated. `sections` and `chapters` (a section) None: as is usual for its length."""
+    """How to divide a book and date its sections.
+
+    `sections` and `chapters` (per section) are None where the usual number for the book's length applies.
+    """
 
     start: date
     sections: int | None = None
@@ -43,7 +46,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True)
 class ClubBook:
-    """A club's book with its pages and chapters, from which cards are made."""
+    """A club's book with its pages and chapters, for cards."""
 
     book: Book
     pages: Sequence[Page]
@@ -51,7 +54,7 @@ class ClubBook:
 
 
 class ManageClubs:
-    """The life of clubs. What follows from a change (threads, cards, reminders) is done by who shows them."""
+    """The life of clubs. The front end carries out what follows from a change (threads, cards, reminders)."""
 
     def __init__(
         self,
@@ -71,10 +74,10 @@ class ManageClubs:
         self._clock = clock
 
     async def start(self, book: Book, guild_id: str, channel_id: str, host_id: str, request: PlanRequest) -> Club:
-        """Begin a club, whose host takes part.
+        """Start a club; its host takes part.
 
         Raises:
-            ClubError: ALREADY_RUNNING, the channel has a club; INVALID_PLAN, the book cannot be divided so.
+            ClubError: ALREADY_RUNNING, the channel has a club; INVALID_PLAN, the book cannot be divided like that.
             BookError: INVALID_STATE, the book cannot be opened.
         """
         file = await self._files.open(book)
@@ -141,7 +144,7 @@ class ManageClubs:
         """The club, ended or not.
 
         Raises:
-            ClubError: NO_CLUB, it is gone, with its book.
+            ClubError: NO_CLUB, it has been deleted together with its book.
         """
         club = await self.store.get(club_id)
         if club is None:
@@ -149,7 +152,7 @@ class ManageClubs:
         return club
 
     async def in_channel(self, guild_id: str, channel_id: str) -> Club:
-        """The running club of a channel; where it has none, the server's only one.
+        """The running club of a channel, or the only running one of the server.
 
         Raises:
             ClubError: NO_CLUB.
@@ -177,7 +180,7 @@ class ManageClubs:
         return ClubBook(book, await file.pages(), await file.chapters())
 
     async def public_bound(self, guild_id: str, channel_id: str, book_id: str) -> int | None:
-        """How far anything may be told of a book in public in a channel, as an offset; None: no club there reads it."""
+        """The offset up to which the book may be told publicly in a channel; None if no club there reads it."""
         running = await self.store.get_running(guild_id)
         here = [each for each in running if each.channel_id == channel_id and each.book_id == book_id]
         return here[0].lowest(self._clock()) if here else None
@@ -185,7 +188,7 @@ class ManageClubs:
     # Members
 
     async def join(self, club: Club, reader_id: str) -> Club:
-        """Take part, again as well."""
+        """Take part, for the first time or again."""
         known = next((each for each in club.members if each.reader_id == reader_id), None)
         if known is None or known.left_at is not None:
             now = self._clock()
@@ -194,7 +197,7 @@ class ManageClubs:
         return await self.get(club.id)
 
     async def leave(self, club: Club, reader_id: str) -> Club:
-        """Take part no more. A host who leaves hands over to whoever has taken part longest."""
+        """Stop taking part. If the host leaves, the longest-standing member becomes host."""
         member = club.member(reader_id)
         if member is not None:
             await self.store.put_member(club.id, replace(member, left_at=self._clock()))
@@ -204,7 +207,7 @@ class ManageClubs:
         return await self.get(club.id)
 
     async def hide(self, club: Club, reader_id: str, *, hidden: bool) -> Club:
-        """Be on the board, or not; who does not take part is not on it anyway."""
+        """Show or hide a member on the board; people who do not take part are never on it."""
         member = club.member(reader_id)
         if member is not None:
             await self.store.put_member(club.id, replace(member, hidden=hidden))
@@ -220,9 +223,9 @@ class ManageClubs:
         section: int | None = None,
         finished: bool = False,
     ) -> Club:
-        """Move the person's own position to where they say, and end their pause. They join by it.
+        """Set a person's position, end their pause, and make them a member if they are not one.
 
-        With nothing said the position stays.
+        Without a page or chapter the position stays.
 
         Raises:
             BookError: NOT_FOUND, there is no such page or chapter.
@@ -240,7 +243,7 @@ class ManageClubs:
         return await self._checked_in(club, reader_id)
 
     async def there(self, club: Club, reader_id: str) -> tuple[Club, Section | None]:
-        """As `check_in`, for whoever says to be there; the section whose end that is, None if they were before."""
+        """Check in at the end of a section; returns that section, or None if they had reached it before."""
         section = club.where_there_is(club.member(reader_id), self._clock())
         if section is not None:
             await self._read(reader_id, (await self.book_of(club)).book, club, section)
@@ -261,7 +264,7 @@ class ManageClubs:
         return await self.get(club.id)
 
     async def moved_on(self, reader_id: str, book_id: str) -> list[str]:
-        """Somebody has moved their position elsewhere; the ids of the clubs that may concern."""
+        """Somebody's position moved outside the club; returns the ids of the clubs that this may affect."""
         concerned = await self.store.get_by_reader(reader_id, book_id)
         for club in concerned:
             await self.store.look_again(club.id, self._clock())
@@ -270,22 +273,23 @@ class ManageClubs:
     # The plan
 
     async def move(self, club: Club, days: int) -> Club:
-        """Shift all coming dates."""
+        """Shift all future dates."""
         now = self._clock()
         await self.store.put_sections(club.id, [moved(each, days, now) for each in club.sections])
         return await self.get(club.id)
 
     async def end(self, club: Club) -> Club:
-        """End it; threads and conversations stay."""
+        """End the club; threads and conversations stay."""
         await self.store.end(club.id, self._clock())
         return await self.get(club.id)
 
     # Section threads
 
     async def open_section(self, club: Club, section: Section) -> bool:
-        """Decide that a section's thread is opened now; False: it has been before, whether or not it stands yet.
+        """Decide to open a section's thread now; False if that was decided before, even if the thread does not exist
+        yet.
 
-        One that was deleted is opened again.
+        A deleted thread is opened again.
         """
         if section.opened_at is not None and section.ready and section.thread_id is None:
             number = section.number
@@ -295,7 +299,9 @@ class ManageClubs:
         return await self.store.claim_opening(club.id, section.number, self._clock())
 
     async def conversation_of(self, club: Club, section: Section, title: str) -> Conversation:
-        """The conversation of a section, made where there is none. In its thread the bot answers who addresses it."""
+        """The conversation of a section, created on first use. In its thread the bot answers only when it is
+        addressed.
+        """
         known = await self._conversations.get(section.conversation_id) if section.conversation_id else None
         if known is not None:
             return known
@@ -308,7 +314,7 @@ class ManageClubs:
         return conversation
 
     async def limit(self, club: Club) -> None:
-        """Have the conversations of a running club's public threads go no further than its members allow now."""
+        """Limit the conversations of a running club's public threads to what its members allow now."""
         if club.ended_at is not None:
             return
         now = self._clock()
@@ -321,7 +327,7 @@ class ManageClubs:
                 await self._conversations.update_read_to(known.id, bound)
 
     async def thread_gone(self, conversation: Conversation) -> str | None:
-        """A thread was deleted; the id of the club whose it was. None: it was no club's."""
+        """A thread was deleted; returns the id of its club, or None if it belonged to none."""
         club = await self.store.get_by_conversation(conversation.id)
         if club is None:
             return None
@@ -339,7 +345,7 @@ class ManageClubs:
         """Keep a vote that is about to be posted.
 
         Raises:
-            ClubError: ALREADY_RUNNING, one runs in the channel.
+            ClubError: ALREADY_RUNNING, the channel has a running vote.
         """
         now = self._clock()
         vote = Vote(

@@ -1,6 +1,6 @@
-"""The plan of a club: a book in sections of whole chapters, who takes part, and what follows from how far they are.
+"""A club's plan: a book in sections of whole chapters, its members, and what follows from how far they have read.
 
-Everything here is a pure function of values. A day begins and ends at midnight UTC.
+Everything here is a pure function of values. Days begin and end at midnight UTC.
 """
 
 import itertools
@@ -14,17 +14,17 @@ from domain.book import Chapter, Page, PositionState, ReadingPosition
 from domain.errors import ClubError, ClubErrorCode
 
 MOST_SECTIONS = 50
-"""Lines that one card has room for."""
+"""The most lines that fit on one card."""
 MISSED_AT_MOST = 1
-"""Due dates a member may let pass; with the next one they are paused."""
+"""Due dates a member may miss; one more and they are paused."""
 A_DAY = timedelta(days=1)
 
 WORDS_A_WEEK = 20_000
-"""How much a section has where nobody says how many there are to be: some seventy printed pages."""
+"""The length of a section where the host gives no number: some seventy printed pages."""
 FEWEST, MOST_OF_ITSELF = 4, 12
 
 _HEADING_ONLY = 600
-"""Characters of a part that is no more than its heading, and belongs to the chapter after it."""
+"""Characters. A shorter part is a mere heading and belongs to the chapter after it."""
 
 _MATTER = re.compile(
     r"(?:(?:the |an? )?(?:author|translator|editor|publisher|printer|transcriber)[’']?s[’']? )?"
@@ -41,11 +41,11 @@ _MATTER = re.compile(
     r"(?: (?:to|of|zur|by|von) .*)?[\s.:]*",
     re.IGNORECASE,
 )
-"""Titles of front and back matter. A prologue and an epilogue are story, and so is what stands between chapters."""
+"""Titles of front and back matter. Prologues, epilogues and anything between chapters are story."""
 
 
 class ThreadGate(StrEnum):
-    """When a section's thread opens: once all who are active have read it, at its due date, or at once."""
+    """When a section's thread opens: once all active members have read it, on its due date, or at once."""
 
     EVERYONE = "everyone"
     DATE = "date"
@@ -54,10 +54,10 @@ class ThreadGate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A stretch `[start, end)` of the book that is read until `due`; `number` counts from 1.
+    """A stretch `[start, end)` of the book to be read until `due`; `number` counts from 1.
 
-    `opened_at`: when its thread was decided on. `thread_id` is None until it stands, and again when it was deleted.
-    `ready`: all is said and done that belongs to its opening.
+    `opened_at` is when it was decided to open its thread. `thread_id` is None until the thread exists, and after it
+    was deleted. `ready` means that everything belonging to its opening has been posted.
     """
 
     number: int
@@ -72,20 +72,21 @@ class Section:
 
     @property
     def due_at(self) -> datetime:
-        """The beginning of the day on which it is due."""
+        """The beginning of the day it is due."""
         return midnight(self.due)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether the day on which it is due has passed."""
+        """Whether its due day has passed."""
         return self.due_at + A_DAY <= now
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who takes part. `position` is how far they are in the club's book, as they have said themselves.
+    """Somebody who takes part.
 
-    `hidden`: they are not on the board. `left_at`: they take part no more, or None. `left_out`: they have asked that
-    nothing of theirs be stored or answered, wherever; as long as that holds they are as one who has left.
+    `position` is how far they have said they have read. `hidden` keeps them off the board. `left_at` is when they
+    left, or None. `left_out` means that they have opted out of the bot altogether; as long as they do, they count as
+    having left.
     """
 
     reader_id: str
@@ -97,7 +98,9 @@ class Member:
     left_out: bool = False
 
     def reached(self, length: int) -> int:
-        """How far they are, as an offset. Who has not said so has not begun: a club shows nobody what they may lack."""
+        """How far they have read, as an offset. Members without a position count as not having begun, so that the club
+        spoils nothing for them.
+        """
         return 0 if self.position.state is PositionState.UNSET else self.position.bound(length)
 
 
@@ -105,8 +108,8 @@ class Member:
 class Club:
     """A server's channel reading one book of `length` characters by a plan.
 
-    `role_id` is pinged by reminders. `sections` are in order; `members` in the order in which they joined, those
-    who have left included. `ended_at` None: it runs.
+    `role_id` is mentioned in reminders. `sections` are in order; `members` in the order of joining, including those
+    who left. `ended_at` is None while the club runs.
     """
 
     id: str
@@ -125,11 +128,11 @@ class Club:
 
     @property
     def taking_part(self) -> list[Member]:
-        """The members who have not left, and are not left out."""
+        """The members who have neither left nor opted out."""
         return [each for each in self.members if each.left_at is None and not each.left_out]
 
     def member(self, reader_id: str) -> Member | None:
-        """The one of that id who takes part."""
+        """The current member with that id."""
         return next((each for each in self.taking_part if each.reader_id == reader_id), None)
 
     def section(self, number: int) -> Section:
@@ -142,7 +145,7 @@ class Club:
         return self.sections[number - 1]
 
     def is_paused(self, member: Member, now: datetime) -> bool:
-        """Whether a member has let two due dates pass since they last checked in, without having read so far."""
+        """Whether a member has missed two due dates in a row since their last check-in."""
         since = member.checked_in_at
         missed = [
             each
@@ -154,23 +157,23 @@ class Club:
         return len(missed) > MISSED_AT_MOST
 
     def active(self, now: datetime) -> list[Member]:
-        """The members who hold the others up, and bind what is public."""
+        """The members who count for gates and for the public bound."""
         return [each for each in self.taking_part if not self.is_paused(each, now)]
 
     def lowest(self, now: datetime) -> int:
-        """How far into the book may be told in public, as an offset: the lowest position of the active members.
+        """The offset up to which the book may be told publicly: the lowest position of the active members.
 
-        Where nobody is active, that of all who take part; where nobody does, nothing.
+        If nobody is active, all members count; if there are no members, it is 0.
         """
         binding = self.active(now) or self.taking_part
         return min((each.reached(self.length) for each in binding), default=0)
 
     def finished(self, member: Member) -> int:
-        """How many sections a member has read to their ends."""
+        """How many sections a member has finished."""
         return sum(each.end <= member.reached(self.length) for each in self.sections)
 
     def current(self, now: datetime) -> Section:
-        """The section the club reads: with the gate *everyone* the first that is not open, else the next one due."""
+        """The section the club is reading: with the gate *everyone* the first unopened one, else the next one due."""
         if self.gate is ThreadGate.EVERYONE:
             ahead = (each for each in self.sections if each.opened_at is None)
         else:
@@ -178,16 +181,16 @@ class Club:
         return next(ahead, self.sections[-1])
 
     def where_there_is(self, member: Member | None, now: datetime) -> Section | None:
-        """The section whose end a member says to have reached by "I'm there"; None: they have reached it before.
+        """The section that a member finishes by "I'm there"; None if they have finished it before.
 
-        It is the first they have not read, and never one beyond the club's current one: who presses twice has not
-        read twice as much.
+        It is the first one they have not finished, but never one beyond the club's current section: pressing twice
+        does not mean having read twice as much.
         """
         read = self.finished(member) if member else 0
         return self.sections[read] if read < self.current(now).number else None
 
     def to_open(self, now: datetime) -> list[Section]:
-        """The sections whose threads are to be opened by the gate."""
+        """The sections whose threads the gate allows to open now."""
         closed = [each for each in self.sections if each.opened_at is None]
         match self.gate:
             case ThreadGate.OPEN:
@@ -199,24 +202,25 @@ class Club:
                 return [each for each in closed if each.end <= lowest] if active else []
 
     def to_remind(self, now: datetime) -> list[Section]:
-        """The sections that are due tomorrow."""
+        """The sections due tomorrow."""
         return [each for each in self.sections if each.due_at - A_DAY <= now < each.due_at]
 
     def bound_of(self, section: Section, now: datetime) -> int:
         """How far the conversation in a section's thread may go: never beyond the section.
 
-        In a private thread are only those who have read it. A public one is seen by all, so the active members bind it.
+        A private thread has only members who have read the section. A public one is visible to all, so the active
+        members limit it.
         """
         return section.end if section.private else min(section.end, self.lowest(now))
 
     def next_look(self, now: datetime) -> datetime | None:
-        """When something may be to be done again of itself; None: never."""
+        """When something may have to be done next without anybody's action; None: never."""
         moments = {moment for each in self.sections for moment in _moments(each) if moment > now}
         return min(moments, default=None) if self.ended_at is None else None
 
 
 class PostState(StrEnum):
-    """What became of a post: it is CLAIMED before it is made and DONE once it stands; GONE: a person deleted it."""
+    """The state of a post: CLAIMED before it is sent, DONE once it exists, GONE if a person deleted it."""
 
     CLAIMED = "claimed"
     DONE = "done"
@@ -225,10 +229,10 @@ class PostState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Something the bot posts once for a club, named by its key ("card", "remind/3").
+    """Something the bot posts once per club, identified by its key ("card", "remind/3").
 
-    `is_new`: it was claimed by whoever asked just now. One that is CLAIMED and not new may stand already: its maker
-    came to no end. `message_id` is that of the message (or event) once it stands; `shown` is what it shows.
+    `is_new` means that the current caller claimed it. A post that is CLAIMED and not new may exist already: its sender
+    was interrupted. `message_id` is the id of the message (or event) once it exists; `shown` is its contents.
     """
 
     key: str
@@ -241,7 +245,9 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """A poll for the next book. It is kept before it is posted (`message_id` empty), and `told` once its end was."""
+    """A poll for the next book. It is kept before it is posted (`message_id` empty); `told` once its result was
+    posted.
+    """
 
     id: str
     guild_id: str
@@ -255,7 +261,7 @@ class Vote:
 
 
 def _moments(section: Section) -> tuple[datetime, ...]:
-    """When it is to be reminded of, when it is due, and when that day has passed."""
+    """When it is to be reminded of, when it is due, and the end of that day."""
     return section.due_at - A_DAY, section.due_at, section.due_at + A_DAY
 
 
@@ -266,16 +272,16 @@ def midnight(day: date) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """What is not divided: a chapter, or a page where there are no chapters."""
+    """An indivisible unit: a chapter, or a page if the book has no chapters."""
 
     start: int
     end: int
 
 
 def stretches(chapters: Sequence[Chapter], pages: Sequence[Page]) -> tuple[list[Stretch], bool]:
-    """What sections of a book are made of, in order, and whether these are chapters.
+    """The units a book's sections are made of, in order, and whether they are chapters.
 
-    Front and back matter is left out. A part's heading goes with the chapter after it.
+    Front and back matter is left out. A part's heading belongs to the chapter after it.
     """
     story = _story(chapters)
     units: list[Stretch] = []
@@ -294,12 +300,12 @@ def stretches(chapters: Sequence[Chapter], pages: Sequence[Page]) -> tuple[list[
 
 
 def is_matter(title: str) -> bool:
-    """Whether a chapter of that title is front or back matter, where it stands at the front or at the back."""
+    """Whether a chapter with this title is front or back matter if it is at the front or at the back."""
     return bool(_MATTER.fullmatch(" ".join(title.split())))
 
 
 def _story(chapters: Sequence[Chapter]) -> list[Chapter]:
-    """The chapters without those at the front and the back that are no part of the story; all, where none is left."""
+    """The chapters without front and back matter; all of them if nothing else remains."""
     told = list(chapters)
     while told and is_matter(told[0].title):
         del told[0]
@@ -309,15 +315,15 @@ def _story(chapters: Sequence[Chapter]) -> list[Chapter]:
 
 
 def usual_number(words: int, available: int) -> int:
-    """How many sections a book of so many words has where nobody says; at most as many as there are chapters."""
+    """The number of sections for a book of this many words if the host gives none; at most one per chapter."""
     return max(1, min(available, max(FEWEST, min(MOST_OF_ITSELF, round(words / WORDS_A_WEEK)))))
 
 
 def divide(units: Sequence[Stretch], count: int) -> list[Stretch]:
-    """`count` sections of whole units, as even in length as these allow: the sum of the squares is the smallest there
-    is. `count` is at most the number of units, and at least 1.
+    """Divide units into `count` sections that are as even in length as possible: the sum of squares is minimal.
 
-    Takes time proportional to `count` · n · log n; call it in a thread for a long book.
+    `count` is at least 1 and at most the number of units. Takes time proportional to `count` · n · log n; call it in a
+    thread for a long book.
     """
     ends = [0]
     for unit in units:
@@ -327,10 +333,10 @@ def divide(units: Sequence[Stretch], count: int) -> list[Stretch]:
 
 
 def _cuts(ends: Sequence[int], count: int) -> list[int]:
-    """The indices at which the sections begin, and the end. `ends[i]` is the length of the first i units together.
+    """The indices at which the sections begin, and the end.
 
-    The best cut before a unit never moves back as the unit moves on, so each half of the units is searched only
-    between the cuts found around it.
+    `ends[i]` is the length of the first i units together. The best cut before a unit never moves back as the unit
+    moves on, so each half of the units is searched only between the cuts found around it.
     """
     size = len(ends) - 1
     best: list[float] = [float(end) ** 2 for end in ends]
@@ -357,13 +363,13 @@ def _cuts(ends: Sequence[int], count: int) -> list[int]:
 
 
 def grouped(units: Sequence[Stretch], size: int) -> list[Stretch]:
-    """Sections of `size` units each; the last has what is left."""
+    """Sections of `size` units each; the last one has the rest."""
     groups = [units[at : at + size] for at in range(0, len(units), size)]
     return [Stretch(group[0].start, group[-1].end) for group in groups]
 
 
 def dated(parts: Iterable[Stretch], start: date, every: int) -> tuple[Section, ...]:
-    """Sections that are due every so many days after the start."""
+    """Sections that are due at fixed intervals after the start."""
     return tuple(
         Section(number, part.start, part.end, start + timedelta(days=every * number))
         for number, part in enumerate(parts, 1)
@@ -371,5 +377,5 @@ def dated(parts: Iterable[Stretch], start: date, every: int) -> tuple[Section, .
 
 
 def moved(section: Section, days: int, now: datetime) -> Section:
-    """A section with its date shifted, if that is still to come."""
+    """A section with its date shifted, if the date is in the future."""
     return section if section.is_over(now) else replace(section, due=section.due + timedelta(days=days))
