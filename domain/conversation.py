@@ -66,22 +66,22 @@ class Conversation:
 
     @property
     def is_direct(self) -> bool:
-        """Whether it is one of a person with the bot, in direct messages."""
+        """Whether it is a person's conversation with the bot in direct messages."""
         return is_personal(self.guild_id)
 
     @property
     def is_aside(self) -> bool:
-        """Whether it holds what somebody has asked for themselves, by /ask: it is shown in no thread."""
+        """Whether it holds what somebody asked privately by /ask; such a conversation is shown in no thread."""
         return self.private and self.guild_id is not None and self.channel_id is None and self.thread_id is None
 
     @property
     def server_id(self) -> str | None:
-        """The server it is in; None in direct messages and in the terminal."""
+        """The server it is in; None for direct messages and the terminal."""
         return None if self.is_direct else self.guild_id
 
     @property
     def place_id(self) -> str | None:
-        """The thread it is shown in, or the channel of direct messages, also while another is current there."""
+        """Its thread, or its channel of direct messages, even while another conversation is the current one there."""
         return self.channel_id if self.is_direct else self.thread_id
 
     def renamed(self, title: str, source: TitleSource = TitleSource.PERSON) -> "Conversation":
@@ -120,11 +120,11 @@ class TurnState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answer being made to one or more readers' messages. `number` orders the turns of a conversation.
+    """One answer in the making, to one or more readers' messages. `number` orders the turns of a conversation.
 
-    `reply_ids` are the Discord messages that carry the answer; `trace_id` the one that carries the tool calls.
-    `told`: the readers of a failed turn know that it failed. `asked_by`: the question of a delivered turn was deleted,
-    and that person asked it; at `expires_at` the answer goes, too, or None: they keep it.
+    `reply_ids` are the Discord messages that carry the answer; `trace_id` is the one that carries the tool calls.
+    `told`: the readers of a failed turn have been told. `asked_by`: the question of a delivered turn was deleted, and
+    this person had asked it; the answer is deleted at `expires_at`, or kept for them if that is None.
     """
 
     id: str

@@ -1,14 +1,14 @@
-"""Every failure the program knows, sorted by what it is about.
+"""Every failure the program anticipates, sorted by subject.
 
-Each error carries a `code` for programs and a `message` that is a whole sentence for the person who has to act:
-front ends print it as it stands. SDK, file and database exceptions are translated at the border by their adapter.
+Each error carries a `code` for programs and a `message`, a whole sentence for the person who has to act, which front
+ends print as it is. Adapters translate the exceptions of SDKs, files and databases.
 
     MarginaliaError
     ├── BookError           a file or a book on the shelf
     ├── DownloadError       a book in a catalogue or on another host
     ├── ConversationError   a conversation
     ├── ClubError           a club and its plan
-    ├── LLMError            the model or the way to it
+    ├── LLMError            the model or the connection to it
     ├── StorageError        the database or the disk
     └── SettingsError       the environment the program was started in
 """
@@ -17,7 +17,7 @@ from enum import StrEnum
 
 
 class MarginaliaError(Exception):
-    """Base of all expected failures; `message` is a sentence that says what to do."""
+    """Base of all anticipated failures; `message` is a sentence that says what to do."""
 
     def __init__(self, code: StrEnum, message: str) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class BookErrorCode(StrEnum):
 
 
 class BookError(MarginaliaError):
-    """A file cannot become a book, or a book is not what the caller needs it to be."""
+    """A file cannot become a book, or a book is unsuitable for what was asked."""
 
 
 class DownloadErrorCode(StrEnum):
@@ -53,7 +53,7 @@ class DownloadErrorCode(StrEnum):
 
 
 class DownloadError(MarginaliaError):
-    """A catalogue cannot be searched, or a file cannot be downloaded or may not be."""
+    """A catalogue cannot be searched, or a file cannot or must not be downloaded."""
 
 
 class ConversationErrorCode(StrEnum):
@@ -73,7 +73,7 @@ class ClubErrorCode(StrEnum):
 
 
 class ClubError(MarginaliaError):
-    """A club does not exist, or its plan cannot be made or has no such section."""
+    """A club does not exist, or its plan is impossible or has no such section."""
 
 
 class LLMErrorCode(StrEnum):
@@ -97,9 +97,9 @@ class LLMErrorCode(StrEnum):
 class LLMError(MarginaliaError):
     """The model gave no usable answer.
 
-    `retry_after` is the provider's own advice in seconds, where it gave one; `window` how many tokens it says it takes,
-    where a request was too long (0: it does not say). `said` is what the provider itself says, shortened and without
-    secrets: for the operator, not for readers.
+    `retry_after` is the provider's advice in seconds, if any; `window` is the number of tokens the provider says it
+    accepts, if a request was too long (0: it does not say). `said` is the provider's own message, shortened and
+    without secrets: for the operator, not for readers.
     """
 
     def __init__(self, code: LLMErrorCode, message: str, *, retry_after: float | None = None, window: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""What happens during a turn, as it happens. Front ends render these and nothing else."""
+"""The events of a turn, as they happen. Front ends render these and nothing else."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -19,14 +19,14 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More of the answer. Page references are in place already."""
+    """More of the answer, with its page references in place."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class DraftDiscarded:
-    """The text streamed so far was not the answer (it came along with tool calls); `text` is what it said."""
+    """The text streamed so far was not the answer, because it came with tool calls; `text` is that text."""
 
     text: str
 
@@ -57,10 +57,10 @@ class ToolCallFinished:
 
 @dataclass(frozen=True, slots=True)
 class PositionProposed:
-    """The model suggests that a reader has read to the end of a page or a chapter, or `finished`, as they have written.
+    """The model suggests a new position, to which the reader has to agree: nothing has changed yet.
 
-    Nothing has changed: only the reader can confirm. `page` and `chapter` are numbers or labels, one of them at most;
-    whether the book has them is found out when it is set.
+    It is the end of a page or a chapter that the reader has mentioned, or `finished`. At most one of `page` and
+    `chapter` is given, as a number or label; whether the book has it is checked when the position is set.
     """
 
     page: str
@@ -71,9 +71,9 @@ class PositionProposed:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalAsked:
-    """A tool that may change something waits for its asker's word: `ChatWithBook.decide` gives it.
+    """A tool that may change something needs its asker's consent: `ChatWithBook.decide` passes it on.
 
-    `arguments` are as people may see them. Until it is decided the turn goes no further.
+    `arguments` are formatted for people. The turn waits for the decision.
     """
 
     approval_id: str
@@ -83,7 +83,7 @@ class ApprovalAsked:
 
 
 class Approval(StrEnum):
-    """What came of asking: the reader's word, or none in time."""
+    """The outcome of asking for consent; nobody may have answered in time."""
 
     ALLOWED = "allowed"
     REFUSED = "refused"
@@ -92,7 +92,7 @@ class Approval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSettled:
-    """The question of that id is closed."""
+    """The request for consent with that id is closed."""
 
     approval_id: str
     approval: Approval
@@ -108,10 +108,11 @@ class UsageReported:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The turn's answer, final and stored. `stopped`: a person stopped it; `cut`: the model ran out of room.
+    """The turn's answer, final and stored.
 
-    `uncited` are sentences of it that seem to say something of the book and have no reference. `binding` is who kept it
-    from going as far as somebody has read who asked.
+    `stopped`: a person stopped it; `cut`: the model reached its length limit. `uncited` are sentences that seem to
+    state something about the book and have no reference. `binding` is the reader who kept the answer from going as far
+    as an asker has read.
     """
 
     turn_id: str
@@ -125,9 +126,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """No answer came of it; `message` says so to the reader, `partial` is what had been written.
+    """The turn produced no answer; `message` tells the reader so, `partial` is what had been written.
 
-    `offer` is what the book itself says, found without the model that stayed away; `citations` are those of the offer.
+    `offer` is what the book itself says, found without the model that could not be reached; `citations` belong to the
+    offer.
     """
 
     turn_id: str
@@ -152,15 +154,15 @@ TurnEvent = (
     | Answer
     | TurnFailed
 )
-"""A turn yields TurnStarted first and exactly one of Answer and TurnFailed last."""
+"""A turn yields TurnStarted first, and exactly one Answer or TurnFailed last."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyOutcome:
-    """What a retrieval strategy leaves behind: the messages it added to the talk, the last of them the answer.
+    """The result of a retrieval strategy: the messages it added to the talk, the last of which is the answer.
 
-    `calls` are the finished tool calls by their id; `depends_to` is the largest offset of the book that any of their
-    results depends on. `cut` says that the model ran out of room before it had finished.
+    `calls` are the finished tool calls by id; `depends_to` is the largest offset of the book that any of their results
+    depends on. `cut` means that the model reached its length limit.
     """
 
     messages: tuple[PromptMessage, ...]

@@ -1,19 +1,22 @@
-"""Leases: which of several processes may do a thing now, and what stops one that may not any more."""
+"""Leases: which of several processes may do something now, and what stops a process that has lost its lease."""
 
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 MARGIN_S = 3.0
-"""By how much a holder gives a lease up before others may take it: clocks differ in speed, and a request takes time."""
+"""A holder gives up a lease this long before others may take it: clocks differ in speed, and
+requests take time.
+"""
 
 
 @dataclass(slots=True)
 class HeldLease:
-    """A lease that this process holds. `epoch` grows whenever the holder changes, so an old holder is told from a new.
+    """A lease that this process holds.
 
-    `valid_until` is a moment of time.monotonic(): until then nobody else can have taken it, whatever the database is
-    doing. It moves with each renewal.
+    `epoch` grows whenever the holder changes, so that an old holder can be told from a new one. `valid_until` is a
+    moment of time.monotonic() before which nobody else can take the lease, even if the database fails. Each renewal
+    moves it.
     """
 
     name: str
@@ -22,12 +25,12 @@ class HeldLease:
     valid_until: float
 
     def is_held(self) -> bool:
-        """False after a pause or an outage in which somebody else may have taken it."""
+        """False after a pause or an outage in which somebody else may have taken the lease."""
         return time.monotonic() < self.valid_until
 
 
 CURRENT_LEASE: ContextVar[HeldLease | None] = ContextVar("current_lease", default=None)
-"""The lease under which the current task works; None where there is one process. What it begins inherits it."""
+"""The lease under which the current task works; None if there is only one process. Tasks it starts inherit it."""
 
 ANSWERING: ContextVar[bool] = ContextVar("answering", default=False)
-"""Whether the current task shows answers, which only the holder of the lease may do."""
+"""Whether the current task posts answers, which only the holder of the lease may do."""

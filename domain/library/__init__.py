@@ -1,1 +1,1 @@
-"""How a file becomes searchable, and how it is searched."""
+"""Making files searchable, and searching them."""

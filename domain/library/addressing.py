@@ -1,4 +1,4 @@
-"""Which chapter somebody means: by the number the book prints, the part it stands in, or its title."""
+"""Finding the chapter somebody means: by its printed number, the part it is in, or its title."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ WHICH_PART = (
 
 
 class Addressed(Protocol):
-    """A chapter, or a line of the contents."""
+    """A chapter, or a line of the table of contents."""
 
     @property
     def number(self) -> int: ...
@@ -49,21 +49,21 @@ Named = TypeVar("Named", bound=Addressed)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A part of an address: "part 2", or a number alone."""
+    """A part of an address: "part 2", or a bare number."""
 
     word: str
     value: int
 
 
 def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
-    """The chapter somebody means, None if there is none.
+    """The chapter somebody means; None if there is none.
 
-    It is named by its whole title, by its number ("5", "V", "chapter five"), by part and number ("book 2 chapter 5"),
-    by "#12" for the twelfth from the beginning, or by words of its title. A number is the one the book prints; only
-    where a book prints none are chapters counted.
+    An address is the whole title, a number ("5", "V", "chapter five"), part and number ("book 2 chapter 5"), "#12" for
+    the twelfth chapter from the beginning, or words of the title. A number is the one the book prints; chapters are
+    counted only in books that print none.
 
     Raises:
-        BookError: NOT_FOUND, the number is printed in more than one part, and the sentence asks for the part.
+        BookError: NOT_FOUND, several parts have this number; the sentence asks for the part.
     """
     if position := _POSITION.fullmatch(name.strip()):
         return next((each for each in chapters if each.number == int(position[1])), None)
@@ -79,12 +79,12 @@ def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
 
 
 def is_chapter_word(word: str) -> bool:
-    """Whether a word names what a book is divided into: chapter, Kapitel, part, volume …"""
+    """Whether a word names a division of a book: chapter, Kapitel, part, volume …"""
     return _folded(word) in _CHAPTER_WORDS | _PART_WORDS
 
 
 def without_titles(title: str) -> str:
-    """What of a title is an address: its kind and number ("Part Two"), which tell nothing of the story."""
+    """The part of a title that is a mere address, its kind and number ("Part Two"), which spoils nothing."""
     words = (word for word in title.split() if _is_address(word))
     return " ".join(words)
 
@@ -95,19 +95,19 @@ def _is_address(word: str) -> bool:
 
 
 def with_descendants(chapters: Sequence[Named], chapter: Named) -> list[Named]:
-    """A chapter, and those that stand in it where it is a part."""
+    """A chapter, and the chapters in it if it is a part."""
     following = [each for each in chapters if each.number > chapter.number]
     inner = next((at for at, each in enumerate(following) if each.level <= chapter.level), len(following))
     return [chapter, *following[:inner]]
 
 
 def is_printed(chapters: Sequence[Addressed]) -> bool:
-    """Whether the book prints numbers of its chapters."""
+    """Whether the book prints chapter numbers."""
     return any(each.printed for each in chapters)
 
 
 def is_counted(chapters: Sequence[Addressed]) -> bool:
-    """Whether chapters are known by their places: the book prints no numbers, or just those."""
+    """Whether chapters are known by their positions: the book prints no numbers, or the same ones."""
     return not is_printed(chapters) or all(number_value(each.printed) == each.number for each in chapters)
 
 
@@ -134,7 +134,9 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
 def _of_kind(
     fitting: list[tuple[Named, tuple[Named, ...], bool]], word: str
 ) -> list[tuple[Named, tuple[Named, ...], bool]]:
-    """Those of the kind that was named; where none was, chapters before parts, and "Chapter 2" before "Letter 2"."""
+    """The chapters of the kind that was named; if none was, chapters before parts, and "Chapter 2"
+    before "Letter 2".
+    """
     if word in _PART_WORDS:
         return [line for line in fitting if _is_called(line[0], word)]
     chapters = [line for line in fitting if not line[2]] or fitting
@@ -146,7 +148,7 @@ def _of_kind(
 
 
 def _with_parts(chapters: Sequence[Named]) -> Iterator[tuple[Named, tuple[Named, ...], bool]]:
-    """Each chapter with the parts it stands in, and whether it is a part itself."""
+    """Each chapter with the parts it is in, and whether it is a part itself."""
     above: list[Named] = []
     for at, each in enumerate(chapters):
         while above and above[-1].level >= each.level:
@@ -169,7 +171,7 @@ def _words(each: Addressed) -> set[str]:
 
 
 def _by_title_or_place(chapters: Sequence[Named], step: _Step, name: str) -> Named | None:
-    """In a book without printed numbers, or read by an earlier version: the number in a title, else the place."""
+    """For books without printed numbers, or parsed by an earlier version: the number in a title, else the position."""
     counted = next((each for each in chapters if each.number == step.value), None)
     if name.strip().isdecimal():
         return counted
@@ -184,7 +186,7 @@ def _number_in_title(each: Addressed) -> int | None:
 
 
 def _steps(name: str) -> list[_Step]:
-    """The steps of an address such as "book 2, chapter 5"; none where anything else is said."""
+    """The steps of an address such as "book 2, chapter 5"; empty if the text is anything else."""
     if match := _CJK_NUMBER.fullmatch(name.strip()):
         value = number_value(match[1])
         return [_Step("", value)] if value is not None else []
@@ -203,7 +205,7 @@ def _steps(name: str) -> list[_Step]:
 
 
 def _step(words: Sequence[str], at: int) -> tuple[_Step | None, int]:
-    """The step that begins at a word: "part 2", "second part", or "2"; None where none does."""
+    """The step that begins at a word: "part 2", "second part", or "2"; None if there is none."""
     word = words[at] if _is_division(words[at]) else ""
     value, end = _number_at(words, at + bool(word))
     if value is None:
@@ -218,7 +220,7 @@ def _is_division(word: str) -> bool:
 
 
 def _number_at(words: Sequence[str], at: int) -> tuple[int | None, int]:
-    """The number of the longest run of words from a place on, and where it ends: "twenty", "one"."""
+    """The number made of the longest run of words from an index on ("twenty", "one"), and the index where it ends."""
     for end in (at + 2, at + 1):
         if end <= len(words) and (value := number_value(" ".join(words[at:end]))) is not None:
             return value, end

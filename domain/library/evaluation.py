@@ -1,8 +1,8 @@
 """Evaluation: how well search finds what labelled questions ask for.
 
-A questions file has a JSON object a line: `book` (the path of a UTF-8 .txt file, relative to the questions file),
-`question`, `spans` (those that hold the evidence) and, where they are known, `answer_spans` (the answer's own words).
-Spans are character offsets in the book, which is indexed as it stands; only CRLF becomes LF.
+A questions file has one JSON object per line: `book` (the path of a UTF-8 .txt file, relative to the questions file),
+`question`, `spans` (those with the evidence) and, where known, `answer_spans` (the words of the answer itself). Spans
+are character offsets in the book, which is indexed unchanged, except that CRLF becomes LF.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ Span = tuple[int, int]
 
 RANKS = (1, 3, 5, 10)
 BUDGETS = (500, 1_000, 2_000)
-"""Words of the book a model is given to answer from."""
+"""Words of the book that a model is given to answer from."""
 
 _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuestion:
-    """A question, the spans that hold its evidence, and those of the answer's own words where they are known."""
+    """A question, the spans with its evidence, and those of the answer's own words where known."""
 
     book: str
     text: str
@@ -43,7 +43,7 @@ class LabelledQuestion:
 
 
 class WordAxis:
-    """The words of a book as people count them: what stands between spaces."""
+    """The words of a book as people count them: anything between spaces."""
 
     def __init__(self, text: str) -> None:
         spans = [match.span() for match in _WORD.finditer(text)]
@@ -51,17 +51,17 @@ class WordAxis:
         self._ends = [end for _, end in spans]
 
     def within(self, span: Span) -> range:
-        """The words that have at least one character in a span."""
+        """The words with at least one character in a span."""
         return range(bisect_right(self._ends, span[0]), bisect_left(self._starts, span[1]))
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one question brought.
+    """The result for one question.
 
     `rank` is that of the first passage that is a hit, or None. `recalled` and `answered` say for each budget whether
-    that many words held half of the evidence, and the whole answer; `answered` is empty where the answer's place is
-    not known.
+    that many words contained half of the evidence, and the whole answer; `answered` is empty where the answer's place
+    is not known.
     """
 
     rank: int | None
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def measure(question: LabelledQuestion, found: Sequence[Span], axis: WordAxis, milliseconds: float) -> Outcome:
-    """Judge the passages that were found for a question, best first."""
+    """Judge the passages found for a question, best first."""
     ranks = (rank for rank, passage in enumerate(found, 1) if any(is_hit(passage, span) for span in question.spans))
     words = [axis.within(passage) for passage in found]
     arrival = _arrival(words)
@@ -89,7 +89,7 @@ def measure(question: LabelledQuestion, found: Sequence[Span], axis: WordAxis, m
 
 
 def is_hit(passage: Span, span: Span) -> bool:
-    """Whether half of the span is in the passage, or half of the passage in the span."""
+    """Whether half of the span is in the passage, or half of the passage is in the span."""
     common = min(passage[1], span[1]) - max(passage[0], span[0])
     return common > 0 and 2 * common >= min(passage[1] - passage[0], span[1] - span[0])
 
@@ -141,10 +141,10 @@ def _rank(outcome: Outcome) -> float:
 
 
 PASSAGES = 30
-"""Passages asked for each question: enough for the 2,000 words of the largest budget."""
+"""Passages requested per question: enough for the 2,000 words of the largest budget."""
 
 ReadPlain = Callable[[str], BookText]
-"""Finds pages and chapters on a text without changing it."""
+"""Finds pages and chapters in a text without changing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +166,10 @@ async def evaluate(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Index the books of a questions file in `files`, ask its first `limit` questions, and take the books out again.
+    """Index the books of a questions file in `files`, ask its first `limit` questions, and remove the books again.
 
     Raises:
-        BookError: the questions file or one of its books is missing or not of the form it has to be.
+        BookError: the questions file or one of its books is missing or malformed.
     """
     questions = (await asyncio.to_thread(read_questions, path))[:limit]
     told = progress or (lambda stage, share: None)
@@ -196,9 +196,9 @@ async def _ask(view: BookView, question: LabelledQuestion, axis: WordAxis) -> Ou
 
 @asynccontextmanager
 async def _indexed(files: BookFiles, text: BookText, name: str) -> AsyncIterator[BookView]:
-    """A view of the whole of a book that is in the folder as long as it is looked at.
+    """A view of a whole book that is in the folder only while it is used.
 
-    Its key is no file's digest, so a book of the same text that somebody added stays as it is.
+    Its key is no file's digest, so a book with the same text that somebody has added is left alone.
     """
     digest = hashlib.sha256(b"evaluation\n" + text.text.encode("utf-8", "surrogatepass")).hexdigest()
     book = Book(
@@ -225,7 +225,7 @@ def read_questions(path: Path) -> list[LabelledQuestion]:
     """The questions of a file.
 
     Raises:
-        BookError: it is missing, or one of its lines is not of the form it has to be.
+        BookError: it is missing, or one of its lines is malformed.
     """
     try:
         lines = path.read_text("utf-8-sig").split("\n")

@@ -1,7 +1,7 @@
-"""Names of people and places: which words of a book are names, without a dictionary.
+"""Recognizing names of people and places by how a book uses its words, without a dictionary.
 
-A name has a capital wherever it stands, and stands inside a sentence too. Where a language gives every noun a capital,
-a name is a word that never follows an article. Two names side by side ("Jane Orchard") are a name of their own.
+A name is capitalised wherever it occurs, and it also occurs inside sentences. In languages that capitalise every noun,
+a name is a word that never follows an article. Two names side by side ("Jane Orchard") are a name as well.
 """
 
 import re
@@ -17,33 +17,38 @@ from domain.library.search.layout import BookLayout
 from domain.library.search.words import STOP_WORDS, fold, is_dense, without_possessive, words_of
 
 NOUN_CAPITALS = 0.15
-"""Share of the words inside sentences that have a capital, from which on all nouns may have one. English and French
-novels have 2 to 8 percent, German ones 20 to 28."""
+"""The share of capitalised words inside sentences above which all nouns may be capitalised. English and French novels
+have 2 to 8 percent, German ones 20 to 28.
+"""
 
 ARTICLES_AMONG_NOUNS = 0.05
-"""Share of German articles among the small words that makes sure of it; a page of names has many capitals too."""
+"""The share of German articles among the small words that confirms it; a page of names has many capitals too."""
 
 FEWEST_AMONG_NOUNS = 4
-"""Occurrences of a name where nouns have capitals: a rarer noun may miss its article by chance."""
+"""Occurrences a name needs where nouns are capitalised: a rarer noun may lack an article by chance."""
 
 FEWEST_OF_A_WORD = 3
-"""Occurrences inside sentences of a word that is a name as well ("Rose", "Will"), to be half of a name of two."""
+"""Occurrences inside sentences that a word which is also a name ("Rose", "Will") needs to be half of a
+two-word name.
+"""
 
 _SMALL = re.compile(r"(?<![\w'’])[a-zà-öø-ÿ][^\W\d_]*|(?<![\w'’])[^\W\d_A-ZÀ-ÖØ-Þ][^\W\d_]*")
 _LETTERS = re.compile(r"(?<![\w'’])[^\W\d_a-zà-öø-ÿ][^\W\d_]*(?:['’][^\W\d_]+)*")
-"""Words that may have a capital; whether they have one is seen from their first letter, in any script."""
+"""Words that may be capitalised; the first letter tells, in any script."""
 
 _ENDING = re.compile(r"['’](?:s|m|d|t|ll|re|ve)$", re.IGNORECASE)
 _BEFORE = re.compile(r"(?:([^\W\d_]+)['’]?|[\d,;])(\.?)[ \n]$")
-"""What stands before a word that does not open its sentence: a word, a figure or a comma."""
+"""What precedes a word that does not open its sentence: a word, a figure or a comma."""
 
 _LEAD = 24
-"""Characters before a word that are looked at."""
+"""Characters examined before a word."""
 
 _ADDRESSED = re.compile(
     r"([\u30a1-\u30fa\u30fc]{2,})(?:さん|さま|様|くん|君|ちゃん|氏|嬢|夫人)|([^\W_]{1,6}[·・][^\W_]{1,6})"
 )
-"""Names in Japanese and Chinese that can be told from words: foreign ones, by how they are addressed or joined."""
+"""Names in Japanese and Chinese that can be told from words: foreign names, by their form of address
+or their joints.
+"""
 
 _FOREIGN = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[^\W_]{1,6}[·・][^\W_]{1,6}")
 _DOT_OR_KATAKANA = re.compile(r"[·・\u30a1-\u30fa]")
@@ -69,8 +74,11 @@ _ARTICLES = frozenset(_GERMAN_ARTICLES.split())
 
 @dataclass(frozen=True, slots=True)
 class _Capital:
-    """A word with a capital. `follows` is the word before it in the same breath, `inside` whether there is one, or a
-    comma: then the capital is the word's own. `shouted`: all of it is in capitals, as headings are."""
+    """A capitalised word.
+
+    `follows` is the preceding word of the same clause; `inside` says whether there is such a word, or a comma, so that
+    the capital is the word's own. `shouted`: the whole word is in capitals, as in headings.
+    """
 
     folded: str
     follows: str
@@ -80,7 +88,7 @@ class _Capital:
 
 
 class NameRecognizer:
-    """Recognizes names by how a book uses each word; it is given the book piece by piece."""
+    """Recognizes names by how a book uses each word; receives the book piece by piece."""
 
     def __init__(self) -> None:
         self._inside: Counter[str] = Counter()
@@ -90,7 +98,7 @@ class NameRecognizer:
         self._addressed: set[str] = set()
 
     def add(self, text: str) -> None:
-        """Count the words of a piece of the book."""
+        """Count the words in a piece of the book."""
         self._small.update(_SMALL.findall(text))
         self._addressed.update(_addressed(text))
         for word in _capitals(text):
@@ -104,7 +112,7 @@ class NameRecognizer:
                 self._pairs.add((word.follows, word.folded))
 
     def names(self) -> frozenset[str]:
-        """The names that were found, folded."""
+        """The names found, folded."""
         among_nouns = self._are_nouns_capitalised()
         fewest = FEWEST_AMONG_NOUNS if among_nouns else 1
         names = {word for word, count in self._inside.items() if count >= fewest and len(word) > 1}
@@ -121,7 +129,7 @@ class NameRecognizer:
 
 
 def names_in(text: str) -> Iterator[str]:
-    """What may be names in a text, folded: words with a capital, and two of them side by side."""
+    """Possible names in a text, folded: capitalised words, and pairs of them."""
     for word in _capitals(text):
         yield word.folded
         yield word.folded.removesuffix("s")  # the Bennets
@@ -157,11 +165,11 @@ def _folded(word: str) -> str:
 
 
 MAX_WORDS = 30
-"""Words of the longest term that is counted."""
+"""Words in the longest term that is counted."""
 
 
 def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, term: str) -> Mentions:
-    """Count a term of one or more words in what has been read."""
+    """Count a term of one or more words in the part that has been read."""
     positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
     if not positions:
         return Mentions(term=term, total=0, first=None, last=None)
@@ -177,13 +185,13 @@ def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, ter
 
 
 def sentences_with(index: BookIndex, layout: BookLayout, term: str) -> list[int]:
-    """The numbers of the sentences in which a mention begins, rising."""
+    """The numbers of the sentences in which a mention begins, ascending."""
     positions = mention_positions(index, layout, words_of(term)[:MAX_WORDS])
     return list(dict.fromkeys(bisect_right(layout.words, position) - 1 for position in positions))
 
 
 def mention_positions(index: BookIndex, layout: BookLayout, term: Sequence[str]) -> list[int]:
-    """The ordinals of the first words of all mentions, rising."""
+    """The ordinals of the first words of all mentions, ascending."""
     following: set[int] | None = None
     for word in reversed(term):
         found = _positions_of(index, layout, word)
@@ -203,7 +211,7 @@ def _positions_of(index: BookIndex, layout: BookLayout, word: str) -> set[int]:
 
 
 def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCount, ...]:
-    """Counts in reading order."""
+    """Counts per chapter, in reading order."""
     counts = Counter(layout.chapter_at(layout.starts[sentence]) for sentence in sentences)
     counted = is_counted(layout.chapters)
     return tuple(
@@ -234,14 +242,14 @@ _ANOTHER_NAME = re.compile(
 )
 _WORDS = re.compile(_WORD)
 _JOINT = re.compile(r"\.?(?:[^\S\n]|\n(?!\s*\n))+")
-"""Between two words of one name: no end of a paragraph, such as a heading's."""
+"""The gap between two words of one name; never the end of a paragraph, such as a heading's."""
 _POSSESSIVE = re.compile(r"['’]s?$")
 _SHORT_TITLES = frozenset(("mr", "mrs", "ms", "dr", "st", "mme", "mlle", "prof", "capt"))
 _MOST_WORDS = 4
 
 
 def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """The sentences that best say who somebody is, in order; those that come first go before equals."""
+    """The sentences that best introduce somebody, in order; of equals the earlier one goes first."""
     named = re.escape(name).replace(r"\ ", r"\s+")
     patterns = [re.compile(pattern.format(name=named), re.IGNORECASE) for pattern in _INTRODUCTIONS]
     scores = {sentence: sum(bool(each.search(sentence.text)) for each in patterns) for sentence in sentences}
@@ -250,14 +258,14 @@ def introductions(name: str, sentences: Sequence[Sentence], count: int) -> list[
 
 
 def forms_of(name: str, sentences: Sequence[Sentence]) -> Counter[str]:
-    """The names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), and how often each."""
+    """Names in the sentences that share a word with a name ("Miss Crake" for "Hilda Crake"), with their counts."""
     words = {_bare(word) for word in name.split()}
     phrases = (phrase for sentence in sentences for phrase in name_phrases(sentence.text))
     return Counter(" ".join(phrase) for phrase in phrases if words & {_bare(word) for word in phrase})
 
 
 def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
-    """Names that a sentence with the name gives in so many words: "called", "known as"."""
+    """Other names that a sentence gives explicitly: "called", "known as"."""
     words = {_bare(word) for word in name.split()}
     found = (match[1] for sentence in sentences for match in _ANOTHER_NAME.finditer(sentence.text))
     phrases = (phrase for given in found for phrase in name_phrases(given))
@@ -265,7 +273,7 @@ def other_names(name: str, sentences: Sequence[Sentence]) -> list[str]:
 
 
 def name_phrases(text: str) -> Iterator[list[str]]:
-    """Runs of words with a capital, without the little word that opens a sentence and without possessive endings."""
+    """Runs of capitalised words, without a little word that opens the sentence and without possessive endings."""
     run: list[str] = []
     end = 0
     for match in _WORDS.finditer(text):
@@ -289,22 +297,22 @@ def _bare(word: str) -> str:
 
 
 MOST_LOOKED_UP = 24
-"""Words of a text that are looked up, the first ones."""
+"""Words of a text that are looked up: the first ones."""
 
 MOST_SPELLINGS = 3
 _SHORTEST = 4
-"""Letters below which too many words are spelt alike."""
+"""Letters; too many shorter words are spelt alike."""
 
 _LETTERS_AN_ERROR = 4
-"""Letters, with the end of the word as one, for each error that is forgiven."""
+"""One error is forgiven for every so many letters, counting the end of the word as a letter."""
 
 _MOST_ERRORS = 3
 _LONGEST = 40
-"""Letters of the longest word that is compared."""
+"""Letters in the longest word that is compared."""
 
 
 def missing_words(index: BookIndex, layout: BookLayout, text: str) -> dict[str, list[str]]:
-    """See BookView.missing_words. The vocabulary is gone through only where a word is missing."""
+    """See BookView.missing_words. The vocabulary is searched only if a word is missing."""
     words = dict.fromkeys(without_possessive(word) for word in words_of(text)[:MOST_LOOKED_UP])
     missing = [word for word in words if fold(word) not in STOP_WORDS and not _occurs(index, layout, word)]
     compared = [word for word in missing if _SHORTEST <= len(word) <= _LONGEST and not is_dense(word)]
@@ -318,7 +326,7 @@ def _occurs(index: BookIndex, layout: BookLayout, word: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A word that is missing; `errors` is how many are forgiven."""
+    """A missing word; `errors` is how many spelling errors are forgiven."""
 
     word: str
     folded: str
@@ -326,7 +334,7 @@ class _Wanted:
 
 
 def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[str, list[str]]:
-    """The names that have been read and are within a few errors of each word: those have no small form."""
+    """Names that have been read and are within a few errors of each word; names are words without a lower-case form."""
     wanted = [
         _Wanted(word, folded := fold(word), min((len(folded) + 1) // _LETTERS_AN_ERROR, _MOST_ERRORS)) for word in words
     ]
@@ -349,13 +357,15 @@ def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> dict[st
 
 
 def _count(index: BookIndex, layout: BookLayout, name: str) -> int:
-    """How often a name has been read; 0 for what is none: a word that is written small elsewhere, or shouted."""
+    """How often a name has been read; 0 if it is not a name: the word is also written in lower case, or only in
+    capitals.
+    """
     forms = {form.written: len(form.positions) for form in find_forms(index, layout, name)}
     return 0 if name.isupper() or forms.get(name.lower()) else forms.get(name, 0)
 
 
 def _distance(one: str, other: str, most: int) -> int:
-    """Letters to put in, leave out, change or swap with the next, to make one of the other; `most` + 1 if more."""
+    """The number of letters to insert, delete, change or swap to turn one word into the other; `most` + 1 if more."""
     if abs(len(one) - len(other)) > most or (one[0] != other[0] and one[1:2] != other[1:2]):
         return most + 1
     before: list[int] = []

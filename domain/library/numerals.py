@@ -59,7 +59,7 @@ _LONGEST_ENDING = 4
 _PART = re.compile(r"[^\W\d_]+")
 
 ROMAN = r"(?=[MDCLXVI])M{0,3}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})"
-"""A pattern of Roman numerals, in capitals unless case is ignored; old prints write IIII."""
+"""A pattern for Roman numerals, in capitals unless case is ignored; old books print IIII."""
 _ROMAN = re.compile(ROMAN, re.IGNORECASE)
 _ROMAN_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
@@ -77,7 +77,7 @@ _HAN_UNITS = {"十": 10, "百": 100, "千": 1000}
 
 @lru_cache(maxsize=8_192)
 def number_value(printed: str) -> int | None:
-    """What a printed number is worth: 5 for "5", "V", "five", "Fünftes", "第五"'s "五"; None if it is no number."""
+    """The value of a printed number: 5 for "5", "V", "five", "Fünftes", "五" in "第五"; None if it is no number."""
     text = printed.strip(" .:()[]—–-")
     if not text or len(text) > 60:
         return None

@@ -1,4 +1,4 @@
-"""How far readers are in their books. Only people move a position, each their own."""
+"""How far readers are in their books. Only people move positions, each their own."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,9 @@ _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=
 
 
 def find_page(pages: Sequence[Page], label: str) -> Page | None:
-    """The page with that label, "page" in front of it or not; if none is labelled so, the one with that number."""
+    """The page with that label, with or without "page" in front; if no page is labelled so, the one
+    with that number.
+    """
     wanted = _PAGE_WORD.sub("", label, count=1).strip().casefold()
     by_label = (page for page in pages if page.label.strip().casefold() == wanted)
     by_number = (page for page in pages if str(page.number) == wanted)
@@ -22,7 +24,7 @@ def find_page(pages: Sequence[Page], label: str) -> Page | None:
 
 
 def end_of_page(pages: Sequence[Page], label: str) -> int:
-    """The offset up to which a reader has read who has finished that page.
+    """The offset that a reader who has finished that page has reached.
 
     Raises:
         BookError: NOT_FOUND, there is no such page.
@@ -43,15 +45,15 @@ def page_missing(label: str, pages: Sequence[Page]) -> BookError:
 
 
 def title_is_read(chapter: Chapter, read_to: int) -> bool:
-    """Whether somebody who has read up to `read_to` has read the chapter's title, which stands at its beginning."""
+    """Whether somebody who has read up to `read_to` has read the chapter's title, which is at its beginning."""
     return min(chapter.start + max(len(chapter.title), 1), chapter.end) <= read_to
 
 
 def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
-    """The offset up to which a reader has read who has finished that chapter or part, named by number or title.
+    """The offset that a reader who has finished that chapter or part has reached; it is named by number or title.
 
     Raises:
-        BookError: NOT_FOUND, there is no such chapter, or more than one part has one.
+        BookError: NOT_FOUND, there is no such chapter, or several parts have one.
     """
     chapter = find_chapter(chapters, name)
     if chapter is None:
@@ -66,7 +68,7 @@ USAGE = "Say: page 12 · chapter 3 · finished · clear"
 
 
 class ManagePositions:
-    """Sets and tells positions."""
+    """Sets and describes positions."""
 
     def __init__(self, *, readers: ReaderRepository, files: BookFiles) -> None:
         self._readers = readers
@@ -80,22 +82,24 @@ class ManagePositions:
         return await lowest_bound(self._readers, people, book)
 
     async def binding(self, people: Iterable[str], askers: Iterable[str], book: Book) -> Binding | None:
-        """Who among the people binds what the askers are told; None where none of these has read further."""
+        """The person who limits what the askers are told; None if no asker has read further."""
         askers = [*askers]
         bounds = await bounds_of(self._readers, [*people, *askers], book)
         return binding_among(bounds, askers, book, await (await self._files.open(book)).pages())
 
     async def lowest_of_all(self, book: Book) -> int:
-        """How far into the book everybody may look who has said how far they are."""
+        """How far into the book everybody who has set a position may look."""
         lowest = await self._readers.lowest_position(book.id)
         return book.length if lowest is None else min(lowest, book.length)
 
     async def page_at(self, book: Book, read_to: int) -> str:
-        """The label of the page on which an offset lies; empty for the beginning."""
+        """The label of the page at an offset; empty for the beginning."""
         return label_at(await (await self._files.open(book)).pages(), read_to) if read_to else ""
 
     async def lowest_of(self, people: Iterable[str], book: Book) -> tuple[int, Sequence[str]]:
-        """How far these people may look together, and who of them has read no further; nobody, where all is open."""
+        """How far these people may look together, and which of them is furthest behind; nobody if the whole book is
+        open.
+        """
         bounds = {person: (await self.get(person, book)).bound(book.length) for person in sorted({*people} - {""})}
         lowest = min(bounds.values(), default=book.length)
         return lowest, [person for person, bound in bounds.items() if bound == lowest < book.length]
@@ -110,7 +114,7 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_page(pages, label)))
 
     async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
-        """The reader has read to the end of a chapter, named by number, or by title where they have reached that.
+        """The reader has read to the end of a chapter, named by number, or by title if they have reached the title.
 
         Raises:
             BookError: NOT_FOUND, there is no such chapter, or its title has not been reached.
@@ -127,18 +131,19 @@ class ManagePositions:
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, read_to))
 
     async def finish(self, reader_id: str, book: Book) -> ReadingPosition:
-        """The reader has read all of it."""
+        """The reader has read the whole book."""
         return await self._set(reader_id, book, ReadingPosition(PositionState.FINISHED))
 
     async def clear(self, reader_id: str, book: Book) -> ReadingPosition:
-        """The reader does not say: the whole book is open."""
+        """The reader does not want to say: the whole book is open."""
         return await self._set(reader_id, book, ReadingPosition())
 
     async def follow(self, reader_id: str, book: Book, order: str) -> ReadingPosition:
-        """Do as a reader types: "page 12", "chapter 3", "finished", "clear"; nothing at all changes nothing.
+        """Set a position from what a reader typed: "page 12", "chapter 3", "finished", "clear"; nothing typed changes
+        nothing.
 
         Raises:
-            BookError: NOT_FOUND, there is no such place, or the words make no sense here.
+            BookError: NOT_FOUND, there is no such place, or the words make no sense.
         """
         match = _ORDER.fullmatch(order)
         kind, name = (match[1].lower(), match[2]) if match else ("", "")
@@ -157,7 +162,7 @@ class ManagePositions:
         return await self.get(reader_id, book)
 
     async def describe(self, reader_id: str, book: Book) -> str:
-        """A sentence that says where the reader is, and what follows from it."""
+        """A sentence that says where the reader is, and what that means for answers."""
         position = await self.get(reader_id, book)
         match position.state:
             case PositionState.READING if not position.read_to:

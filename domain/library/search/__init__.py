@@ -1,1 +1,1 @@
-"""How a book is indexed and searched."""
+"""Indexing a book, and searching it."""

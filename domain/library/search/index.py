@@ -1,7 +1,7 @@
 """An index: for every word of a book, the positions where it occurs, and the text around them.
 
-Positions are ordinals of words in reading order. That makes the bound of a reader a cut through each list of positions,
-so that every count and every statistic can be that of the part that has been read.
+Positions are ordinals of words in reading order. A reader's bound is therefore a cut through each list of positions,
+so that every count and statistic covers exactly the part that has been read.
 """
 
 from array import array
@@ -24,21 +24,21 @@ _REPORT_EVERY = 5_000
 
 
 class WordForm(NamedTuple):
-    """A word as it is written, and the ordinals of its places, rising."""
+    """A word as written, and the ordinals of its occurrences, ascending."""
 
     written: str
     positions: "array[int]"
 
 
 class BookIndex(Protocol):
-    """A book that has been indexed, whole. Its methods may be called from any thread, and block."""
+    """The index of a whole book. Its methods may be called from any thread, and block."""
 
     @property
     def layout(self) -> BookLayout: ...
 
     @property
     def analyzer(self) -> Analyzer:
-        """That of the book's language, with which its words were indexed."""
+        """The analyzer of the book's language, with which its words were indexed."""
         ...
 
     def forms(self, stem: str) -> Sequence[WordForm]:
@@ -50,11 +50,11 @@ class BookIndex(Protocol):
         ...
 
     def vocabulary(self) -> Iterable[str]:
-        """All words as they are written, in a fixed order; takes a few milliseconds for a novel."""
+        """All words as written, in a fixed order; takes a few milliseconds for a novel."""
         ...
 
     def stems_of_spelling(self, spelling: str) -> Sequence[str]:
-        """The stems of the forms with this spelling, as far as it does not lead to them by itself."""
+        """The stems of the forms with this spelling, apart from the spelling's own stem."""
         ...
 
     def read(self, start: int, end: int) -> str:
@@ -64,7 +64,7 @@ class BookIndex(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MemoryIndex:
-    """An index as it is made, before it goes to disk."""
+    """An index in memory, before it is written to disk."""
 
     layout: BookLayout
     words: dict[str, "array[int]"]
@@ -77,7 +77,7 @@ class MemoryIndex:
         return sorted(forms.items())
 
     def spellings(self, analyzer: Analyzer) -> list[tuple[str, list[str]]]:
-        """The spellings that have another stem than a form that is written so, each with the stems of those forms."""
+        """The spellings whose stem differs from that of a form spelt the same, each with the stems of those forms."""
         stems: defaultdict[str, set[str]] = defaultdict(set)
         for written in self.words if analyzer.accents_matter else ():
             spelling, stem = analyzer.spelling(written), analyzer.stem(written)
@@ -87,7 +87,7 @@ class MemoryIndex:
 
 
 def written_forms(readings: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
-    """Readings, in order, each with the ways to write it, the most usual first as they come."""
+    """Readings, in order, each with the ways to write it, the most common first."""
     forms: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for reading, written in readings:
         forms[reading][written] = None
@@ -96,7 +96,7 @@ def written_forms(readings: Iterable[tuple[str, str]]) -> list[tuple[str, list[s
 
 @dataclass(frozen=True, slots=True)
 class IndexedPart:
-    """A stretch of a book: its sentences, the number of words before the end of each, the places of its words."""
+    """A stretch of a book: its sentences, the number of words before the end of each, the positions of its words."""
 
     starts: "array[int]"
     ends: "array[int]"
@@ -105,10 +105,10 @@ class IndexedPart:
 
 
 def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm]:
-    """The forms in what has been read that a typed word is searched as, with their places there.
+    """The forms that match a typed word in the part that has been read, with their positions there.
 
-    They are the forms of its stem. Where accents matter, words are typed without them all the same: then also those of
-    the stem of any form that is spelt like it.
+    These are the forms of its stem. In languages where accents matter, people still type words without them: then the
+    stems of all forms with the same spelling match too.
     """
     analyzer = index.analyzer
     stem, spelling = analyzer.stem(word), analyzer.spelling(word)
@@ -123,13 +123,13 @@ def find_forms(index: BookIndex, layout: BookLayout, word: str) -> list[WordForm
 
 
 def forms_of_stem(index: BookIndex, layout: BookLayout, stem: str) -> list[WordForm]:
-    """The forms of a stem in what has been read, with their places there."""
+    """The forms of a stem in the part that has been read, with their positions there."""
     clipped = ((form.written, bisect_left(form.positions, layout.word_count), form) for form in index.forms(stem))
     return [WordForm(written, form.positions[:count]) for written, count, form in clipped if count]
 
 
 class Excerpts:
-    """Makes spans of what has been read of a book into passages and citations."""
+    """Turns spans of the part that has been read into passages and citations."""
 
     def __init__(self, index: BookIndex, layout: BookLayout, *, estimated: bool) -> None:
         self._index = index
@@ -137,12 +137,12 @@ class Excerpts:
         self._estimated = estimated
 
     def passage(self, sentences: range, score: float = 0.0) -> Passage:
-        """Whole sentences, by their numbers; there must be at least one."""
+        """Whole sentences, by their numbers; at least one."""
         layout = self._layout
         return self.span(layout.starts[sentences.start], layout.ends[sentences.stop - 1], score)
 
     def span(self, start: int, end: int, score: float = 0.0) -> Passage:
-        """The text of `[start, end)`; sentences across its edges are cut there."""
+        """The text of `[start, end)`; sentences that cross its edges are cut."""
         layout = self._layout
         text = self._index.read(start, end)
         edges = [(max(layout.starts[i], start), min(layout.ends[i], end)) for i in layout.sentences_between(start, end)]
@@ -186,14 +186,14 @@ class Excerpts:
 
 
 def index_book(book: BookText, report: Callable[[float], None] = lambda share: None) -> MemoryIndex:
-    """Split a book into sentences and note the place of every word; `report` is told the done share, 0..1."""
+    """Split a book into sentences and record the position of every word; `report` receives the progress, 0..1."""
     return join_parts(book, [index_part(book, 0, len(book.text), report)])
 
 
 def index_part(
     book: BookText, start: int, end: int, report: Callable[[float], None], words_before: int = 0
 ) -> IndexedPart:
-    """Index the stretch of a book between two offsets, each the edge of a chapter or the end of a paragraph."""
+    """Index the stretch of a book between two offsets, each of them the edge of a chapter or the end of a paragraph."""
     text = book.text[start:end]
     starts, ends = array("I"), array("I")
     for first, last in split_chapters(text, book.chapters, start):
@@ -214,7 +214,7 @@ def index_part(
 
 
 def join_parts(book: BookText, parts: Sequence[IndexedPart]) -> MemoryIndex:
-    """The index of a book from those of all its parts, in order. The first part is taken over, and grows."""
+    """Join the indexes of all parts of a book, in order. The first part is modified."""
     whole, *others = parts
     for part in others:
         whole.starts.extend(part.starts)

@@ -1,8 +1,8 @@
 """Languages: which one a book is written in, and how its words are compared: stems, spellings, stop words.
 
-Function words (articles, pronouns, prepositions, auxiliaries) are a third to a half of any running text, and each
-language has its own. They tell the language, and in a query they carry no meaning. Stemming algorithms are not part of
-the domain: whoever opens a book hands one in.
+Function words (articles, pronouns, prepositions, auxiliaries) make up a third to a half of any running text, and each
+language has its own. They identify the language; in a query they carry no meaning. Stemming algorithms are not part of
+the domain: the code that opens a book passes one in.
 """
 
 import re
@@ -25,7 +25,7 @@ LANGUAGES = {
     "sr": "serbian srp hr hrv bs bos", "st": "sesotho sot", "sv": "swedish swe", "ta": "tamil tam", "tr": "turkish tur",
     "yi": "yiddish yid ji",
 }  # fmt: skip
-"""The languages whose words are searched by their stems: ISO 639-1 codes, the English name first, then other codes."""
+"""The languages whose words are searched by stem: ISO 639-1 code to the English name and further codes."""
 
 _COMPOUNDING = frozenset(("da", "de", "nl", "no", "sv"))
 """Languages that write two nouns as one word."""
@@ -245,18 +245,20 @@ SAMPLE_CHARACTERS = 8_000
 """Of a book, from its first chapter on: three pages."""
 
 LEAST_SHARE = 0.1
-"""Of the words of a text that must be function words of its language; running prose has three to six times as many."""
+"""The share of a text's words that must be function words of its language; running prose has three to six times as
+many.
+"""
 
 PLAINLY = 2.0
-"""How many times the evidence for what a file declares another language must have, to be taken for that of the text."""
+"""The factor by which another language must outweigh the declared one to be taken for the language of the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Analyzer:
-    """How the words of one language are compared. Safe for threads.
+    """How the words of one language are compared. Thread-safe.
 
-    `stem` gives what a written word is searched as. `accents_matter` says that it depends on the accents of the word;
-    then a word that is typed without them has to be looked up by its `spelling`.
+    `stem` maps a written word to its search form. `accents_matter` means that the stem depends on accents; a word
+    typed without them then has to be looked up by its `spelling`.
     """
 
     language: str
@@ -265,13 +267,15 @@ class Analyzer:
     accents_matter: bool
 
     def spelling(self, word: str) -> str:
-        """What all ways to write one form have in common: case, accents and, in German, umlauts in two letters."""
+        """What all ways to write a form have in common: it ignores case, accents and, in German, umlauts written with
+        two letters.
+        """
         return _UMLAUT.sub(r"\1", fold(word)) if self.language == "de" else fold(word)
 
     def bases(self, word: str) -> frozenset[str]:
-        """What is left of a word without each of the endings it may have, in one spelling; empty for most languages.
+        """A word without each of the endings it may have, in one spelling; empty for most languages.
 
-        Related words that the stemmer keeps apart ("fragte", "fragen") have a base in common.
+        Related words with different stems ("fragte", "fragen") share a base.
         """
         endings, others = _ENDINGS.get(self.language), _OTHER_ENDINGS.get(self.language, ())
         if endings is None:
@@ -283,7 +287,7 @@ class Analyzer:
 
     @property
     def has_endings(self) -> bool:
-        """Whether `bases` knows this language."""
+        """Whether `bases` supports this language."""
         return self.language in _ENDINGS
 
     @property
@@ -303,7 +307,9 @@ _INFLECTION = {
     "pt": "a am ando ar aram as ava avam e em endo er es ia iam ir iram ida ido o os ou s",
     "sv": "a ad ade ar are arna as at de e en er erna es et ets n na ns or orna s t te",
 }
-"""What inflection adds to words, folded. Snowball's stemmers leave some of it where a word may be another one."""
+"""What inflection adds to words, folded. Snowball's stemmers leave some of these endings in place where the result
+might be another word.
+"""
 
 _ENDINGS = {language: endings.split() for language, endings in _INFLECTION.items()}
 _OTHER_ENDINGS = {
@@ -318,21 +324,24 @@ _VOICED = {"v": "f", "z": "s"}
 
 
 def _base(word: str) -> str:
-    """A word without doubled letters, without the vowel that endings push out ("dunkel", "dunkle"), and with the letter
-    that stands at the end of words ("brieven", "brief")."""
+    """A word without doubled letters, without the vowel that endings remove ("dunkel", "dunkle"), and with the
+    consonant that words end in ("brieven", "brief").
+    """
     word = _MUTE.sub("", _DOUBLED.sub(r"\1", word))
     return word[:-1] + _VOICED.get(word[-1], word[-1])
 
 
 _UMLAUT = re.compile(r"(?:(?<![aeq])(?=ue)|(?=[ao]e))([aou])e")
-"""In folded German words, "ae", "oe" and "ue" for "ä", "ö" and "ü"; not the "ue" of "neue", "Frauen" or "Quelle"."""
+"""In folded German words, "ae", "oe" and "ue" for "ä", "ö" and "ü", but not the "ue" of "neue",
+"Frauen" or "Quelle".
+"""
 
 DEFAULT_ANALYZER = Analyzer("", stem_of, STOP_WORDS, accents_matter=False)
 """For English, and for languages without a stemmer."""
 
 
 def analyzer_for(language: str, algorithm: Callable[[str], str]) -> Analyzer:
-    """The analyzer of one of LANGUAGES other than English; `algorithm` gives the stem of a word in small letters."""
+    """The analyzer for one of LANGUAGES other than English; `algorithm` returns the stem of a lower-case word."""
 
     @lru_cache(maxsize=STEMS_REMEMBERED)
     def stem(word: str) -> str:
@@ -345,10 +354,10 @@ def analyzer_for(language: str, algorithm: Callable[[str], str]) -> Analyzer:
 
 
 def book_language(book: BookText) -> str:
-    """The code of a book's language among LANGUAGES; empty where it is another or cannot be told.
+    """The code of a book's language in LANGUAGES; empty if it is another or unknown.
 
-    What the file declares counts, unless the text is plainly in another language: much software declares English
-    whatever it is given.
+    The declared language counts unless the text is clearly in another: much software declares English whatever it is
+    given.
     """
     opening = book.chapters[0].start if book.chapters else 0
     if opening > len(book.text) // 2:
@@ -357,7 +366,7 @@ def book_language(book: BookText) -> str:
 
 
 def text_language(text: str, declared: str = "") -> str:
-    """The code of a text's language, as `book_language` tells it; `declared` is a code or an English name."""
+    """The code of a text's language, as for `book_language`; `declared` is a code or an English name."""
     words = words_of(text)
     evidence = _evidence(words)
     best = max(evidence, key=evidence.__getitem__, default="")
@@ -369,18 +378,20 @@ def text_language(text: str, declared: str = "") -> str:
 
 
 def language_code(declared: str) -> str:
-    """The code among LANGUAGES that a file means by "de-AT", "ger" or "German"; empty if it is none of them."""
+    """The code in LANGUAGES that a file means by "de-AT", "ger" or "German"; empty if there is none."""
     name = declared.strip().lower().replace("_", "-").partition("-")[0]
     return name if name in LANGUAGES else _codes().get(name, "")
 
 
 def language_name(code: str) -> str:
-    """The English name, in small letters, of one of LANGUAGES."""
+    """The English name of one of LANGUAGES, in lower case."""
     return LANGUAGES[code].partition(" ")[0]
 
 
 def _evidence(words: list[str]) -> Mapping[str, float]:
-    """How many function words of each language are among the words; one that several share counts for each in part."""
+    """How many function words of each language are among the words; one shared by several languages counts in part for
+    each.
+    """
     languages_of = _languages_by_word()
     evidence: dict[str, float] = {}
     for word, count in Counter(map(_in_small_letters, words)).items():
@@ -397,7 +408,7 @@ def _function_words() -> dict[str, frozenset[str]]:
 
 
 def _in_small_letters(word: str) -> str:
-    """With its accents, which tell languages apart."""
+    """The text in lower case with its accents, which distinguish languages."""
     return unicodedata.normalize("NFC", word).lower()
 
 

@@ -1,4 +1,4 @@
-"""Where everything stands in a book: its pages, chapters and sentences on the one axis of characters."""
+"""The positions of a book's pages, chapters and sentences on the one axis of characters."""
 
 from array import array
 from bisect import bisect_left, bisect_right
@@ -13,21 +13,21 @@ from domain.library.search.sentences import LOOK_AHEAD, is_finished, split_sente
 from domain.library.search.words import words_of
 
 WIDTHS = tuple(1 << bits for bits in range(6, 12))
-"""Widths, in words: 64 to 2,048."""
+"""Widths of windows, in words: 64 to 2,048."""
 
 _CHUNK_BITS = 5
-"""Windows are found for 2**5 sentences at a time: about as many as a search looks at in one place."""
+"""Windows are computed for 2**5 sentences at a time, about as many as a search examines in one place."""
 
 Extents = tuple["array[int]", "array[int]"]
-"""For each of some sentences: how many sentences before it its window begins, and how many from it on that ends."""
+"""For each of some sentences: how many sentences before it its window begins, and how many after its start it ends."""
 
 
 class Windows:
-    """The windows of the sentences of a book, or of as much of it as has been read.
+    """The windows of the sentences of a book, or of the part that has been read.
 
-    `words` and `runs` are those of the layout; a window holds the whole sentences within a width around the middle of
-    its sentence, and always that sentence itself, but none of another chapter. The first `settled` sentences have the
-    same windows in `whole`. Safe for threads: two that find the same windows find the same.
+    `words` and `runs` are those of the layout. A window has the whole sentences within a width around the middle of
+    its sentence, always including that sentence, and none of another chapter. The first `settled` sentences have the
+    same windows as in `whole`. Thread-safe: threads that compute the same windows get the same result.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Windows:
         return found
 
     def clipped(self, words: Sequence[int], runs: Sequence[int], kept: int) -> "Windows":
-        """The windows of a layout that has the first `kept` sentences of this one, and then others."""
+        """The windows of a layout that shares the first `kept` sentences with this one."""
         settled = bisect_right(self._words, self._words[kept] - WIDTHS[-1] // 2, 0, kept + 1) - 1
         return Windows(words, runs, self, max(settled, 0))
 
@@ -101,11 +101,11 @@ _Item = TypeVar("_Item", Page, Chapter)
 
 @dataclass(frozen=True, slots=True)
 class BookLayout:
-    """The places in a book, or in as much of it as has been read.
+    """The positions in a book, or in the part that has been read.
 
-    Sentence `i` stands at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
-    counts all of them. A run is what stands between two edges of chapters: run `i` has the sentences
-    `[runs[i], runs[i + 1])`. `length` is where the text ends for whoever looks at it. `windows` follow from the rest.
+    Sentence `i` is at `[starts[i], ends[i])`; `words[i]` counts the words before it, and the last entry of `words`
+    counts all of them. A run is the stretch between two chapter edges: run `i` has the sentences `[runs[i], runs[i +
+    1])`. `length` is where the visible text ends. `windows` follow from the rest.
     """
 
     length: int
@@ -122,7 +122,7 @@ class BookLayout:
         return self.words[-1]
 
     def sentences_between(self, start: int, end: int) -> range:
-        """The sentences that have at least one character in `[start, end)`."""
+        """The sentences with at least one character in `[start, end)`."""
         return range(bisect_right(self.ends, start), bisect_left(self.starts, end))
 
     def run_of(self, sentence: int) -> range:
@@ -134,16 +134,16 @@ class BookLayout:
         return self.pages[max(bisect_right(self.pages, offset, key=lambda page: page.start) - 1, 0)]
 
     def chapter_at(self, offset: int) -> Chapter | None:
-        """The chapter the offset is in, if it is in one."""
+        """The chapter at the offset, if there is one."""
         found = bisect_right(self.chapters, offset, key=lambda chapter: chapter.start) - 1
         return self.chapters[found] if found >= 0 and offset < self.chapters[found].end else None
 
     def clip(self, read_to: int, read: ReadSlice) -> "BookLayout":
-        """What this layout is for a reader who has read up to `read_to`.
+        """The layout for a reader who has read up to `read_to`.
 
-        It is a function of `text[:read_to]`, and of the pages and chapters that begin before: the sentences near the
-        bound are split anew without what follows them, and one that is not finished there is left out. A chapter is
-        there once its title must have been read.
+        It is a function of `text[:read_to]` and of the pages and chapters that begin before: sentences near the bound
+        are split again without the text after it, and an unfinished one is left out. A chapter is included once its
+        title must have been read.
         """
         if read_to >= self.length:
             return self
@@ -164,13 +164,13 @@ class BookLayout:
 
 
 def lay_out(book: BookText, starts: "array[int]", ends: "array[int]", words: "array[int]") -> BookLayout:
-    """The layout of a whole book from where its sentences stand and the number of words before each."""
+    """The layout of a whole book, from the spans of its sentences and the number of words before each."""
     runs = _runs(starts, book.chapters)
     return BookLayout(len(book.text), book.pages, book.chapters, starts, ends, words, runs, Windows(words, runs))
 
 
 def split_chapters(text: str, chapters: Sequence[Chapter], offset: int = 0) -> Iterator[tuple[int, int]]:
-    """The spans of the sentences of a text that stands at `offset` of its book, none across the edge of a chapter."""
+    """The spans of the sentences in a text that starts at `offset` of its book; none crosses the edge of a chapter."""
     end = offset + len(text)
     edges = {edge for item in chapters for edge in (item.start, item.end) if offset < edge < end}
     for left, right in pairwise(sorted(edges | {offset, end})):
@@ -184,7 +184,7 @@ def _runs(starts: Sequence[int], chapters: Iterable[Chapter]) -> "array[int]":
 
 
 def _reached(items: tuple[_Item, ...], read_to: int) -> tuple[_Item, ...]:
-    """The pages or chapters that begin before the bound; what is known of the last of them ends there."""
+    """The pages or chapters that begin before the bound; the last of them ends there."""
     count = bisect_left([item.start for item in items], read_to)
     if not count or items[count - 1].end <= read_to:
         return items[:count]
@@ -192,7 +192,7 @@ def _reached(items: tuple[_Item, ...], read_to: int) -> tuple[_Item, ...]:
 
 
 def _finished_spans(text: str, offset: int, chapters: Sequence[Chapter]) -> list[tuple[int, int]]:
-    """The sentences of a text that has been read up to its end, without the last if it may go on."""
+    """The sentences of a text that has been read to its end, without the last one if it may continue."""
     spans = list(split_chapters(text, chapters, offset))
     if not spans:
         return []

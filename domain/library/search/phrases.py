@@ -1,8 +1,8 @@
-"""Phrases: where words stand in an order somebody gives, exactly or nearly, and what that adds to a search.
+"""Phrases: where words occur in a given order, exactly or nearly, and what that adds to a search.
 
-`find_phrase` finds a line that is only half remembered: each word votes, by how rare it is, for the stretches of text
-where the phrase would have to begin if that word were right. Where many votes come together the text is aligned with
-the phrase, word by word. So a few wrong, missing or misspelt words do not matter.
+`find_phrase` finds a half-remembered line: each word votes, weighted by its rarity, for the stretches of text where
+the phrase would begin if that word were right. Where votes accumulate, the text is aligned with the phrase word by
+word, so that a few wrong, missing or misspelt words do not matter.
 """
 
 import re
@@ -69,7 +69,7 @@ class PhraseAligner:
 
 
 def _best_run(blocks: Sequence[Match]) -> Sequence[Match]:
-    """The blocks that follow each other with the most words in common and the fewest between."""
+    """The consecutive blocks with the most words in common and the fewest words between them."""
     best: tuple[float, int, int] = (0.0, 0, 0)
     score, opening = 0.0, 0
     for number, block in enumerate(blocks):
@@ -89,17 +89,17 @@ def _gap(one: Match, other: Match) -> int:
 
 
 def _belonging(words: Sequence[str], missing: Sequence[str]) -> int:
-    """How many of these words beside a run belong to it: all, if they are like what the phrase has there."""
+    """How many of these words beside a run belong to it: all of them if they resemble the phrase at that point."""
     return len(words) if 4 * _alike(words, missing) >= _length(words) + _length(missing) else 0
 
 
 def _length(words: Sequence[str]) -> int:
-    """Characters of some words, with a space each."""
+    """The characters of some words, with a space each."""
     return sum(map(len, words)) + len(words)
 
 
 def _alike(words: Sequence[str], others: Sequence[str]) -> int:
-    """The characters that two short runs of words have in common."""
+    """The characters that two short runs of words share."""
     if not words or not others:
         return 0
     matcher = SequenceMatcher(None, " ".join(words), " ".join(others), autojunk=False)
@@ -107,32 +107,34 @@ def _alike(words: Sequence[str], others: Sequence[str]) -> int:
 
 
 MAX_WORDS = 80
-"""Words of a phrase, or of a query, that are looked at, the first ones."""
+"""Words of a phrase or a query that are examined: the first ones."""
 
 LEAST_SIMILARITY = 0.55
-"""Below it a place has some words in common with the phrase, but nobody would say that it is the phrase."""
+"""Below this, a place shares some words with the phrase, but nobody would recognise it."""
 
 _SLACK_BITS = 3
 _SLACK = 1 << _SLACK_BITS
-"""Words by which what is remembered may have become longer or shorter at one place."""
+"""Words by which a remembered phrase may be longer or shorter than the original at one place."""
 
 _MOST_VOTES = 6_000
-"""The rarest words vote anywhere until they have cast so many votes, the others only for the best stretches so far."""
+"""The rarest words vote anywhere until they have cast this many votes; the others vote only for the best stretches so
+far.
+"""
 
 _STRETCHES = 256
-"""The best stretches so far."""
+"""The number of best stretches so far."""
 
 _VOTERS = 3
 """Words that vote anywhere however frequent they are: the rarest may be the wrong one."""
 
 _CANDIDATES = 24
-"""Stretches with the most votes that are looked at closely."""
+"""Stretches with the most votes that are examined closely."""
 
 _LEAST_VOTES = 0.5
-"""Share of the votes of the best that a stretch must have to be looked at."""
+"""The share of the best stretch's votes that a stretch needs to be examined."""
 
 _Positions = Mapping[str, Sequence[Sequence[int]]]
-"""The positions of each word, which are ordinals of words, by its spelling: rising for each form of it."""
+"""The positions of each word (ordinals of words) by its spelling, ascending for each form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class _Match:
 
 
 def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
-    """The places where a phrase stands word by word; if it stands nowhere, those that come near it, best first."""
+    """The places where a phrase occurs word by word; if there are none, the most similar places, best first."""
     words = words_of(text)[:MAX_WORDS]
     if not words or limit < 1:
         return []
@@ -156,7 +158,7 @@ def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: 
 
 
 def phrase_positions(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[int]:
-    """The ordinals of the first words of all places where these words, spelt so, follow each other; rising."""
+    """The ordinals of the first words of all places where these words, spelt so, occur in sequence; ascending."""
     phrase, positions = _positions_of(index, layout, words, exact=True)
     rarest, *others = sorted(range(len(phrase)), key=lambda number: sum(map(len, positions[phrase[number]])))
     for position in sorted(position for form in positions[phrase[rarest]] for position in form):
@@ -166,25 +168,27 @@ def phrase_positions(index: BookIndex, layout: BookLayout, words: Sequence[str])
 
 
 QUOTED = 3.0
-"""What a sentence gains that has words which a query puts in quotation marks; else the best has 1 and what runs add."""
+"""The gain of a sentence with words that a query has in quotation marks; otherwise the best has 1 plus
+what runs add.
+"""
 
 _LEAST_RUN = 3
-"""Words of a query that follow each other in the book too, to count as a run."""
+"""Consecutive words of a query that count as a run if they are consecutive in the book too."""
 
 _TELLING_RUN = 5
-"""Words of a run that is what is looked for, if it stands at one place only."""
+"""Words in a run that settles the search if it occurs only once."""
 
 _RUN_POWER = 4
-"""Exponent on the share of the query that a run is: most of a query says where to look, a turn of phrase hardly."""
+"""Exponent on the run's share of the query: most of a query says where to look, a turn of phrase hardly does."""
 
 _MOST_POSITIONS = 1_000
-"""Places of the rarest word of a run, and of a quotation: what is more frequent tells nothing about where to look."""
+"""Positions of the rarest word of a run or a quotation; anything more frequent does not say where to look."""
 
 _SCANNED = 20
-"""Positions that are gone through in the time in which one is looked up among them."""
+"""Positions that can be scanned in the time of one lookup."""
 
 _MOST_QUOTATIONS = 8
-"""Quotations of a query that are looked for, the first ones."""
+"""Quotations of a query that are searched: the first ones."""
 
 _QUOTATION = re.compile(
     r"“([^“”]{1,300})”|\"([^\"]{1,300})\"|„([^“”]{1,300})[“”]|«([^«»]{1,300})»|»([^«»]{1,300})«|‹([^‹›]{1,300})›"
@@ -194,7 +198,7 @@ _QUOTATION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Words of a query, from the one at `start` on, that stand in the book from the ordinal `place` on."""
+    """Words of a query, from the one at `start` on, that occur in the book from the ordinal `place` on."""
 
     position: int
     start: int
@@ -202,10 +206,10 @@ class _Run:
 
 
 def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int, float]:
-    """What sentences gain, by their numbers, because words of the query stand in them as they do in the query.
+    """The gains of sentences, by number, for words that occur in them as they do in the query.
 
-    A run of words gains the more, the more of the query it is, up to 1; a long one that stands nowhere else gains 1
-    more. A quotation gains QUOTED.
+    A run gains more, up to 1, the larger its share of the query is; a long one that occurs nowhere else gains 1 more.
+    A quotation gains QUOTED.
     """
     gains: dict[int, float] = defaultdict(float)
     words = words_of(query)[:MAX_WORDS]
@@ -222,7 +226,7 @@ def verbatim_gains(index: BookIndex, layout: BookLayout, query: str) -> dict[int
 
 
 def _quotations(query: str) -> list[tuple[str, ...]]:
-    """The words of each quotation in a query, but not those of one that is repeated."""
+    """The words of each quotation in a query, without repeated ones."""
     texts = (quotation[quotation.lastindex or 0] for quotation in _QUOTATION.finditer(query))
     quoted = dict.fromkeys(tuple(words_of(text)[:MAX_WORDS]) for text in texts)
     return [words for words in quoted if words][:_MOST_QUOTATIONS]
@@ -249,7 +253,7 @@ def _valued_runs(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> 
 
 
 def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[bool]) -> Iterator[_Run]:
-    """The longest runs around words that are no stop words and not too frequent."""
+    """The longest runs around words that are neither stop words nor too frequent."""
     reached: dict[int, int] = {}
     for number, word in enumerate(phrase):
         if not is_content[number] or sum(map(len, positions[word])) > _MOST_POSITIONS:
@@ -274,7 +278,7 @@ def _runs(phrase: Sequence[str], positions: _Positions, is_content: Sequence[boo
 
 
 def _beside(positions: Iterable[int], forms: Sequence[Sequence[int]], distance: int) -> Iterator[int]:
-    """Those of the positions from which one of the forms stands at this distance."""
+    """The positions from which one of the forms occurs at this distance."""
     wanted = {position + distance for position in positions}
     for others in forms:
         if len(others) <= _SCANNED * len(wanted):
@@ -285,14 +289,14 @@ def _beside(positions: Iterable[int], forms: Sequence[Sequence[int]], distance: 
 
 
 def _sentences_of(layout: BookLayout, position: int, length: int) -> range:
-    """The sentences that words stand in, by the ordinal of the first and their number."""
+    """The sentences that words are in, by the ordinal of the first word and their number."""
     return range(bisect_right(layout.words, position) - 1, bisect_right(layout.words, position + length - 1))
 
 
 def _positions_of(
     index: BookIndex, layout: BookLayout, words: Sequence[str], *, exact: bool
 ) -> tuple[list[str], _Positions]:
-    """The spellings of some words, and the positions of each up to the bound; unless `exact`, of all its forms."""
+    """The spellings of some words, and the positions of each up to the bound: of all its forms, unless `exact`."""
     spelling = index.analyzer.spelling
     typed = {spelling(word): word for word in words}
     positions = {
@@ -305,7 +309,7 @@ def _positions_of(
 
 
 def _stands(forms: Sequence[Sequence[int]], first: int, width: int = 1) -> bool:
-    """Whether a word has a place in `[first, first + width)`."""
+    """Whether a word occurs in `[first, first + width)`."""
     for positions in forms:
         found = bisect_left(positions, first)
         if found < len(positions) and positions[found] < first + width:
@@ -341,7 +345,7 @@ def _near(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> list[_M
 def _likely_beginnings(positions: _Positions, word_count: int, phrase: Sequence[str]) -> list[int]:
     """Ordinals of words within some sixteen words after which the phrase is likely to begin.
 
-    Stretches are two slacks long and overlap by one, so that no edge parts votes that belong together.
+    Stretches are two slacks long and overlap by one, so that votes that belong together are never separated.
     """
     count = {word: sum(map(len, forms)) for word, forms in positions.items()}
     votes: defaultdict[int, float] = defaultdict(float)
@@ -366,7 +370,7 @@ def _likely_beginnings(positions: _Positions, word_count: int, phrase: Sequence[
 
 
 def _best(votes: Mapping[int, float], count: int) -> list[int]:
-    """The stretches with the most votes, the earlier ones of those with the same."""
+    """The stretches with the most votes, earlier ones first among equals."""
     return nlargest(count, sorted(votes), key=votes.__getitem__)
 
 
