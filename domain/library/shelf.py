@@ -20,8 +20,8 @@ LOCAL_SHELF = "local"
 
 @dataclass(frozen=True, slots=True)
 class AddedBook:
-    """What came of adding a file. `is_new` False: the shelf had it already, and nothing changed, or it `is_back` there,
-    with all it had, after it was taken off.
+    """The result of adding a file. `is_new` False: the shelf had it already and nothing changed, unless it `is_back`:
+    restored, with all its data, after it had been removed.
     """
 
     book: Book
@@ -31,7 +31,7 @@ class AddedBook:
 
 
 class Bookshelf:
-    """Books of all shelves. A book seen from another shelf does not exist."""
+    """The books of all shelves. On other shelves a book does not exist."""
 
     def __init__(self, *, reader: BookParser, files: BookFiles, books: BookRepository, clock: Clock) -> None:
         self._reader = reader
@@ -41,7 +41,7 @@ class Bookshelf:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def expect(self, filename: str) -> None:
-        """Get ready to add a file of this name: what takes its time can be done while the file is on its way."""
+        """Prepare for a file of this name, so that slow preparations run while the file is downloaded."""
         await self._reader.expect(filename)
 
     async def add(
@@ -55,7 +55,7 @@ class Bookshelf:
         added_by: str = "",
         progress: Progress | None = None,
     ) -> AddedBook:
-        """Read, index and shelve a file. The same file again changes nothing.
+        """Parse, index and shelve a file. Adding the same file again changes nothing.
 
         Raises:
             BookError: the file cannot become a book; nothing is left behind.
@@ -74,14 +74,14 @@ class Bookshelf:
                 return await self._shelve(replace(book, filename=_last_component(filename)), text, progress)
 
     async def _known(self, shelf: str, sha256: str) -> AddedBook | None:
-        """What adding a file comes to that the shelf has, or had until it was taken off; None: it is to be read."""
+        """The result for a file that the shelf has, or had until it was removed; None: it has to be parsed."""
         known = await self._books.get_by_hash(shelf, sha256)
         if known is None or known.status is not BookStatus.READY or not await self._is_readable(known):
             return None
         return AddedBook(await self.restore(known), is_new=False, is_back=known.removed_at is not None)
 
     async def _shelve(self, book: Book, text: BookText, progress: Progress | None) -> AddedBook:
-        """Index a book that was read, and put it on its shelf: the same way, and as long, whoever else has its file."""
+        """Index a parsed book and put it on its shelf, taking the same steps and time whoever else has the file."""
         words = await self._files.write(book.sha256, text, progress, anew=True)
         known = await self._books.get_by_hash(book.shelf, book.sha256)
         if known is None:
@@ -102,11 +102,11 @@ class Bookshelf:
         return AddedBook(book, is_new=True, warnings=warnings)
 
     async def list(self, shelf: str | None = LOCAL_SHELF) -> Sequence[Book]:
-        """Books of a shelf, newest first; of all shelves for None."""
+        """The books of a shelf, newest first; of all shelves for None."""
         return await self._books.list(shelf)
 
     async def get(self, book_id: str, *, shelf: str | None = None) -> Book:
-        """A book by its id, on a shelf or on any.
+        """A book by its id, on one shelf or on any.
 
         Raises:
             BookError: NOT_FOUND.
@@ -117,12 +117,13 @@ class Bookshelf:
         return book
 
     async def find(self, reference: str, *, shelf: str | None = LOCAL_SHELF, removed: bool = False) -> Book:
-        """A book by its id, its title, the name or path of the file it was added from, or a beginning of its id.
+        """A book by its id, its title, its file's name or path, or the beginning of its id.
 
-        Case may differ, and a part of the title will do if it is clear. `removed`: of those that can be brought back.
+        Case is ignored, and a part of the title is enough if it is unambiguous. `removed` searches the books that can
+        be restored.
 
         Raises:
-            BookError: NOT_FOUND; the sentence names the books there are, or those that were meant.
+            BookError: NOT_FOUND; the sentence names the candidates, or the books there are.
         """
         books = await (self._books.list_removed(shelf) if removed else self._books.list(shelf))
         wanted = " ".join(reference.split()).casefold()
@@ -153,7 +154,7 @@ class Bookshelf:
         return await self._files.open(book)
 
     async def remove(self, book_id: str) -> Book:
-        """Erase a book with its conversations and positions; its file goes with the last shelf.
+        """Erase a book with its conversations and positions; its file is deleted with its last shelf.
 
         Raises:
             BookError: NOT_FOUND.
@@ -163,7 +164,7 @@ class Bookshelf:
         return book
 
     async def take_off(self, book_id: str, by: str) -> Book:
-        """Take a book off its shelf: it and its conversations are gone for everybody, and kept until `erase_removed`.
+        """Take a book off its shelf: nobody sees it or its conversations, but they are kept until `erase_removed`.
 
         Raises:
             BookError: NOT_FOUND.
@@ -173,11 +174,11 @@ class Bookshelf:
         return removed
 
     async def removed(self, shelf: str | None) -> Sequence[Book]:
-        """The books that can be brought back to a shelf, or to any for None; the last one taken off first."""
+        """The books that can be restored to a shelf, or to any for None; the most recently removed first."""
         return await self._books.list_removed(shelf)
 
     async def restore(self, book: Book) -> Book:
-        """Bring a book back to its shelf with all it had; one that is there is left alone."""
+        """Restore a book to its shelf with all its data; does nothing if it is there."""
         if book.removed_at is None:
             return book
         restored = replace(book, removed_at=None, removed_by="")
@@ -185,7 +186,7 @@ class Bookshelf:
         return restored
 
     async def erase_removed(self, before: datetime) -> int:
-        """Erase the books that were taken off before then; how many."""
+        """Erase the books that were removed before `then`; return how many."""
         over = [book for book in await self._books.list_removed() if book.removed_at and book.removed_at < before]
         for book in over:
             await self._erase(book)
@@ -198,7 +199,7 @@ class Bookshelf:
                 await self._files.remove(book.sha256)
 
     async def sweep(self, before: datetime) -> int:
-        """Unlink files older than that which no shelf holds: a crash came between a book and its file. How many."""
+        """Delete older files that no shelf holds, left by a crash between a book and its file; return how many."""
         return sum([await self._sweep(sha256) for sha256 in await self._files.written_before(before)])
 
     async def _sweep(self, sha256: str) -> bool:
@@ -209,7 +210,7 @@ class Bookshelf:
             return is_unused
 
     def _lock(self, sha256: str) -> asyncio.Lock:
-        """One file is added or removed at a time, so that no shelf is left with a book whose file just went."""
+        """Additions and removals of a file run one at a time, so that no book loses the file it was just added with."""
         return self._locks.setdefault(sha256, asyncio.Lock())
 
     async def _is_readable(self, book: Book) -> bool:
@@ -221,7 +222,7 @@ class Bookshelf:
 
 
 def _last_component(filename: str) -> str:
-    """A file's own name, without the folders of whatever system it comes from; at most 255 characters."""
+    """A file's own name, without the folders of any system; at most 255 characters."""
     return filename.replace("\\", "/").rstrip("/").rpartition("/")[2].replace("\0", "")[:255]
 
 
@@ -230,7 +231,7 @@ def _digest(data: bytes) -> str:
 
 
 def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, added_by: str, clock: Clock) -> Book:
-    """The book of a text; how many words it has is known once it is indexed."""
+    """The book of a text; its number of words is known once it is indexed."""
     book = Book(
         id=uuid.uuid4().hex,
         shelf=shelf,
@@ -260,44 +261,44 @@ logger = logging.getLogger(__name__)
 
 A_DAY = timedelta(days=1)
 KEEP_REMOVED = timedelta(days=7)
-"""How long a book that was taken off its shelf can be brought back."""
+"""How long a removed book can be restored."""
 AN_HOUR = timedelta(hours=1)
-"""Longer than anything takes that is begun before it has its place: opening a thread, adding a book."""
+"""Longer than any operation takes between its beginning and its record: opening a thread, adding a book."""
 
 
 NOTES_KEPT = timedelta(days=30)
-"""What Discord did not let us remove is tried for as long."""
+"""How long removals that Discord refused are retried."""
 
 
 class LeftServers:
-    """What is kept of servers, and its erasure once the bot has been removed from them."""
+    """The data of servers, and their erasure after the bot has been removed from a server."""
 
     def __init__(self, *, retention: RetentionRepository, shelf: Bookshelf) -> None:
         self._retention = retention
         self._shelf = shelf
 
     async def known(self) -> Sequence[str]:
-        """The ids of all servers something is kept of."""
+        """The ids of all servers with data."""
         return await self._retention.list_servers()
 
     async def left(self, guild_ids: Iterable[str]) -> None:
-        """The bot is not in these servers any more."""
+        """The bot is no longer in these servers."""
         await self._retention.note_left(guild_ids)
 
     async def back(self, guild_ids: Iterable[str]) -> None:
-        """The bot is in these servers; what is kept of them stays."""
+        """The bot is in these servers; their data is kept."""
         await self._retention.note_back(guild_ids)
 
     async def erase(self, guild_id: str) -> None:
         """Erase a server: its books with everything about them, its conversations, its settings.
 
-        Should the program end meanwhile, the next start goes on with it.
+        If the program ends meanwhile, the next start continues.
         """
         await self._retention.note_to_erase(guild_id)
         await self._erase(guild_id)
 
     async def sweep(self, left_before: datetime | None) -> int:
-        """Erase the servers that were left before then, and what is left of those that were to go at once; how many."""
+        """Erase the servers that were left before `then`, and those marked for immediate erasure; return how many."""
         over = await self._retention.list_left(left_before)
         for guild_id in over:
             await self._erase(guild_id)
@@ -331,7 +332,7 @@ class Housekeeping:
         self._keep = keep
 
     async def sweep(self) -> Sweep:
-        """Erase what is over.
+        """Erase everything whose time is up.
 
         Raises:
             StorageError: the database or the disk refused; what was erased before stays erased.
@@ -350,7 +351,7 @@ class Housekeeping:
         return Sweep(conversations, tool_results, await self._shelf.sweep(now - A_DAY), books, servers)
 
     async def keep_house(self) -> None:
-        """Sweep now and every day, until cancelled."""
+        """Sweep now and once a day, until cancelled."""
         while True:
             try:
                 if swept := await self.sweep():

@@ -1,8 +1,8 @@
-"""Summaries of chapters, written by the model on demand and kept: how questions about a whole book are answered.
+"""Chapter summaries, written by the model on demand and kept: they answer questions about a whole book.
 
-A summary depends on nothing behind its own chapter, so it can be shown to everybody who has read that far. It is made
-from the chapter alone, by a request that does not even name the book; what the model tells of later chapters all the
-same is taken out. Where no summary can be written, a chapter's own telling sentences stand in for it.
+A summary depends on nothing after its own chapter, so it can be shown to everybody who has read that far. The request
+that makes it contains only the chapter and not even the book's name; sentences about later chapters are removed all
+the same. Without a summary, the chapter's most telling sentences take its place.
 """
 
 import asyncio
@@ -26,13 +26,15 @@ from domain.ports import BookView, Clock, DerivedTextRepository
 from domain.spoilers.detector import SpoilerChecks
 
 FEWEST_WORDS, MOST_WORDS = 7, 45
-"""Shorter sentences are headings and exclamations, longer ones no excerpt."""
+"""Shorter sentences are headings and exclamations, longer ones are no excerpts."""
 
 SPEECH = 0.5
-"""What a sentence of speech weighs against one that narrates: talk is seldom what happens."""
+"""The weight of a sentence of speech relative to a narrating one: talk is seldom what happens."""
 
 LENGTH_POWER = 0.3
-"""Long sentences have more of everything; divided by this power of their length they are on a level with short ones."""
+"""Long sentences have more of everything; dividing by this power of their length makes them comparable
+to short ones.
+"""
 
 _SHORTEST_STEM = 3
 _SPEECH_MARKS = frozenset('"“”«»„「」')
@@ -44,7 +46,7 @@ def opening_of(sentences: Sequence[Sentence]) -> Sentence | None:
 
 
 def salient_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentence]:
-    """The opening and the sentences whose words come up most in the whole, in order."""
+    """The opening and the sentences whose words are most frequent in the whole, in order."""
     opening = opening_of(sentences)
     if opening is None or count < 1:
         return []
@@ -55,12 +57,12 @@ def salient_sentences(sentences: Sequence[Sentence], count: int) -> list[Sentenc
 
 
 def weights_of(sentences: Iterable[Sentence]) -> Counter[str]:
-    """In how many of the sentences a word comes up, by its stem."""
+    """The number of sentences each word occurs in, by stem."""
     return _in_how_many(map(_stems, sentences))
 
 
 def most_salient(sentences: Iterable[Sentence], count: int, weights: Counter[str]) -> list[Sentence]:
-    """The sentences whose words weigh most, in order; headings and exclamations are none."""
+    """The sentences whose words weigh most, in order; headings and exclamations are excluded."""
     stems = {sentence: _stems(sentence) for sentence in sentences}
     return sorted(_heaviest(stems, count, weights), key=lambda sentence: sentence.start)
 
@@ -92,17 +94,17 @@ def _is_fit(words: Sequence[str]) -> bool:
 
 
 PIECE_WORDS = 6_000
-"""Words of a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
+"""Words in a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
 
 FRONT_WORDS = 300
-"""Words from which on what stands before the first chapter is a prologue and no title page."""
+"""Words; a longer text before the first chapter is a prologue rather than a title page."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChapterPart:
-    """A stretch of a chapter. `last`: nothing that has been read of the chapter comes after it.
+    """A stretch of a chapter. `last`: no part of the chapter that has been read follows.
 
-    A piece that is not the last stays what it is, however far anybody reads on.
+    A piece that is not the last stays the same, however far anybody reads on.
     """
 
     chapter: int
@@ -112,13 +114,14 @@ class ChapterPart:
     words: int
     last: bool
     is_counted: bool = True
-    """Whether the chapter is known by its place in the book, which prints no numbers."""
+    """Whether the chapter is known by its position in a book that prints no numbers."""
 
     @property
     def key(self) -> str:
-        """Names the piece among those of its book: "3", and "3.2" for a second piece.
+        """The name of the piece in its book: "3", or "3.2" for a second piece.
 
-        Where the book prints numbers the offset is in it too: versions that knew none counted other chapters.
+        If the book prints numbers the key includes the offset: versions without printed numbers counted chapters
+        differently.
         """
         chapter = str(self.chapter) if self.is_counted else f"{self.chapter}@{self.sentences[0].start}"
         return chapter if self.number == 1 else f"{chapter}.{self.number}"
@@ -133,7 +136,7 @@ class ChapterPart:
 
 
 async def chapter_parts(view: BookView, chapter: int | None = None) -> list[ChapterPart]:
-    """All pieces of what has been read, or of one chapter.
+    """All pieces of the part that has been read, or of one chapter.
 
     Raises:
         BookError: NOT_FOUND, the chapter has not been reached.
@@ -166,7 +169,7 @@ async def _pieces(view: BookView, chapter: int, entries: Mapping[int, ContentsEn
 
 
 def _cut(sentences: Sequence[Sentence]) -> Iterator[tuple[tuple[Sentence, ...], int]]:
-    """Pieces and their numbers of words. Where one ends depends on what comes before that place alone."""
+    """Pieces and their numbers of words. The end of a piece depends only on the text before it."""
     piece: list[Sentence] = []
     total = 0
     for sentence in sentences:
@@ -182,30 +185,30 @@ def _cut(sentences: Sequence[Sentence]) -> Iterator[tuple[tuple[Sentence, ...], 
 
 KIND = "summary"
 AT_ONCE = 4
-"""Requests to the model at the same time."""
+"""Concurrent requests to the model."""
 
 MOST_PER_TURN = 16
 """Summaries written for one answer: some 150,000 tokens. Longer books take more than one question, once."""
 
 SHORTEST = 120
-"""Words up to which a piece is no longer than its summary would be."""
+"""Words; a shorter piece is no longer than its summary would be."""
 
 UNCOVERED = 400
-"""Words the chapter being read may grow by before its summary is written anew; they are shown as they are."""
+"""Words the current chapter may grow by before its summary is rewritten; until then they are quoted."""
 
 TELLING = 3
 
 Ask = Callable[[str], Awaitable[str]]
-"""Puts one question to the model, aside from the talk, and returns its answer. Raises LLMError."""
+"""Asks the model one question outside the talk, and returns its answer. Raises LLMError."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a piece of a chapter comes to. `summary` is empty where none could be written.
+    """The digest of a piece of a chapter. `summary` is empty if none could be written.
 
-    `telling` are sentences it rests on, `uncovered` those behind what the summary covers.
+    `telling` are sentences it rests on, `uncovered` those after the part that the summary covers.
     """
 
     piece: ChapterPart
@@ -215,7 +218,7 @@ class Digest:
 
 
 class ChapterSummaries:
-    """Writes and keeps summaries. `seconds` is the time there is for writing in one call of a tool."""
+    """Writes and keeps summaries. `seconds` is the time for writing within one tool call."""
 
     def __init__(
         self,
@@ -236,11 +239,11 @@ class ChapterSummaries:
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def of(self, view: BookView, ask: Ask) -> "Chronicle":
-        """The summaries of one turn."""
+        """The summaries for one turn."""
         return Chronicle(self, view, ask, self._seconds)
 
     async def kept(self, view: BookView, piece: ChapterPart) -> Digest | None:
-        """The summary of a piece, if one is kept that covers it, or almost, and nothing more."""
+        """The summary of a piece, if a kept one covers (nearly) all of it and nothing more."""
         kept = await self._texts.get(view.book.id, KIND, piece.key, piece.end)
         if kept is None:
             return None
@@ -250,7 +253,7 @@ class ChapterSummaries:
         return _digest(piece, kept.text, uncovered)
 
     async def write(self, view: BookView, piece: ChapterPart, ask: Ask) -> Digest | None:
-        """Have a summary written and keep it; None where the model wrote nothing that could be kept.
+        """Write a summary and keep it; None if the model wrote nothing that could be kept.
 
         Raises:
             LLMError: the model could not be asked.
@@ -275,14 +278,14 @@ class ChapterSummaries:
         return self._prompt.substitute(words=_length_for(piece.words), sentences=sentences)
 
     async def _without_leaks(self, view: BookView, piece: ChapterPart, summary: str) -> str:
-        """The summary without sentences that tell what stands only behind the piece."""
+        """The summary without sentences about what comes only after the piece."""
         tells = self._spoilers.check(view.book, piece.end)
         sentences = [summary[start:end] for start, end in split_sentences(summary)]
         return " ".join([each for each in sentences if tells is None or not await tells(each)])
 
 
 class Chronicle:
-    """What has been read, chapter by chapter, for one turn: no more than MOST_PER_TURN summaries are written in it."""
+    """The part that has been read, chapter by chapter, for one turn, which writes at most MOST_PER_TURN summaries."""
 
     def __init__(self, summaries: ChapterSummaries, view: BookView, ask: Ask, seconds: float) -> None:
         self._summaries = summaries
@@ -292,7 +295,7 @@ class Chronicle:
         self._may_write = MOST_PER_TURN
 
     async def digests(self, chapter: int | None = None, *, since: int = 0) -> list[Digest]:
-        """All of what has been read from an offset on, or one chapter.
+        """Digests of everything that has been read from an offset on, or of one chapter.
 
         Raises:
             BookError: NOT_FOUND, the chapter has not been reached.
@@ -307,7 +310,7 @@ class Chronicle:
         return [await _or_extract(found[piece.key], piece) for piece in pieces]
 
     async def _written(self, pieces: Iterable[ChapterPart]) -> dict[str, Digest | None]:
-        """As many as get done in time, the latest chapters first; after a failure of the model none is tried."""
+        """As many as the time allows, the latest chapters first; after a failure of the model none is tried."""
         done: dict[str, Digest | None] = {}
         waiting = deque(pieces)
 
@@ -327,7 +330,7 @@ class Chronicle:
 
 
 async def extracts(view: BookView, chapter: int | None = None) -> list[Digest]:
-    """What can be told without a model: telling sentences of all that has been read, or of one chapter.
+    """What can be told without a model: telling sentences of everything that has been read, or of one chapter.
 
     Raises:
         BookError: NOT_FOUND, the chapter has not been reached.
@@ -340,7 +343,7 @@ async def _or_extract(digest: Digest | None, piece: ChapterPart) -> Digest:
 
 
 def extract(piece: ChapterPart) -> Digest:
-    """A digest without a summary: the sentences that say most, or all of a piece that is short."""
+    """A digest without a summary: the most telling sentences, or all of a short piece."""
     if piece.words <= SHORTEST:
         return Digest(piece, "", piece.sentences)
     return Digest(piece, "", tuple(salient_sentences(piece.sentences, TELLING)))
@@ -354,5 +357,5 @@ def _digest(piece: ChapterPart, text: str, uncovered: tuple[Sentence, ...]) -> D
 
 
 def _length_for(words: int) -> int:
-    """How long a summary should be, in words, for a piece of so many."""
+    """The length of a summary, in words, for a piece of so many words."""
     return min(max(words // 25 // 10 * 10, 40), 150)

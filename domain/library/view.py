@@ -1,4 +1,4 @@
-"""View: everything a reader may be shown of a book, given how far they have read.
+"""Everything a reader may be shown of a book, given how far they have read.
 
 All of it is a function of `text[:read_to]`: the layout is clipped first, and nothing here looks beyond it.
 """
@@ -18,7 +18,7 @@ from domain.library.search.phrases import find_phrase
 from domain.library.search.query import PASSAGE_WORDS, search
 
 READ_WORDS = 3_000
-"""Words after which reading stops; some ten printed pages."""
+"""Words after which a reading ends; some ten printed pages."""
 
 MAX_NEIGHBOURS = 5
 """Passages that a passage can be widened by on each side."""
@@ -27,10 +27,10 @@ _SOURCE = re.compile(r"passage-(\d{1,12})-(\d{1,12})")
 
 
 class Reading:
-    """A book as one reader may see it. Blocking; safe to use from several threads."""
+    """A book as one reader may see it. Blocking and thread-safe."""
 
     def __init__(self, index: BookIndex, layout: BookLayout, *, estimated: bool = False) -> None:
-        """`layout` is that of the index, clipped to what has been read."""
+        """`layout` is that of the index, clipped to the part that has been read."""
         self._index = index
         self._layout = layout
         self._excerpts = Excerpts(index, layout, estimated=estimated)
@@ -109,7 +109,7 @@ class Reading:
         return self._excerpts.citation(start, end)
 
     def _reached(self, label: str, *, clamp: bool = False) -> int:
-        """The index of a page among those reached; with `clamp` a number beyond them is the last."""
+        """The index of a page among those reached; with `clamp`, a page beyond them is the last one."""
         pages = self._layout.pages
         page = find_page(pages, label)
         if page is not None:
@@ -119,14 +119,14 @@ class Reading:
         raise BookError(BookErrorCode.NOT_FOUND, _no_page(label, pages))
 
     def _within_budget(self, page: Page, words: int) -> int:
-        """Where to stop on a page so that no more than about `words` words of it are read."""
+        """Where to stop on a page so that at most about `words` of its words are read."""
         layout = self._layout
         first = layout.sentences_between(page.start, page.end).start
         allowed = bisect_right(layout.words, layout.words[first] + max(words, 1)) - 1
         return min(page.end, layout.ends[max(allowed, first + 1) - 1]) if first < len(layout.ends) else page.end
 
     def _sentences_of(self, source: str) -> range:
-        """The sentences of a passage seen before. One seen with another bound may end in another sentence now."""
+        """The sentences of a known passage. One that was cut by another bound may end in another sentence now."""
         layout, match = self._layout, _SOURCE.fullmatch(source.strip())
         start, end = (int(match[1]), int(match[2])) if match else (0, 0)
         sentences = layout.sentences_between(start, end)

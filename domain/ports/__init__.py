@@ -1,4 +1,4 @@
-"""The ports: what the brain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
+"""The ports: what the domain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
 
 from domain.ports.books import (
     BookCatalogue,

@@ -1,4 +1,4 @@
-"""The ports to a book: its file read, indexed, opened, seen as far as a reader has come, and read by clubs."""
+"""The ports for books: parsing, indexing and opening files, the view up to a reader's position, and clubs."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -24,13 +24,13 @@ from domain.clubs.plan import Club, Member, Post, PostState, Section, Vote
 from domain.errors import BookError
 
 Progress = Callable[[str, float], None]
-"""Told the stage of long work ("reading", "indexing") and its done share 0..1; called from any thread."""
+"""Receives the stage of long work ("reading", "indexing") and its progress 0..1; called from any thread."""
 
 
 class BookView(Protocol):
     """What a reader who has read up to `read_to` may see of one book.
 
-    Every answer is a function of `text[:read_to]` and nothing else: change the rest, and no byte of any result does.
+    Every result is a function of `text[:read_to]` alone: changing the rest changes no byte of any result.
     """
 
     @property
@@ -40,7 +40,7 @@ class BookView(Protocol):
     def read_to(self) -> int: ...
 
     async def search(self, queries: Sequence[str], top_k: int = 5) -> list[Passage]:
-        """The passages that fit best, best first; several phrasings of one question are fused."""
+        """The passages that match best, best first; several phrasings of one question are fused."""
         ...
 
     async def read_pages(self, first: str, last: str) -> list[Passage]:
@@ -52,7 +52,7 @@ class BookView(Protocol):
         ...
 
     async def read_around(self, source: str, before: int = 1, after: int = 1) -> Passage:
-        """A passage seen before, widened by whole neighbours.
+        """A known passage, widened by whole neighbours.
 
         Raises:
             BookError: NOT_FOUND, `source` names no passage that has been reached.
@@ -64,7 +64,7 @@ class BookView(Protocol):
         ...
 
     async def read_chapter(self, number: int) -> Passage:
-        """A chapter as far as it has been read; 0 is what stands before the first, or a book without chapters.
+        """A chapter as far as it has been read; 0 is the text before the first, or a book without chapters.
 
         Raises:
             BookError: NOT_FOUND, no such chapter has been reached.
@@ -72,7 +72,7 @@ class BookView(Protocol):
         ...
 
     async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
-        """Where a phrase stands, exactly or as half remembered, best first."""
+        """Where a phrase occurs, exactly or as half remembered, best first."""
         ...
 
     async def count_mentions(self, term: str) -> Mentions:
@@ -80,13 +80,13 @@ class BookView(Protocol):
         ...
 
     async def mentions(self, term: str, limit: int = 1_000) -> list[Sentence]:
-        """The sentences that mention a word or name, in order; of more than `limit` the first."""
+        """The first `limit` sentences that mention a word or name, in order."""
         ...
 
     async def missing_words(self, text: str) -> dict[str, list[str]]:
-        """The telling words of a text that do not occur, each with words that do and are spelt like it, best first.
+        """The telling words of a text that do not occur, each with similarly spelt words that do, best first.
 
-        A word with a capital occurs where one does with a capital.
+        A capitalised word occurs only where a capitalised one does.
         """
         ...
 
@@ -104,15 +104,15 @@ class BookFile(Protocol):
 
     @property
     def damage(self) -> BookError | None:
-        """INVALID_STATE, if the file was found damaged or gone since it was opened, by whichever view of it."""
+        """INVALID_STATE, if the file was found damaged or gone since it was opened, through any of its views."""
         ...
 
     async def verify(self) -> None:
-        """Read all of the file.
+        """Read the whole file.
 
         Raises:
-            BookError: INVALID_STATE, something in it cannot be read, or does not fit the rest, or it was made by an
-                older version of the program, whose books can be searched less well.
+            BookError: INVALID_STATE, something cannot be read or is inconsistent, or the file was made by an older
+            version of the program, whose books can be searched less well.
         """
         ...
 
@@ -132,17 +132,17 @@ class BookFile(Protocol):
 
 
 class BookFiles(Protocol):
-    """The folder of indexed books, each named after the file it was made from, written once, read only ever after."""
+    """The folder of indexed books: each is named after the file it was made from, written once, and then read-only."""
 
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
-        """Be ready for a book in the block; it is being read, from a file of so many bytes, and may never come."""
+        """Be ready for a book in the block; it is being read from a file of this many bytes, and may never come."""
         ...
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
-        """Index a book, and say how many words it has.
+        """Index a book and return how many words it has.
 
-        A book that is there already, and sound, is left alone, or written `anew`, which takes as long as the first
-        time: a shelf cannot tell by it what others hold. Nothing is left behind on failure or kill.
+        A sound file that exists already is kept, or written `anew`, which takes as long as the first time, so that a
+        shelf cannot tell what others hold. Nothing is left behind after a failure or a kill.
         """
         ...
 
@@ -155,11 +155,11 @@ class BookFiles(Protocol):
         ...
 
     async def remove(self, sha256: str) -> None:
-        """Unlink the file; a missing one is fine."""
+        """Delete the file; a missing one is ignored."""
         ...
 
     async def written_before(self, moment: datetime) -> Sequence[str]:
-        """The hashes of books whose files are older than that."""
+        """The hashes of books whose files are older."""
         ...
 
 
@@ -167,11 +167,11 @@ class BookParser(Protocol):
     """Turns the bytes of a file into a book's text."""
 
     async def expect(self, filename: str) -> None:
-        """Get ready for a file of this name, which is on its way and may never come."""
+        """Prepare for a file of this name, which is on its way and may never come."""
         ...
 
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
-        """Read a file of any supported format, without blocking, within limits of time, memory and size.
+        """Parse a file of any supported format, without blocking, within limits of time, memory and size.
 
         Raises:
             BookError: the file cannot become a book; the sentence says why and what to do.
@@ -183,7 +183,7 @@ class BookCatalogue(Protocol):
     """A catalogue of books that are free to download."""
 
     async def find(self, query: str) -> Sequence[OfferedBook]:
-        """The books that fit best, best first, ten at most.
+        """The books that match best, best first, ten at most.
 
         Raises:
             DownloadError: CATALOGUE_DOWN, with a sentence.
@@ -192,13 +192,13 @@ class BookCatalogue(Protocol):
 
 
 class BookDownloads(Protocol):
-    """Fetches files from the hosts that the operator has named, and from nowhere else."""
+    """Downloads files from the hosts that the operator has named, and from nowhere else."""
 
     async def download(self, url: str, progress: Progress | None = None) -> DownloadedFile:
         """The file at an address.
 
         Raises:
-            DownloadError: it may not be fetched, or cannot be; the sentence says why and what to do.
+            DownloadError: it must not or cannot be downloaded; the sentence says why and what to do.
         """
         ...
 
@@ -215,35 +215,35 @@ class BookRepository(Protocol):
         ...
 
     async def get(self, book_id: str) -> Book | None:
-        """The book; None where it is off its shelf, too."""
+        """The book; None if it is off its shelf."""
         ...
 
     async def get_by_hash(self, shelf: str, sha256: str) -> Book | None:
-        """The book of a file, on the shelf or taken off it."""
+        """The book of a file, on the shelf or removed from it."""
         ...
 
     async def list(self, shelf: str | None = None) -> Sequence[Book]:
-        """Newest first; all shelves when none is named."""
+        """Newest first; of all shelves if none is named."""
         ...
 
     async def list_removed(self, shelf: str | None = None) -> Sequence[Book]:
-        """Those that were taken off and are still there to be brought back; the last one first."""
+        """The removed books that can be restored, the most recently removed first."""
         ...
 
     async def count_by_hash(self, sha256: str, *, unlike: str = "") -> int:
-        """How many shelves hold this file, books taken off included; with `unlike`, as another format than that."""
+        """How many shelves hold this file, removed books included; with `unlike`, in another format than that."""
         ...
 
     async def delete(self, book_id: str) -> None:
-        """With its conversations, messages and positions. Unknown ids are fine."""
+        """Delete with its conversations, messages and positions. Unknown ids are ignored."""
         ...
 
 
 class DerivedTextRepository(Protocol):
-    """Texts a model wrote about books; they go with their book."""
+    """Texts a model wrote about books; they are deleted with their book."""
 
     async def get(self, book_id: str, kind: str, key: str, read_to: int) -> DerivedText | None:
-        """The text of that kind and key that depends on most of the book, yet on nothing beyond `read_to`."""
+        """The text of that kind and key that depends on most of the book, but on nothing beyond `read_to`."""
         ...
 
     async def put(self, text: DerivedText) -> None:
@@ -252,14 +252,14 @@ class DerivedTextRepository(Protocol):
 
 
 class ClubRepository(Protocol):
-    """Clubs, each with its sections and members. A channel has one running club at most.
+    """Clubs, each with its sections and members. A channel has at most one running club.
 
-    Whatever changes a club lets it be looked at (`list_to_look_at`) at once, until `look_again` says otherwise: so
-    nothing that follows from a change is forgotten in a crash.
+    Every change to a club makes it due for `list_to_look_at` at once, until `look_again` postpones it, so that a crash
+    forgets no consequence of a change.
     """
 
     async def create(self, club: Club) -> bool:
-        """Insert; False, and nothing changed, where its channel has a running club."""
+        """Insert; False, and nothing changed, if its channel has a running club."""
         ...
 
     async def get(self, club_id: str) -> Club | None:
@@ -271,45 +271,45 @@ class ClubRepository(Protocol):
         ...
 
     async def get_by_book(self, book_id: str) -> Sequence[Club]:
-        """Those that have not ended, oldest first."""
+        """The running clubs that read a book, oldest first."""
         ...
 
     async def get_by_reader(self, reader_id: str, book_id: str) -> Sequence[Club]:
-        """The running clubs on a book in which somebody takes part."""
+        """The running clubs on a book that somebody is a member of."""
         ...
 
     async def get_by_conversation(self, conversation_id: str) -> Club | None:
-        """The club, ended or not, one of whose sections has that conversation."""
+        """The club, ended or not, with a section that has that conversation."""
         ...
 
     async def put_member(self, club_id: str, member: Member) -> None:
-        """Insert or update all but the position; clubs that are gone are fine."""
+        """Insert or update everything but the position; missing clubs are ignored."""
         ...
 
     async def put_sections(self, club_id: str, sections: Sequence[Section]) -> None:
-        """Update dates, conversations and threads, all or none; when they were opened is left alone."""
+        """Update dates, conversations and threads, all or none; the time of opening is left alone."""
         ...
 
     async def claim_opening(self, club_id: str, number: int, now: datetime) -> bool:
-        """Note that a section's thread is opened now; False: it has been before."""
+        """Record that a section's thread is being opened; False if that was recorded before."""
         ...
 
     async def put_host(self, club_id: str, host_id: str) -> None: ...
     async def end(self, club_id: str, now: datetime) -> None: ...
     async def look_again(self, club_id: str, at: datetime | None) -> None:
-        """Nothing is to be done for a club until then; None: until it changes."""
+        """Nothing needs to be done for a club until then; None: until it changes."""
         ...
 
     async def look_at_all(self) -> None:
-        """Let all running clubs be looked at: a crash may have come between a change and what follows from it."""
+        """Make all running clubs due: a crash may have come between a change and its consequences."""
         ...
 
     async def list_to_look_at(self, now: datetime) -> Sequence[str]:
-        """Ids of the clubs for which something may be to be done."""
+        """Ids of the clubs for which something may have to be done."""
         ...
 
     async def claim(self, club_id: str, key: str, now: datetime) -> Post:
-        """The post of that key; where there is none yet it is CLAIMED now, before it is made.
+        """The post with that key; if there is none, it is CLAIMED now, before it is sent.
 
         Raises:
             StorageError: LEASE_LOST, another process serves the server by now.
@@ -317,25 +317,25 @@ class ClubRepository(Protocol):
         ...
 
     async def settle(self, club_id: str, key: str, state: PostState, message_id: str = "", shown: str = "") -> None:
-        """Note what became of a claimed post. `shown` is what it shows, as far as one asks for that again."""
+        """Record the outcome of a claimed post. `shown` is what it shows, if that is needed later."""
         ...
 
     async def forget(self, club_id: str, keys: Sequence[str]) -> None:
-        """Forget posts, so that they can be made again."""
+        """Forget posts, so that they can be sent again."""
         ...
 
     async def get_posts(self, club_id: str) -> dict[str, Post]:
-        """All posts of a club by their keys."""
+        """All posts of a club, by key."""
         ...
 
     async def put_vote(self, vote: Vote) -> bool:
-        """Insert or update; False, and nothing changed, for a new one whose channel has one that is not told of."""
+        """Insert or update; False, and nothing changed, for a new one in a channel with an unannounced vote."""
         ...
 
     async def list_votes(self, now: datetime) -> Sequence[Vote]:
-        """Votes that are to be posted, or whose end is to be told."""
+        """Votes that have to be posted, or whose result has to be announced."""
         ...
 
     async def get_votes(self, channel_id: str) -> Sequence[Vote]:
-        """Votes in a channel that are not told of yet."""
+        """Votes in a channel that are not yet announced."""
         ...

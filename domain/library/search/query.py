@@ -1,6 +1,6 @@
-"""Queries: from what somebody typed to the positions of its words, and from those to passages.
+"""Queries: from typed text to the positions of its words, and from positions to passages.
 
-Nothing a person types is ever a command to the index: a query is cut into words, and words are looked up.
+Nothing a person types is a command to the index: a query is cut into words, and words are looked up.
 """
 
 import re
@@ -25,39 +25,41 @@ _SATURATION = 0.8
 """BM25's k1: how fast further occurrences of a word in a window lose weight."""
 
 _SATURATED = [times / (times + _SATURATION) for times in range(MAX_SENTENCE + WIDTHS[-1] + 1)]
-"""What so many occurrences in one window count; no window has more words."""
+"""The weight of each number of occurrences in one window; no window has more words."""
 
 _RARITY = 0.8
-"""Exponent on BM25's inverse document frequency; below 1 keeps one rare word from outweighing all others."""
+"""Exponent on BM25's inverse document frequency; below 1 it keeps one rare word from outweighing all others."""
 
 _TOGETHER = 2
-"""Exponent on the sum for one window: words that come together say more than the same words one by one."""
+"""Exponent on the sum for one window: words that occur together say more than the same words one by one."""
 
 _NARROWEST_BITS = WIDTHS[0].bit_length() - 1
 
 _BLOCK_BITS = 7
-"""Blocks of 2**7 words are scored roughly first, and only the best of them, with neighbours, sentence by sentence."""
+"""Blocks of 2**7 words are scored roughly first; only the best of them and their neighbours are scored by sentence."""
 
 _WIDE_BITS = 2
 """A wide block is 2**2 blocks: the surroundings in the rough score."""
 
 _ROUGH_PLACES = 3_000
-"""The rough score takes the rarest words until they have so many places: "said" tells nothing about where to look."""
+"""The rough score uses the rarest words until they have this many positions: "said" does not say where to look."""
 
 _BEST_BLOCKS = 32
-"""Blocks scored sentence by sentence; more change less than one in a thousand of the answers found."""
+"""Blocks scored by sentence; more of them change less than one in a thousand of the answers found."""
 
 _STEP_WORDS = 128
-"""A window twice as wide is looked at for every second sentence only, and so on: it is nearly that of its neighbour."""
+"""A window twice as wide is scored for every second sentence only, and so on: it is nearly its neighbour's window."""
 
 _COUNT_BITS = 16
 _COUNT_MASK = (1 << _COUNT_BITS) - 1
-"""The counts of all terms are packed into one number, so many bits for each: one subtraction then counts a window."""
+"""The counts of all terms are packed into one number, with this many bits each, so that one subtraction counts a
+window.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A word of the question: the ordinals of its places, and its weight at each distance."""
+    """A word of the question: the ordinals of its occurrences, and its weight at each distance."""
 
     places: Sequence[int]
     weights: tuple[float, ...]
@@ -66,7 +68,7 @@ class _Term:
 def score_sentences(layout: BookLayout, found: Sequence[Sequence[int]]) -> dict[int, float]:
     """The scores, above 0 and up to 1, of the sentences in the best blocks: enough for some fifty passages.
 
-    `found` has the places of each word of the question, of which there must be at least one.
+    `found` has the positions of each word of the question; there must be at least one.
     """
     terms = [_weigh(places, layout.word_count) for places in found]
     by_width = list(zip(*(term.weights for term in terms), strict=True))
@@ -89,7 +91,7 @@ def _weigh(places: Sequence[int], word_count: int) -> _Term:
 
 
 def _rarity(found: int, total: float) -> float:
-    """The inverse document frequency, with room for a window at the end that is only begun."""
+    """The inverse document frequency; the last window may be incomplete."""
     return pow(log(1 + (max(total - found, 0.0) + 0.5) / (found + 0.5)), _RARITY)
 
 
@@ -113,7 +115,7 @@ def _best_blocks(terms: Sequence[_Term]) -> set[int]:
 
 
 def _stretches(layout: BookLayout, blocks: Iterable[int]) -> Iterator[tuple[range, range]]:
-    """The sentences in these blocks, in stretches without gaps, each with the chapter it is in."""
+    """The sentences in these blocks, in stretches without gaps, each with its chapter."""
     words, last = layout.words, len(layout.starts)
     stretches: list[tuple[int, int]] = []
     for block in sorted(blocks):
@@ -130,7 +132,7 @@ def _stretches(layout: BookLayout, blocks: Iterable[int]) -> Iterator[tuple[rang
 
 
 class _Squares(dict[int, float]):
-    """The squared score of a window by the packed counts of its words; the same few come again and again."""
+    """The squared score of a window by the packed counts of its words, cached: the same few counts recur."""
 
     def __init__(self, weights: Sequence[float]) -> None:
         super().__init__()
@@ -149,9 +151,9 @@ class _Squares(dict[int, float]):
 def _score_stretch(
     layout: BookLayout, chapter: range, sentences: range, terms: Sequence[_Term], squares: Sequence[_Squares]
 ) -> list[float]:
-    """For each sentence the sum, over all widths, of the squared scores of what is around it.
+    """For each sentence the sum, over all widths, of the squared scores of its windows.
 
-    Here a search spends most of its time, so that the innermost loops are left to `map`.
+    A search spends most of its time here, so the innermost loops run inside `map`.
     """
     words = layout.words
     first = bisect_left(words, words[sentences.start] - WIDTHS[-1] // 2, chapter.start, sentences.start)
@@ -170,7 +172,7 @@ def _score_stretch(
 
 
 def _counts_before(words: list[int], terms: Iterable[_Term]) -> list[int]:
-    """How often each term stands before each of these sentences, packed into one number for all terms."""
+    """How often each term occurs before each of these sentences, packed into one number for all terms."""
     counts = [0] * len(words)
     for number, term in enumerate(terms):
         one = 1 << (number * _COUNT_BITS)
@@ -182,16 +184,16 @@ def _counts_before(words: list[int], terms: Iterable[_Term]) -> list[int]:
 
 
 MAX_QUERY_CHARACTERS = 4_000
-"""What is longer is cut, so that the cost of a pasted chapter is bounded."""
+"""Longer queries are cut, so that the cost of a pasted chapter is bounded."""
 
 MAX_TERMS = 24
 """Different words of a query that are searched, the rarest first; a long question has about ten."""
 
 
 def query_terms(analyzer: Analyzer, query: str) -> list[tuple[str, ...]]:
-    """What to look up for a query: words, and pairs of characters where a script has no spaces between words.
+    """What to look up for a query: words, and pairs of characters in scripts without spaces.
 
-    Stop words are left out unless there is nothing else, and of the forms of one word all but the first.
+    Stop words are left out unless there is nothing else, as are further forms of a word.
     """
     words = words_of(query[:MAX_QUERY_CHARACTERS])
     meaningful = [word for word in words if fold(word) not in analyzer.stop_words] or words
@@ -202,7 +204,7 @@ def query_terms(analyzer: Analyzer, query: str) -> list[tuple[str, ...]]:
 
 
 def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Characters of scripts without spaces are joined to the one that follows; one by itself stays alone."""
+    """Each character of a script without spaces is joined to the next one; a single character stays alone."""
     dense = [is_dense(word) for word in words]
     for number, word in enumerate(words):
         if not dense[number]:
@@ -214,10 +216,10 @@ def _with_pairs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
 
 
 def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequence[int]]:
-    """The positions of each term of a query in what has been read, the rarest term first.
+    """The positions of each term of a query in the part that has been read, the rarest term first.
 
-    Instead of a word that is nowhere, words with another ending are taken, or compounds with it, or its own parts. If
-    of a query without spaces no pair occurs, its characters are looked up one by one.
+    A word that does not occur is replaced by words with another ending, by compounds with it, or by its own parts. If
+    no pair of a query without spaces occurs, its characters are looked up one by one.
     """
     terms = {term: positions_of(index, layout, term) for term in query_terms(index.analyzer, query)}
     found = [positions for positions in terms.values() if positions]
@@ -235,7 +237,7 @@ def find_terms(index: BookIndex, layout: BookLayout, query: str) -> list[Sequenc
 
 
 def positions_of(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Sequence[int]:
-    """The ordinals of the first words of all places where these words, in any form, follow each other."""
+    """The ordinals of the first words of all places where these words, in any form, occur in sequence."""
     positions = _positions_of_word(index, layout, words[0])
     for distance, word in enumerate(words[1:], 1):
         following = set(_positions_of_word(index, layout, word))
@@ -252,7 +254,7 @@ def _merged(forms: Sequence[WordForm]) -> Sequence[int]:
 
 
 def _positions_of_related(index: BookIndex, layout: BookLayout, word: str) -> Sequence[int]:
-    """For a word that is not there: the positions of words with the longest base in common with it."""
+    """For a word that does not occur: the positions of words with the longest base in common with it."""
     analyzer = index.analyzer
     bases, beginning = analyzer.bases(word), analyzer.spelling(word)[:_SAME_BEGINNING]
     shared: dict[str, int] = {}
@@ -268,20 +270,20 @@ def _positions_of_related(index: BookIndex, layout: BookLayout, word: str) -> Se
 
 _first_letter = lru_cache(maxsize=1_024)(fold)
 _SAME_BEGINNING = 2
-"""Letters that related words begin with, which spares looking at the others."""
+"""Letters that related words share at the beginning, which saves comparing the others."""
 
 _SHORTEST_PART = 4
-"""Letters of the stem of a word that is looked for inside compounds: shorter ones stand in many by chance."""
+"""Letters in the stem of a word that is searched inside compounds: shorter stems are in many words by chance."""
 
 _SHORTEST_REST = 3
-"""Letters of the stem of what is left of a compound."""
+"""Letters in the stem of the rest of a compound."""
 
 _LINKS = ("", "es", "s", "en", "n", "er", "e")
-"""What may stand between the parts of a compound."""
+"""Letters that may join the parts of a compound."""
 
 
 def _compounds_and_parts(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[Sequence[int]]:
-    """For words that are not there, the positions of compounds they are a part of, or else those of their own parts."""
+    """For words that do not occur: the positions of compounds that contain them, or else those of their own parts."""
     stems = index.stems()
     for word in words:
         stem = index.analyzer.stem(word)
@@ -294,7 +296,7 @@ def _compounds_and_parts(index: BookIndex, layout: BookLayout, words: Sequence[s
 
 
 def _is_compound_with(index: BookIndex, layout: BookLayout, compound: str, part: str) -> bool:
-    """Whether it begins or ends with this part, and the rest is a word of what has been read."""
+    """Whether it begins or ends with this part, and the rest is a word that has been read."""
     modifier, head = compound.removesuffix(part), compound.removeprefix(part)
     return (modifier != compound and bool(_modifier_forms(index, layout, modifier))) or (
         head != compound and any(forms_of_stem(index, layout, each) for each in _heads(head))
@@ -302,7 +304,7 @@ def _is_compound_with(index: BookIndex, layout: BookLayout, compound: str, part:
 
 
 def _positions_of_parts(index: BookIndex, layout: BookLayout, compound: str) -> Iterator[Sequence[int]]:
-    """The positions of the two words that a compound is made of, if both have been read."""
+    """The positions of the two words that form a compound, if both have been read."""
     for end in range(_SHORTEST_REST, len(compound) - _SHORTEST_REST + 1):
         heads = forms_of_stem(index, layout, compound[end:])
         modifiers = _modifier_forms(index, layout, compound[:end]) if heads else []
@@ -313,14 +315,14 @@ def _positions_of_parts(index: BookIndex, layout: BookLayout, compound: str) -> 
 
 
 def _modifier_forms(index: BookIndex, layout: BookLayout, modifier: str) -> list[WordForm]:
-    """The forms of the first part of a compound, with or without what links it to the second."""
+    """The forms of the first part of a compound, with or without the joining letters."""
     words = [modifier.removesuffix(link) for link in _LINKS if modifier.endswith(link)]
     stems = dict.fromkeys(index.analyzer.stem(word) for word in words if len(word) >= _SHORTEST_REST)
     return next((forms for stem in stems if (forms := forms_of_stem(index, layout, stem))), [])
 
 
 def _heads(rest: str) -> list[str]:
-    """What the second part of a compound may be, given all that follows the stem of the first."""
+    """Candidates for the second part of a compound, given everything after the stem of the first."""
     heads = [rest.removeprefix(link) for link in _LINKS if rest.startswith(link)]
     return [head for head in heads if len(head) >= _SHORTEST_REST]
 
@@ -329,13 +331,13 @@ _KANA = re.compile("[\u3041-\u3096]{2,}")
 _LONGEST_READING = 10
 _MOST_KANA = 60
 _MOST_WRITTEN = 6
-"""Ways to write a query that is typed by readings, of which each is searched."""
+"""Spellings of a query typed in readings, each of which is searched."""
 
 
 def by_written_forms(index: BookIndex, layout: BookLayout, query: str) -> list[str]:
-    """A query with what is typed in hiragana written as the book writes it: "わがはい" as "吾輩".
+    """A query typed in hiragana as the book writes it: "わがはい" as "吾輩".
 
-    The query itself is among them if the book has what is typed so, too; there are none where nothing is typed so.
+    The query itself is included if the book also has it as typed; the result is empty if nothing is typed in hiragana.
     """
     runs = [run[0][:_MOST_KANA] for run in islice(_KANA.finditer(query, 0, MAX_QUERY_CHARACTERS), _MOST_KANA // 2)]
     pieces = [_written(index, run) for run in runs]
@@ -348,13 +350,13 @@ def by_written_forms(index: BookIndex, layout: BookLayout, query: str) -> list[s
 
 
 def _rewritten(query: str, pieces: Sequence[Sequence[Sequence[str]]], choice: int) -> str:
-    """The query with each run in one of the ways to write it: the `choice`-th, or the last there is."""
+    """The query with each run replaced by its `choice`-th spelling, or its last one."""
     runs = iter("".join(forms[min(choice, len(forms) - 1)] for forms in piece) for piece in pieces)
     return _KANA.sub(lambda run: next(runs, run[0]), query)
 
 
 def _written(index: BookIndex, kana: str) -> list[Sequence[str]]:
-    """A run of hiragana in pieces, from the left the longest reading there is, each with the ways it is written."""
+    """A run of hiragana cut from the left into the longest known readings, each with its spellings."""
     pieces: list[Sequence[str]] = []
     at = 0
     while at < len(kana):
@@ -367,26 +369,29 @@ def _written(index: BookIndex, kana: str) -> list[Sequence[str]]:
 
 
 PASSAGE_WORDS = 120
-"""Words a passage grows up to, if its best sentence is not longer. More words hold more of the story, fewer leave room
-for more places: 120 did best on labelled questions for a fixed number of words (docs/retrieval.md)."""
+"""Words a passage grows to, unless its best sentence is longer.
+
+More words hold more of the story, fewer leave room for more places: 120 did best on labelled questions for a fixed
+number of words (docs/retrieval.md).
+"""
 
 MAX_QUERIES = 8
 """Phrasings of one question that are searched."""
 
 MAX_RESULTS = 50
-"""Passages one search returns at most."""
+"""Passages that one search returns at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A run of sentences that fits, and how well, comparable within one search."""
+    """A matching run of sentences; scores are comparable within one search."""
 
     sentences: range
     score: float
 
 
 def search(index: BookIndex, layout: BookLayout, queries: Sequence[str], top_k: int) -> list[Hit]:
-    """The passages that fit best, best first, none overlapping another; the scores of several phrasings are added."""
+    """The passages that match best, best first, without overlaps; the scores of several phrasings are added."""
     count = max(0, min(top_k, MAX_RESULTS))
     scores: dict[int, float] = {}
     phrasings = chain.from_iterable(by_written_forms(index, layout, query) or [query] for query in queries)
@@ -413,7 +418,7 @@ def _passages(layout: BookLayout, scores: Mapping[int, float], count: int) -> li
 
 
 def _grow(layout: BookLayout, best: int, scores: Mapping[int, float], taken: set[int]) -> range:
-    """The sentence with neighbours that belong to no passage yet, as many as a passage has room for."""
+    """The sentence with as many neighbours as a passage has room for, and that belong to no passage yet."""
     words, chapter = layout.words, layout.run_of(best)
     first, last = best, best + 1
     while True:

@@ -1,22 +1,23 @@
 """Sentences: where they begin and end in a text.
 
-Two properties matter more here than a last percent of accuracy, because a reader may stand anywhere in a book:
+Two properties matter more here than a last percent of accuracy, because a reader may stop anywhere in a book:
 
-- Whether a sentence begins somewhere depends on no more than LOOK_AHEAD characters after that place.
-- Splitting may start anew at the beginning of any sentence, and finds the same sentences from there on.
+- Whether a sentence begins at some place depends on at most LOOK_AHEAD characters after it.
+- Splitting may start at the beginning of any sentence, and finds the same sentences from there on.
 
-So the sentences of what has been read can be had from stored ones and a look at the last few, and never depend on what
-has not been read.
+The sentences of the part that has been read therefore follow from stored ones and a look at the last few, and never
+depend on unread text.
 """
 
 import re
 
 LOOK_AHEAD = 400
-"""Characters after the beginning of a sentence that the decision to begin one there may depend on."""
+"""Characters after the beginning of a sentence that may influence the decision to begin one there."""
 
 MAX_SENTENCE = 1_200
-"""Characters of the longest sentence; what is longer has lost its punctuation and is cut, so that nothing else has to
-be prepared for a sentence of a million characters. English novels have a few true sentences beyond it."""
+"""Characters in the longest sentence. A longer one has lost its punctuation and is cut, so that no other code has to
+handle a sentence of a million characters. English novels have a few true sentences that are longer.
+"""
 
 _CLOSERS = "\"'”’»›)\\]}）」』】〉》〕_*"
 _OPENERS = "\"'“‘«‹(\\[{（「『【〈《〔—–_*-"
@@ -28,20 +29,20 @@ _STOP = re.compile(
     rf"|(?<!\n)[{_STOPS}]*[{_CLOSERS}]*(?=(?P<space>\s{{0,{_MOST_SPACE}}})[{_OPENERS}]{{0,6}}(?P<next>.?)))",
     re.DOTALL,
 )
-"""An empty line, or a terminator and what follows it. It begins with a set of characters, quick to look for."""
+"""An empty line, or a terminator and what follows it. It begins with a character set, which is fast to search."""
 
 _LAST_WORD = re.compile(r"(?<![\w.])((?:\w+\.)*\w+)$")
 _DATE = re.compile(r"[\W_]*\d{1,2}(?:st|nd|rd|th|\.)? \w{3,9}")
-"""A day and a month, with which an entry of a diary or a letter opens."""
+"""A day and a month, as at the beginning of a diary entry or a letter."""
 
 _LONGEST_DATE = 20
 """Characters."""
 
 _SEEN_BEYOND = 64
-"""Characters beyond the longest sentence that are looked at, for what follows a stop at its end."""
+"""Characters examined after the longest sentence, to see what follows a stop at its end."""
 
 _AT_ONCE = 16_384
-"""Characters that are looked through at once, at most: so many may be in vain where a sentence is too long."""
+"""Characters searched at once at most, because a long sentence may make the search futile."""
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*\n")
 _FIRST_CHARACTER = re.compile(r"\S")
@@ -60,7 +61,7 @@ _LAST_TWO, _LAST_THREE = (frozenset(word[-letters:] for word in _NEVER_LAST | _B
 
 
 def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
-    """The spans of the sentences of `text[start:end]`, in order; together they cover all but whitespace."""
+    """The spans of the sentences of `text[start:end]`, in order; together they cover everything but white space."""
     end = len(text) if end is None else end
     spans: list[tuple[int, int]] = []
     begin = _skip_space(text, start, end)
@@ -72,10 +73,10 @@ def split_sentences(text: str, start: int = 0, end: int | None = None) -> list[t
 
 
 def _split_plain(text: str, begin: int, end: int, spans: list[tuple[int, int]]) -> tuple[int, int]:
-    """Sentences in one pass over their stops, which takes less time than looking for one after the other.
+    """Split sentences in one pass over their stops, which is faster than searching for one after the other.
 
-    It leaves off before a sentence that may be too long, and where its look ahead would end before the text does: at
-    the beginning of that sentence and after the last stop that did not end it.
+    The pass ends before a sentence that may be too long, and where its look-ahead would end before the text does. It
+    returns the beginning of that sentence and the position after the last stop that did not end it.
     """
     edge = min(end, begin + _AT_ONCE)
     sure = end if edge == end else edge - _SEEN_BEYOND
@@ -99,7 +100,7 @@ def _split_plain(text: str, begin: int, end: int, spans: list[tuple[int, int]]) 
 
 
 def _split_one(text: str, begin: int, scanned: int, end: int, spans: list[tuple[int, int]]) -> int:
-    """One sentence, cut if it is too long, no stop of which is before `scanned`; and where the next begins."""
+    """One sentence, cut if it is too long, with no stop before `scanned`; and where the next one begins."""
     limit = begin + MAX_SENTENCE
     while True:
         stop = _STOP.search(text, scanned, min(end, limit + _SEEN_BEYOND))
@@ -134,7 +135,7 @@ def _without_space(text: str, begin: int, end: int) -> int:
 
 
 def _soft_cut(text: str, begin: int, limit: int) -> int:
-    """Where to cut a sentence that is too long: at the last comma or space of its last quarter, else anywhere."""
+    """Where to cut a sentence that is too long: at the last comma or space in its last quarter, else at the limit."""
     gaps = [gap.end() for gap in _SOFT_CUT.finditer(text, begin + MAX_SENTENCE * 3 // 4, limit)]
     return gaps[-1] if gaps else limit
 
@@ -170,7 +171,7 @@ def _is_abbreviation(text: str, begin: int, stop: int, following: str) -> bool:
 
 
 def _is_other_word(last_three: str) -> bool:
-    """Whether no abbreviation ends in these letters: so much is seen at a glance."""
+    """Whether no abbreviation ends in these letters, a fast check."""
     last_two = last_three[-2:].lower()
     if last_two not in _LAST_TWO:
         return last_two.isalpha() and len(last_two) == 2

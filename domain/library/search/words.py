@@ -1,8 +1,8 @@
 """Words: what counts as one, and which forms are searched as the same word.
 
-A word is a run of letters and digits, with an English ending after an apostrophe ("don't", "Alice's") kept on it.
-Scripts that are written without spaces (Chinese, Japanese, Thai …) have no such runs: there every character is a word,
-and the search looks for neighbouring pairs of them.
+A word is a run of letters and digits, including an English ending after an apostrophe ("don't", "Alice's"). Scripts
+without spaces (Chinese, Japanese, Thai …) have no such runs: there every character is a word, and the search looks for
+adjacent pairs.
 """
 
 import re
@@ -63,46 +63,46 @@ _MARKS = (  # signs that belong to the letter before them, and which \w leaves o
     "\u0900-\u0903\u093a-\u0957\u0962\u0963\u0980-\u0dff\u200c\u200d"
 )
 CLITIC_END = r"(?:[stdmSTDM]|ll|re|ve|LL|RE|VE)\b"
-"""A pattern for what of an English ending follows its apostrophe."""
+"""A pattern for an English ending after its apostrophe."""
 
 _CLITIC = rf"(?:['’]{CLITIC_END})?"
 _PLAIN_WORD = re.compile(rf"[^\W_]+{_CLITIC}")
 _DENSE_OR_MARK = re.compile(rf"[{_DENSE}{_MARKS}]")
 
 _POINTS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
-"""Accents, and the vowel points of Hebrew and Arabic; elsewhere the signs on a letter are vowels that count."""
+"""Accents, and the vowel points of Hebrew and Arabic; in other scripts the signs on a letter are vowels that matter."""
 
 _UNDECOMPOSED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in order, as they are written."""
+    """The words of a text in order, as written."""
     return word_finder(text)(text)
 
 
 def word_finder(text: str) -> Callable[[str], list[str]]:
-    """What gives the words of a text, or of any part of it."""
+    """A function that finds the words of a text, or of any part of it."""
     return _pattern_for(text).findall
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where the words of a text stand: the n-th span is that of the n-th of `words_of`."""
+    """The positions of the words of a text: the n-th span belongs to the n-th word of `words_of`."""
     return [match.span() for match in _pattern_for(text).finditer(text)]
 
 
 def _pattern_for(text: str) -> re.Pattern[str]:
-    """Both patterns find the same words in most texts, and the plain one in half the time."""
+    """The pattern to use for a text. Both find the same words in most texts; the plain one takes half the time."""
     return _any_word() if has_marks_or_dense_script(text) else _PLAIN_WORD
 
 
 def has_marks_or_dense_script(text: str) -> bool:
-    """Whether words of the text may be more, or less, than runs of letters and digits."""
+    """Whether words of the text may differ from plain runs of letters and digits."""
     return not text.isascii() and _DENSE_OR_MARK.search(text) is not None
 
 
 @cache
 def _any_word() -> re.Pattern[str]:
-    """Made when it is needed, which takes some milliseconds."""
+    """The full pattern, compiled on first use because that takes some milliseconds."""
     return re.compile(rf"[^\W_{_DENSE}]+(?:[{_MARKS}]+[^\W_{_DENSE}]*)*{_CLITIC}|[{_DENSE}]")
 
 
@@ -117,7 +117,7 @@ def _dense_character() -> re.Pattern[str]:
 
 
 def fold(word: str) -> str:
-    """The word without case and accents, so that "CAFÉ" and "cafe" are the same."""
+    """The word without case and accents, so that "CAFÉ" and "cafe" are equal."""
     if word.isascii():
         return word.lower()
     decomposed = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
@@ -129,12 +129,12 @@ def without_possessive(word: str) -> str:
 
 
 STEMS_REMEMBERED = 50_000
-"""More than the different words of a long novel."""
+"""More than the distinct words of a long novel."""
 
 
 @lru_cache(maxsize=STEMS_REMEMBERED)
 def stem_of(word: str) -> str:
-    """What a written word is searched as: folded, without its ending if English or Russian, irregular forms as one."""
+    """The form under which a word is searched: folded, without English or Russian endings, irregular forms unified."""
     folded = without_possessive(fold(word))
     return _without_ending(IRREGULAR_FORMS.get(folded, folded))
 
@@ -151,11 +151,11 @@ _CYRILLIC = re.compile(
     r"([\u0430-\u045f]{3,}?)(?:ами|ями|иями|ого|его|ому|ему|ыми|ими|иях|ах|ях|ая|яя|ую|юю|ои|еи|ою|ею|ии|ыи|ое|ее|ые|ие"
     r"|ых|их|ым|им|ом|ем|ам|ям|ов|ев|ью|ия|ию|иям|ием|[аяоеыиуюьі])"
 )
-"""What declension adds to a word, folded (so that "й" is "и")."""
+"""The endings of declension, folded (so that "й" is "и")."""
 
 
 def _without_ending(word: str) -> str:
-    """It looks at the last letters first, as most words have none of these endings."""
+    """The word without its ending. The last letters are checked first, because most words have no such ending."""
     if len(word) <= 3:
         return word
     if not word.isascii():
@@ -187,29 +187,30 @@ def _without_participle(word: str, base: str) -> str:
 
 
 def _is_short(word: str) -> bool:
-    """Whether it has one vowel, and one consonant after it, as "hop" of "hoping"."""
+    """Whether it has one vowel followed by one consonant, as "hop" in "hoping"."""
     return word[-1] not in _NOT_AFTER_SHORT and _SHORT.match(word) is not None
 
 
 _BETWEEN = "\0"
-"""Stands between sentences while they are one text."""
+"""Separates sentences that are joined into one text."""
 
 _APOSTROPHES = "'’"
 _APOSTROPHE = re.compile(rf"[{_APOSTROPHES}](?:(?<=[^\W_][{_APOSTROPHES}]){CLITIC_END}[{_APOSTROPHES}]?)?")
-"""It begins with a set of characters, quick to look for. No ending follows another, as "rock'd's" is two words,
-so the apostrophe after one is taken along."""
+"""It begins with a character set, which is fast to search. No ending follows another: "rock'd's" is two words, so the
+apostrophe after an ending is consumed.
+"""
 
 _ASCII = bytes(range(128))
 _ASCII_WORDS = bytes(
     code if code > 127 or chr(code).isalnum() or chr(code) in {_BETWEEN, "'"} else ord(" ") for code in range(256)
 )
-"""What becomes of each byte of UTF-8."""
+"""The replacement of each byte of UTF-8."""
 
 _MOST_SIGNS = 50
-"""Different signs beyond ASCII that are worth being made spaces one after the other; a novel has five or six."""
+"""Distinct signs beyond ASCII that are replaced by spaces one after the other; a novel has five or six."""
 
 _TYPICAL = 100
-"""Sentences in which a book shows its script."""
+"""Sentences that suffice to show a book's script."""
 
 
 def words_of_each(sentences: Sequence[str]) -> Iterable[list[str]]:
@@ -231,6 +232,6 @@ def words_of_each(sentences: Sequence[str]) -> Iterable[list[str]]:
 
 
 def _without_quotation_mark(found: re.Match[str]) -> str:
-    """An apostrophe before an ending stays; what else looks like one is a quotation mark, or stands for letters."""
+    """The text without marks that are not apostrophes before an ending: quotation marks, or omitted letters."""
     ending = found[0].rstrip(_APOSTROPHES)
     return f"{ending} " if ending else " "
