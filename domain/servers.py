@@ -1,4 +1,4 @@
-"""What those who manage a Discord server have chosen for it."""
+"""What the managers of a Discord server have chosen for it."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from domain.usage import ServerSettings
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models that the operator allows; `default` answers where a server has chosen none of them."""
+    """The models that the operator allows; `default` answers unless a server has chosen another."""
 
     default: str
     allowed: tuple[str, ...] = ()
@@ -23,14 +23,14 @@ class Models:
 
 
 _FIRST_START = "first start"
-"""Among the ids of greeted servers: whatever server comes after it is new."""
+"""A key among the ids of greeted servers: every server that joins after it is new."""
 
 
 class ManageServers:
-    """The settings of servers, by the ids of the servers.
+    """The settings of servers, by server id.
 
-    Once they are loaded they are known without asking the database: one process at a time serves a server, changes its
-    settings, and loads them when it begins to.
+    They are loaded once and then read from memory: one process at a time serves a server and changes its settings, and
+    it loads them when it starts to.
     """
 
     def __init__(self, servers: ServerRepository, models: Models) -> None:
@@ -48,7 +48,7 @@ class ManageServers:
         return self._known
 
     async def settings(self, server_id: str | None) -> ServerSettings:
-        """A server's settings; outside of servers (None), the defaults."""
+        """A server's settings; the defaults outside servers (None)."""
         if server_id is None:
             return ServerSettings()
         if self._known is not None:
@@ -60,10 +60,10 @@ class ManageServers:
         return await self._servers.is_greeted(server_id)
 
     async def ungreeted(self, joined: Mapping[str, datetime]) -> list[str]:
-        """In which servers the bot has yet to introduce itself, of those it finds itself in when it starts.
+        """The servers in which the bot still has to introduce itself, among those it is in when it starts.
 
-        `joined` says since when it is in each. Those in which the first start of all finds it, and those it was in
-        before there was such a start, know it already.
+        `joined` says since when it is in each. Servers found at the very first start, and those it joined before there
+        were greetings, need none.
         """
         if not await self._servers.is_greeted(_FIRST_START):
             for server_id in joined:
@@ -85,7 +85,9 @@ class ManageServers:
     async def change_channels(
         self, server_id: str, *, add: str = "", remove: str = "", existing: Iterable[str] = ()
     ) -> ServerSettings:
-        """Add a channel to those where the bot may be used, and remove one; of the others those that are `existing`."""
+        """Add a channel to those where the bot may be used, and remove one; of the others, keep those that are
+        `existing`.
+        """
         there = {*existing}
 
         def changed(settings: ServerSettings) -> ServerSettings:
@@ -107,12 +109,12 @@ class ManageServers:
         return changed
 
     async def may_be_used_in(self, server_id: str, channel_ids: Iterable[str | None]) -> bool:
-        """Whether the bot may be used in a channel, named by its own id and those of what it is in."""
+        """Whether the bot may be used in a channel, given the channel's id and the ids of its parents."""
         channels = (await self.settings(server_id)).channels
         return not channels or not {*channels}.isdisjoint(channel_ids)
 
     async def model_of(self, server_id: str | None) -> str:
-        """The name of the model that answers in a server: its own choice as long as the operator allows that."""
+        """The name of the model that answers in a server: its own choice, if the operator still allows it."""
         if len(self.models.names) == 1:
             return self.models.default
         chosen = (await self.settings(server_id)).model

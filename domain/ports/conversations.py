@@ -1,4 +1,4 @@
-"""The ports to what the database keeps of people: conversations, positions, usage, and who may work on them."""
+"""The ports for what the database keeps about people: conversations, positions, usage, and leases on the work."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from domain.usage import Deed, Erasure, PersonalPost, Removal, ServerSettings, U
 
 
 class ConversationRepository(Protocol):
-    """Conversations. Those on a book that is off its shelf are kept, and not seen until the book is back."""
+    """Conversations. Those on a removed book are kept, but invisible until the book is restored."""
 
     async def save(self, conversation: Conversation) -> None:
         """Insert or update."""
@@ -31,40 +31,40 @@ class ConversationRepository(Protocol):
     async def find_in_guild(
         self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
     ) -> Sequence[Conversation]:
-        """The newest in whose title, book's title or date (YYYY-MM-DD) each word occurs, without system prompts.
+        """The newest ones in whose title, book title or date (YYYY-MM-DD) each word occurs, without system prompts.
 
-        Case does not matter; where a word has other signs than letters and figures of ASCII, some may not fit.
+        Case is ignored; results for words with characters other than ASCII letters and digits may be too many.
         """
         ...
 
     async def release_thread(self, thread_id: str) -> None:
-        """Let the conversation that is shown there, if any, be shown there no more; also one on a removed book."""
+        """Detach the conversation that is shown in that place, if any, even one on a removed book."""
         ...
 
     async def list_current_direct(self, limit: int) -> Sequence[Conversation]:
-        """Those that are current in direct messages, at most `limit`, the last that were written in first."""
+        """Those that are current in direct messages, at most `limit`, the most recently used first."""
         ...
 
     async def delete(self, conversation_id: str) -> None:
-        """With its messages and turns. Unknown ids are fine."""
+        """Delete with its messages and turns. Unknown ids are ignored."""
         ...
 
     async def update_read_to(self, conversation_id: str, read_to: int | None) -> None:
-        """Say beyond which offset nothing is told in it; `save` leaves that alone. Unknown ids are fine."""
+        """Set the offset beyond which nothing is told in it; `save` does not change that. Unknown ids are ignored."""
         ...
 
     async def note_gone(self, guild_id: str, place_id: str, at: datetime) -> int:
-        """The thread or the channel of this id was found deleted; how many conversations were in it."""
+        """Record that the thread or channel with this id is gone; return how many conversations were in it."""
         ...
 
     async def note_found(self, conversation_id: str) -> None:
-        """Its thread is there, or it has a new one."""
+        """Record that its thread exists, or that it has a new one."""
         ...
 
     async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
-        """Rename; nothing else of the conversation is written. Unknown ids are fine.
+        """Rename it and write nothing else. Unknown ids are ignored.
 
-        False, and nothing changed, where the title it has comes from a stronger source: only a person replaces what a
+        False, and nothing changed, if the current title comes from a stronger source: only a person replaces what a
         person or a model chose.
 
         Raises:
@@ -74,7 +74,7 @@ class ConversationRepository(Protocol):
 
 
 class ChatMessageRepository(Protocol):
-    """Messages in the order a model is to see them: turn by turn, those without a turn last."""
+    """Messages in the order in which a model sees them: turn by turn, then those without a turn."""
 
     async def save(self, message: ChatMessage) -> None:
         """Insert or update."""
@@ -85,57 +85,59 @@ class ChatMessageRepository(Protocol):
         ...
 
     async def add_incoming(self, message: ChatMessage) -> bool:
-        """Insert a reader's message; False, and nothing changed, if its `external_id` is known already."""
+        """Insert a reader's message; False, and nothing changed, if its `external_id` is known."""
         ...
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[ChatMessage]:
-        """Those of the newest `turns` turns, and all that wait; as quick in a conversation of years as in a new one.
+        """The messages of the newest `turns` turns, and all waiting ones; as fast in a long conversation as in a new
+        one.
 
-        Turns that failed do not count; those among the newest come along.
+        Failed turns do not count; those among the newest are included.
         """
         ...
 
     async def get_by_external_id(self, external_id: str) -> ChatMessage | None: ...
     async def get_newest_external_id(self, conversation_id: str) -> str | None:
-        """The largest number among the ids of messages that are known there, erased ones included."""
+        """The largest message id known there, those of erased messages included."""
         ...
 
     async def note_known(self, conversation_id: str, external_id: str) -> None:
-        """Take a platform's id, and all that are smaller, as known there: what came before it belongs elsewhere."""
+        """Treat a platform's id and all smaller ones as known there: earlier messages belong elsewhere."""
         ...
 
     async def list_authors(self, conversation_id: str) -> Sequence[str]:
-        """Who has written there, the bot and its tools left out."""
+        """Who has written there, apart from the bot and its tools."""
         ...
 
     async def get_last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
-        """When somebody last wrote in any conversation about a book; the message of that `external_id` left out."""
+        """When somebody last wrote in any conversation about a book, not counting the message with
+        that `external_id`.
+        """
         ...
 
     async def note_present(self, conversation_id: str, reader_id: str, at: datetime | None = None) -> None:
-        """Remember that somebody writes in its thread, now or at that moment, though not to the bot.
-
-        For conversations that are gone nothing is remembered.
+        """Record that somebody writes in its thread, now or at that time, though not to the bot. Deleted conversations
+        are ignored.
         """
         ...
 
     async def note_absent(self, conversation_id: str, reader_id: str, since: datetime) -> None:
-        """Remember that somebody reads along no more, until they write again after that."""
+        """Record that somebody no longer reads along, until they write again later."""
         ...
 
     async def list_people(self, conversation_id: str, since: datetime | None = None) -> Sequence[str]:
-        """Who reads along, as far as is known: whoever opened it, and all who have written in its thread since then, to
-        the bot or not; without those who are absent.
+        """Who reads along, as far as is known: the opener and everybody who has written in its thread since, to the
+        bot or not, without those recorded as absent.
         """
         ...
 
     async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        """The newest messages of readers that came from the platform, newest first."""
+        """The newest messages of readers on the platform, newest first."""
         ...
 
     async def list_waiting(self) -> Sequence[str]:
-        """The conversations in which a reader's message waits for its turn."""
+        """The conversations with a reader's message that waits for its turn."""
         ...
 
     async def delete(self, message_id: str) -> None: ...
@@ -143,39 +145,36 @@ class ChatMessageRepository(Protocol):
 
 
 class TurnRepository(Protocol):
-    """Turns, each change one transaction together with the messages it concerns."""
+    """Turns. Each change is one transaction, together with the messages it affects."""
 
     async def begin(self, conversation_id: str, message_ids: Sequence[str], now: datetime) -> Turn:
-        """Open the next turn for these readers' messages and give them to it.
-
-        Messages that were deleted meanwhile are passed over.
+        """Open the next turn for these readers' messages. Messages deleted meanwhile are skipped.
 
         Raises:
-            ConversationError: NOT_FOUND, the conversation is gone; INVALID_STATE, a message is in another turn or
-                conversation, or none of them is left.
+            ConversationError: NOT_FOUND, the conversation is gone; INVALID_STATE, a message belongs to another
+            turn or conversation, or none of them is left.
         """
         ...
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
-        """Write the turn's new state and the messages it brought forth, all or none.
+        """Write the turn's new state and the messages it produced, all or none.
 
-        `reply_ids` and `trace_id` that are empty here leave what `update_delivery` has written.
+        An empty `reply_ids` or `trace_id` keeps what `update_delivery` has written.
 
         Raises:
-            ConversationError: NOT_FOUND, the turn is gone (its conversation was deleted, its question taken back).
+            ConversationError: NOT_FOUND, the turn is gone (its conversation or its question was deleted).
         """
         ...
 
     async def get(self, turn_id: str) -> Turn | None: ...
     async def get_by_conversation(self, conversation_id: str) -> Sequence[Turn]: ...
     async def get_recent(self, conversation_id: str, turns: int) -> Sequence[Turn]:
-        """The newest ones, in order; turns that failed do not count and come along."""
+        """The newest ones, in order; failed turns do not count but are included."""
         ...
 
     async def reopen(self, turn_id: str) -> None:
-        """Undo a turn that brought no answer: its readers' messages wait again and the turn is gone.
-
-        Unknown ids are fine.
+        """Undo a turn that has no answer: its readers' messages wait again, and the turn is deleted. Unknown ids are
+        ignored.
 
         Raises:
             ConversationError: INVALID_STATE, the turn has its answer.
@@ -183,45 +182,45 @@ class TurnRepository(Protocol):
         ...
 
     async def forget_question(self, message_id: str, expires_at: datetime) -> Turn | None:
-        """Erase a reader's message, of which only its Discord id is kept, and a title that was made from it.
+        """Erase a reader's message, except for its Discord id, and a title made from it.
 
-        None: it waited, or others asked in its turn, too, and the turn goes on without it. Else the turn is given back
-        as it was. One that was delivered loses its calls and results; its answer stays until then, and its asker may
-        keep it. Any other is gone, with its answer.
+        None: the message was waiting, or others asked in its turn as well, and the turn goes on without it. Otherwise
+        the turn is returned as it was: a delivered turn loses its calls and results, while its answer stays until the
+        returned time and its asker may keep it; any other turn is deleted with its answer.
         """
         ...
 
     async def reword_question(self, message_id: str, text: str) -> None:
-        """Keep the new words of a reader's answered message, and of a title that was made of the old ones."""
+        """Replace the words of a reader's answered message, and of a title made from them."""
         ...
 
     async def keep_answer(self, turn_id: str) -> bool:
-        """Let an answer stay whose question is gone; False: it is gone, too."""
+        """Keep an answer whose question was deleted; False: the answer is gone as well."""
         ...
 
     async def drop_answer(self, turn_id: str) -> bool:
-        """Erase an answer whose question is gone, onto the list of removals; False: there is none."""
+        """Erase an answer whose question was deleted, and list it for removal; False: there is none."""
         ...
 
     async def drop_expired(self, before: datetime) -> int:
-        """As `drop_answer`, for all that were to go before then; how many there were."""
+        """As `drop_answer`, for all answers that expired before then; return how many there were."""
         ...
 
     async def list_expiring(self) -> Sequence[Turn]:
-        """Turns without their question whose answers go unless somebody keeps them."""
+        """Turns without a question whose answers expire unless somebody keeps them."""
         ...
 
     async def begin_again(self, turn_id: str) -> Turn | None:
-        """Note that an answered turn is being answered anew: until it is shown again, its answer is not delivered.
+        """Record that an answered turn is being answered again: until it is shown, its answer counts as not delivered.
 
         None: it is gone, or has no answer.
         """
         ...
 
     async def supersede(self, turn_id: str, turn: Turn, messages: Sequence[ChatMessage]) -> None:
-        """Put a turn with its answer in the place of another, which goes with all but its readers' messages.
+        """Replace a turn by one with a new answer; the old turn is deleted with everything but its readers' messages.
 
-        `turn` is new; `messages` are those readers' and what it brought forth. All or none.
+        `turn` is new; `messages` are those readers' and the ones it produced. All or none.
 
         Raises:
             ConversationError: NOT_FOUND, the turn to be replaced is gone.
@@ -230,17 +229,17 @@ class TurnRepository(Protocol):
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
     async def list_undelivered(self) -> Sequence[Turn]:
-        """Turns that are RUNNING or ANSWERED, and FAILED ones of which nobody was told, oldest first.
+        """Turns that are RUNNING or ANSWERED, and FAILED ones nobody was told about, oldest first.
 
-        At start-up these are the ones that were interrupted.
+        At start-up these are the interrupted ones.
         """
         ...
 
 
 class ReaderRepository(Protocol):
-    """What is kept about a person: positions in books, and preferences.
+    """Positions in books and preferences of each person.
 
-    Whoever has opted out has no position as long as that lasts: they bind nobody.
+    People who have opted out have no position as long as they do, and so limit nobody.
     """
 
     async def get_position(self, reader_id: str, book_id: str) -> ReadingPosition: ...
@@ -249,7 +248,7 @@ class ReaderRepository(Protocol):
         ...
 
     async def lowest_position(self, book_id: str) -> int | None:
-        """The offset of the reader who is least far in a book; None where nobody is underway in it."""
+        """The offset of the reader who is furthest behind in a book; None if nobody has set a position in it."""
         ...
 
     async def get_verbose(self, reader_id: str) -> bool | None: ...
@@ -258,12 +257,12 @@ class ReaderRepository(Protocol):
     async def set_locale(self, reader_id: str, locale: str) -> None: ...
     async def is_opted_out(self, reader_id: str) -> bool: ...
     async def set_opted_out(self, reader_id: str, opted_out: bool) -> None:
-        """Leave somebody out, or take them in again. Their clubs are looked at anew: it may open a section there."""
+        """Opt somebody out or in again. Their clubs become due, because a section may open now."""
         ...
 
 
 class UsageRepository(Protocol):
-    """What requests to models used. It outlives conversations and, without their names, readers."""
+    """The tokens that requests used. The records outlive conversations and, without their names, readers."""
 
     async def record(self, record: UsageRecord) -> None: ...
     async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal: ...
@@ -274,40 +273,42 @@ class UsageRepository(Protocol):
 
     async def total_for_conversation(self, conversation_id: str) -> UsageTotal: ...
     async def spent_before_erasure(self, reader_id: str, at: datetime, guild_id: str = "") -> int:
-        """Tokens used on that day, anywhere or in one server, before the person had themselves erased."""
+        """Tokens used on that day, anywhere or in one server, before the person erased their data."""
         ...
 
 
 class AllowanceRepository(Protocol):
-    """How often each person has done lately what may be done only so often.
+    """How often each person has recently done things that are limited.
 
-    People are known here by a salted hash of their ids, for a day at most, so that nobody has more for erasing what is
-    kept about them.
+    People are identified by a salted hash of their ids, for a day at most, so that erasing one's data does not reset
+    the limits.
     """
 
     async def take(
         self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
     ) -> datetime | None:
-        """Note that a person does it once more; None. What is done again `about` the same is noted once.
+        """Record that a person does something once more, and return None. Repeating it `about` the same thing counts
+        once.
 
-        Where they have done it `most` times within `span` (a day at most), nothing is noted; then, when they may again.
+        If they have done it `most` times within `span` (a day at most), nothing is recorded, and the result is when
+        they may do it again.
         """
         ...
 
 
 class ServerRepository(Protocol):
-    """What those who manage a server have chosen for it."""
+    """What the managers of a server have chosen for it."""
 
     async def get(self, server_id: str) -> ServerSettings:
-        """The defaults, where nothing was chosen."""
+        """A server's settings; the defaults where it has chosen nothing."""
         ...
 
     async def update(self, server_id: str, change: Callable[[ServerSettings], ServerSettings]) -> ServerSettings:
-        """Change the settings in one transaction, and return what they are now; `change` may be called again."""
+        """Change the settings in one transaction and return the new ones; `change` may be called again."""
         ...
 
     async def delete(self, server_id: str) -> None:
-        """Forget them. Unknown ids are fine."""
+        """Forget them. Unknown ids are ignored."""
         ...
 
     async def is_greeted(self, server_id: str) -> bool:
@@ -315,34 +316,34 @@ class ServerRepository(Protocol):
         ...
 
     async def greets_since(self) -> datetime:
-        """When the database came to the first version that greets servers which it was invited to while offline."""
+        """When the database was migrated to the first version that greets servers it was invited to while offline."""
         ...
 
     async def set_greeted(self, server_id: str, greeted: bool) -> None: ...
     async def all(self) -> Mapping[str, ServerSettings]:
-        """The settings of each server that has chosen something, by the server's id."""
+        """The settings of each server that has chosen any, by the server's id."""
         ...
 
 
 class PrivacyRepository(Protocol):
-    """Everything that is kept about one person, where the bot has shown them, and what is to be removed there."""
+    """Everything kept about one person, where the bot has shown them, and what remains to be removed there."""
 
     async def export(self, reader_id: str) -> dict[str, Any]:
         """All of it, ready for JSON."""
         ...
 
     async def erase(self, reader_id: str) -> Erasure:
-        """Erase it at once and for good; what is left stays valid for those it belongs to.
+        """Erase it at once and for good; the rest stays valid for the people it belongs to.
 
-        Positions and preferences go. So do conversations that are theirs alone, and elsewhere the turns they wrote in,
-        whole, with the answers. Usage and books stay without their name. A message that is erased is still recognised
-        by `add_incoming`, so that it is not answered a second time. What showed them on Discord is in the list of
-        removals from that moment on. What they have used today still counts today.
+        Positions and preferences are deleted, and so are conversations that are theirs alone and, elsewhere, the turns
+        they wrote in, whole, with the answers. Usage and books stay without their name. `add_incoming` still
+        recognises an erased message, so that it is not answered again. Messages that showed them on Discord are on the
+        list of removals from that moment on. Today's usage still counts today.
         """
         ...
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
-        """Remember messages of the bot's own that show people; those that are known are fine."""
+        """Remember messages of the bot that show people; known ones are ignored."""
         ...
 
     async def forget_posts(self, message_id: str) -> None:
@@ -350,59 +351,63 @@ class PrivacyRepository(Protocol):
         ...
 
     async def take_repeated(self, message_id: str) -> str | None:
-        """The `external_id` of the question that a message of the bot's repeated, which is gone from Discord."""
+        """The `external_id` of the question that a deleted message of the bot repeated."""
         ...
 
     async def forget_posts_in(self, channel_id: str) -> None:
-        """A channel or thread is gone, and its messages with it."""
+        """A channel or thread is gone with its messages."""
         ...
 
     async def list_removals(self) -> Sequence[Removal]:
-        """What is still to be removed, oldest first; what was refused comes again after a day."""
+        """What remains to be removed, oldest first; refused removals come up again after a day."""
         ...
 
     async def list_removals_for(self, reader_id: str) -> Sequence[Removal]:
-        """What is still to be removed on somebody's wish, the refused as well."""
+        """What remains to be removed at somebody's request, refused removals included."""
         ...
 
     async def removed(self, removal: Removal) -> None:
-        """It has been done."""
+        """The removal is done."""
         ...
 
     async def refused(self, removal: Removal) -> None:
-        """Discord does not let us."""
+        """Discord refused the removal."""
         ...
 
 
 class RetentionRepository(Protocol):
-    """Erases what is not to be kept any longer, for good. What is still at work is left alone."""
+    """Erases for good whatever need not be kept any longer, except for what is in use."""
 
     async def erase_conversations(self, idle_since: datetime) -> int:
-        """Conversations in which nothing was written since then, and nothing waits; how many there were."""
+        """Delete conversations in which nothing was written since then and nothing waits; return how
+        many there were.
+        """
         ...
 
     async def erase_unopened(self, before: datetime) -> int:
-        """Conversations begun on Discord before then for which no thread came to be; how many there were."""
+        """Delete conversations started on Discord before then that never got a thread; return how many there were."""
         ...
 
     async def erase_gone(self, before: datetime) -> int:
-        """Conversations whose thread or channel was found deleted before then; how many there were."""
+        """Delete conversations whose thread or channel was found gone before then; return how many there were."""
         ...
 
     async def erase_tool_calls(self, before: datetime) -> int:
-        """Calls and results of turns that ended before then; how many results. Questions and answers stay."""
+        """Delete calls and results of turns that ended before then; return how many results. Questions and answers
+        stay.
+        """
         ...
 
     async def erase_notes(self, before: datetime) -> None:
-        """Removals that were noted before then and could not be done, and what was used on other days than today."""
+        """Delete the records of removals that could not be done since then, and of usage on other days than today."""
         ...
 
     async def list_servers(self) -> Sequence[str]:
-        """The ids of the servers something is kept of."""
+        """The ids of the servers with data."""
         ...
 
     async def note_left(self, guild_ids: Iterable[str]) -> None:
-        """The bot is not in these servers any more; of those of which that is known, since when stays as it is."""
+        """The bot is no longer in these servers; for those known to be left, the time stays."""
         ...
 
     async def note_back(self, guild_ids: Iterable[str]) -> None:
@@ -410,30 +415,33 @@ class RetentionRepository(Protocol):
         ...
 
     async def note_to_erase(self, guild_id: str) -> None:
-        """A server is to be erased, whether the bot is there or not."""
+        """Mark a server for erasure, whether the bot is there or not."""
         ...
 
     async def list_left(self, before: datetime | None) -> Sequence[str]:
-        """The servers that were left before then, and those to be erased at once; only these where there is no time."""
+        """The servers that were left before then, and those to be erased at once; only the latter if
+        no time is given.
+        """
         ...
 
     async def erase_server(self, guild_id: str) -> None:
-        """Erase all that is kept of a server: books, conversations, positions in its books. Files of books stay."""
+        """Erase all data of a server: books, conversations, positions in its books. The files of books stay."""
         ...
 
 
 class LeaseRepository(Protocol):
-    """Leases, each with one holder at a time, by the clock of the database.
+    """Leases, each with one holder at a time, timed by the clock of the database.
 
-    Raises (all methods): StorageError.
+    Raises (all methods):
+        StorageError.
     """
 
     async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
-        """Take a lease that nobody holds. None: somebody does, the same holder included."""
+        """Take a free lease. None: it is held, possibly by the same holder."""
         ...
 
     async def renew(self, holder: str, seconds: float) -> Collection[tuple[str, int]]:
-        """Hold on to all that this holder still has; the name and the epoch of each."""
+        """Renew everything this holder still holds; returns the name and epoch of each lease."""
         ...
 
     async def release(self, lease: HeldLease) -> None:
@@ -441,11 +449,11 @@ class LeaseRepository(Protocol):
         ...
 
     async def list_held(self, prefix: str) -> Collection[str]:
-        """The names with that beginning that somebody holds now."""
+        """The names with that beginning that are held now."""
         ...
 
     async def get_note(self, name: str) -> str:
-        """What was noted under a name; empty where nothing was."""
+        """The note under a name; empty if there is none."""
         ...
 
     async def set_note(self, name: str, note: str) -> None: ...

@@ -1,4 +1,4 @@
-"""The ports to language models."""
+"""The ports for language models."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import datetime
@@ -31,24 +31,25 @@ class ChatProvider(Protocol):
         ...
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-        """A reply that may be calls. Without tools it is `chat`.
+        """A reply that may contain calls. Without tools it is `chat`.
 
         Raises:
-            LLMError: UNSUPPORTED_FEATURE where the model cannot use tools.
+            LLMError: UNSUPPORTED_FEATURE if the model cannot use tools.
         """
         ...
 
     def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """As `chat_with_tools`, piece by piece; the last event is the whole ChatResponse.
+        """As `chat_with_tools`, piece by piece; the last event is the complete ChatResponse.
 
-        With `call_tools` False the tools are sent (the history may hold calls of them) but no call may come back.
+        With `call_tools` False the tools are sent (the history may contain calls of them), but the reply may contain
+        no call.
         """
         ...
 
     async def check(self) -> str:
-        """Ask the provider whether key and model are good; return a sentence that says what was found."""
+        """Ask the provider whether key and model work; return a sentence with the result."""
         ...
 
     async def aclose(self) -> None:
@@ -58,10 +59,10 @@ class ChatProvider(Protocol):
 
 ToolOutput = str | ToolResult
 ToolHandler = Callable[[dict[str, Any]], Awaitable[ToolOutput]]
-"""Carries out a call. A plain string is JSON, and an object of the form {"error": …} is a failure."""
+"""Carries out a call. A plain string is JSON; an object of the form {"error": …} is a failure."""
 
 Dispatcher = Callable[[str, dict[str, Any]], Awaitable[ToolOutput]]
-"""Carries out the call of the tool of that name; never raises but on cancellation."""
+"""Carries out the call of the tool with that name; raises nothing but CancelledError."""
 
 
 class Toolbox(Protocol):
@@ -72,7 +73,7 @@ class Toolbox(Protocol):
 
 
 class RetrievalStrategy(Protocol):
-    """How the model gets to see the book: by calling tools, or by being handed passages."""
+    """How the model gets to see the book: by calling tools, or by being given passages."""
 
     def execute(
         self,
@@ -84,17 +85,17 @@ class RetrievalStrategy(Protocol):
         """Events as they happen, then exactly one StrategyOutcome.
 
         Raises:
-            LLMError: no answer came of it.
+            LLMError: there is no answer.
         """
         ...
 
 
 class ConversationContextStrategy(Protocol):
-    """Chooses what of a history goes into the prompt."""
+    """Chooses the part of a history that goes into the prompt."""
 
     @property
     def reach(self) -> int:
-        """How many of the newest turns it chooses from."""
+        """From how many of the newest turns it chooses."""
         ...
 
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]: ...

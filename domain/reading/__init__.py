@@ -1,1 +1,1 @@
-"""Reading together, each within a bound: what happened so far, who is who, what to talk about."""
+"""Reading together, each person up to their own position: recaps, portraits of characters, questions to discuss."""

@@ -1,7 +1,7 @@
-"""The use cases of reading together: recaps, portraits and questions, by the model that answers or without one.
+"""The use cases of reading together: recaps, portraits and questions, with or without a model.
 
-A model is handed sentences of the book behind their keys, and of what it writes only lines stay that rest on one of
-them and give nothing away. Where it cannot be had or writes nothing that stays, the book's own sentences are told.
+A model is given sentences of the book with their keys, and only those of its lines are kept that cite one of them and
+reveal nothing. If there is no model, or no line is kept, the book's own sentences are shown.
 """
 
 import asyncio
@@ -48,13 +48,13 @@ from domain.turn.quota import Quota, UsageMeter
 
 RECAP_WORDS = 250
 SENTENCES_SHOWN = 120
-"""Sentences that a model is handed to write from: some 4,000 words."""
+"""Sentences given to a model to write from: some 4,000 words."""
 
 FEWEST_LINES = 2
-"""Lines of a recap below which it is none: a chapter or two of the book's own sentences say more."""
+"""Lines a recap needs at least: for less, a chapter or two of the book's own sentences say more."""
 
 LATELY = 3
-"""Chapters that are talked about where nobody names any."""
+"""Chapters to talk about if nobody names any."""
 
 OF_THE_BOOK = "the language of the text"
 
@@ -63,7 +63,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who wants to know: on whose account the model writes, and in which language ("German"; of the text, if empty)."""
+    """Who wants to know: the person whose tokens the model uses, and the language ("German"; the text's own, if
+    empty).
+    """
 
     reader_id: str = ""
     guild_id: str | None = None
@@ -73,10 +75,10 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is told, in Markdown with page references; `citations` are what it rests on, in order.
+    """The result, in Markdown with page references; `citations` are in order.
 
-    `text` is empty where nothing has been read, or nothing of that name. `trouble` says why no model wrote it, where
-    one should have.
+    `text` is empty if nothing has been read, or nothing about that name. `trouble` says why no model wrote it, if one
+    should have.
     """
 
     text: str
@@ -86,7 +88,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Discussion:
-    """Questions to talk about, in the order of the book. `trouble` is that of Told."""
+    """Questions to discuss, in the order of the book. `trouble` is that of Told."""
 
     questions: tuple[DiscussionQuestion, ...]
     trouble: LLMError | None = None
@@ -97,7 +99,7 @@ class Discussion:
 
 
 class ReadingWriter:
-    """Has the model write. `seconds` is the time there is for one piece of writing, summaries included."""
+    """Has the model write. `seconds` is the time for one piece of writing, summaries included."""
 
     def __init__(
         self,
@@ -119,10 +121,10 @@ class ReadingWriter:
         self._seconds = seconds
 
     async def recap(self, view: BookView, since: int, asker: Asker) -> Told:
-        """What happened so far.
+        """What has happened so far.
 
         Raises:
-            LLMError: the model cannot be had, or has written nothing that stays.
+            LLMError: the model failed, or nothing it wrote could be kept.
         """
         async with self._in_time(asker):
             digests = await self._summaries.of(view, self._ask(asker)).digests(since=since)
@@ -146,7 +148,7 @@ class ReadingWriter:
             return await self._lines(view, chosen, await self._ask(asker)(prompt), 1)
 
     async def questions(self, view: BookView, since: int, count: int, asker: Asker) -> list[DiscussionQuestion]:
-        """Questions to talk about.
+        """Questions to discuss.
 
         Raises:
             LLMError: as `recap`.
@@ -168,7 +170,7 @@ class ReadingWriter:
             return kept
 
     async def _question(self, view: BookView, by_key: dict[str, Sentence], line: str) -> DiscussionQuestion | None:
-        """The question of a line, if it names a sentence that was given and gives nothing away."""
+        """The question in a line, if it cites a given sentence and reveals nothing."""
         sentence = next((by_key[key] for key in KEY_IN_GROUP.findall(line) if key in by_key), None)
         if sentence is None:
             return None
@@ -178,10 +180,10 @@ class ReadingWriter:
         return DiscussionQuestion(DiscussionKind.WRITTEN, (citation,), text=plain) if plain else None
 
     async def _lines(self, view: BookView, given: Sequence[Sentence], reply: str, fewest: int) -> Told:
-        """The lines of a reply that rest on sentences that were given, with their pages.
+        """The lines of a reply that cite given sentences, with their pages.
 
         Raises:
-            LLMError: EMPTY_REPLY, too few do.
+            LLMError: EMPTY_REPLY, there are too few.
         """
         texts: list[str] = []
         cited: dict[Citation, None] = {}
@@ -195,7 +197,7 @@ class ReadingWriter:
         return Told("\n\n".join(texts), tuple(sorted(cited, key=lambda each: each.start)))
 
     async def _composed(self, view: BookView, given: Sequence[Sentence], line: str) -> tuple[str, Sequence[Citation]]:
-        """A line with its keys resolved; empty where it tells what lies beyond the bound."""
+        """A line with its keys resolved; empty if it reveals what is beyond the bound."""
         answer = compose(view.book, view, (), self._spoilers.check(view.book, view.read_to, view.book.title))
         answer.learn([_passage(each) for each in given])
         await answer.follow(TextChunk(line))
@@ -213,7 +215,7 @@ class ReadingWriter:
 
 
 class _Limits:
-    """A block of work for the model, within somebody's tokens of the day and the time there is.
+    """Limits a block of model work to a person's daily tokens and the time available.
 
     Raises:
         LLMError: DAILY_LIMIT, SERVER_LIMIT, TURN_LIMIT, TIMEOUT.
@@ -244,7 +246,7 @@ class _Limits:
 class ReadingCompanion:
     """Tells people about what they have read: always up to an offset, `read_to`, and nothing beyond.
 
-    `writer` is None where no model writes.
+    `writer` is None if no model writes.
     """
 
     def __init__(self, *, files: BookFiles, writer: ReadingWriter | None) -> None:
@@ -253,10 +255,11 @@ class ReadingCompanion:
         self._names = MetNames()
 
     async def recap(self, book: Book, read_to: int, since: str | int = 0, asker: Asker = Asker()) -> Told:
-        """What happened from a place on: an offset, or a chapter or page as somebody names it.
+        """What has happened since a place: an offset, or a chapter or page as somebody names it.
 
         Raises:
-            BookError: NOT_FOUND, there is no such place in what has been read; INVALID_STATE, the file is gone.
+            BookError: NOT_FOUND, there is no such place in the part that has been read; INVALID_STATE, the file is
+            gone.
         """
         view = await self._view(book, read_to)
         start = await offset_of(view, since) if isinstance(since, str) else since
@@ -270,7 +273,7 @@ class ReadingCompanion:
         return Told(recap_text(parts), tuple(each for part in parts for each in part.citations), trouble)
 
     async def who(self, book: Book, read_to: int, name: str, asker: Asker = Asker()) -> Told:
-        """Who somebody is; without a text where that name has not been met.
+        """Who somebody is; without a text if that name has not occurred.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
@@ -290,9 +293,9 @@ class ReadingCompanion:
     async def discuss(
         self, book: Book, read_to: int, since: str | int = 0, count: int = 3, asker: Asker = Asker()
     ) -> Discussion:
-        """Questions about what stands between a place (an offset, or as somebody names it) and `read_to`.
+        """Questions about the stretch from a place (an offset, or as somebody names it) to `read_to`.
 
-        There are fewer than `count` (1 to 5) where little has been read.
+        There are fewer than `count` (1 to 5) if little has been read.
 
         Raises:
             BookError: as `recap`.
@@ -308,7 +311,7 @@ class ReadingCompanion:
         return Discussion(tuple(await questions(view, start, count)), trouble)
 
     async def lately(self, book: Book, read_to: int) -> int:
-        """Where the last chapters begin that have been read, as an offset: what a group talks about next.
+        """The offset at which the last chapters that have been read begin: what a group talks about next.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
@@ -318,23 +321,25 @@ class ReadingCompanion:
         return (await view.read_chapter(entries[-LATELY].number)).start if len(entries) > LATELY else 0
 
     async def place(self, book: Book, read_to: int, since: str) -> int:
-        """Where a chapter or page begins, as somebody names it, as an offset.
+        """The offset at which a chapter or page begins, as somebody names it.
 
         Raises:
-            BookError: NOT_FOUND, there is no such place in what has been read; INVALID_STATE, the file is gone.
+            BookError: NOT_FOUND, there is no such place in the part that has been read; INVALID_STATE, the file is
+            gone.
         """
         return await offset_of(await self._view(book, read_to), since)
 
     async def stretch(self, book: Book, read_to: int, chapter: str) -> tuple[int, int]:
-        """Where a chapter or part begins, and where what has been read of it ends, as offsets.
+        """The offsets at which a chapter or part begins, and at which the part of it that has been read ends.
 
         Raises:
-            BookError: NOT_FOUND, there is no such chapter in what has been read; INVALID_STATE, the file is gone.
+            BookError: NOT_FOUND, there is no such chapter in the part that has been read; INVALID_STATE, the file
+            is gone.
         """
         return await stretch_of(await self._view(book, read_to), chapter)
 
     async def around(self, book: Book, read_to: int, citations: Iterable[Citation]) -> dict[Citation, Surroundings]:
-        """The sentences before and after each citation, as far as they stand before `read_to`.
+        """The sentences before and after each citation that are before `read_to`.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
@@ -344,7 +349,7 @@ class ReadingCompanion:
         return {each: await _surroundings(view, each) for each in cited}
 
     async def names(self, book: Book, read_to: int) -> list[str]:
-        """The names met up to there, the most frequent first.
+        """The names that occur before that offset, the most frequent first.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
@@ -353,7 +358,8 @@ class ReadingCompanion:
         return await self._names.of(file, file.view(read_to))
 
     async def first_questions(self, book: Book, read_to: int) -> list[FirstQuestion]:
-        """Questions to begin with, made of the opening of the story alone: three, or none where nothing was read of it.
+        """Three questions to begin with, made from the opening of the story alone; none if nothing of it has been
+        read.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
@@ -414,13 +420,13 @@ def _passage(sentence: Sentence) -> Passage:
 
 
 def _some_of(sentences: Sequence[Sentence], always: set[int]) -> list[Sentence]:
-    """At most SENTENCES_SHOWN, evenly from the whole, and those that begin at these places."""
+    """At most SENTENCES_SHOWN, evenly spread, and those that begin at these places."""
     step = max(-(-len(sentences) // SENTENCES_SHOWN), 1)
     return [each for at, each in enumerate(sentences) if at % step == 0 or each.start in always]
 
 
 def _chapter_number(chapters: Sequence[Chapter]) -> str:
-    """The number by which people call the first chapter; empty where it is a part, or called otherwise."""
+    """The number by which people call the first chapter; empty if it is a part, or has another name."""
     if not chapters:
         return ""
     number = str(chapters[0].number) if is_counted(chapters) else chapters[0].printed

@@ -1,4 +1,4 @@
-"""Who is who: the names met so far, and what has been told of one of them, in the book's own sentences."""
+"""Who is who: the names met so far, and what the book has told about one of them, in its own sentences."""
 
 import asyncio
 import re
@@ -15,12 +15,12 @@ from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, q
 
 INTRODUCTIONS = 2
 TOLD = 5
-"""Sentences that tell of somebody, besides those that introduce them."""
+"""Sentences about somebody, besides those that introduce them."""
 
 FORMS = 6
 MOST_NAMES = 2_000
 SLICE = 50_000
-"""Characters in which names are looked for at once, in a thread; others run in between."""
+"""Characters searched for names at once, in a thread; other threads run in between."""
 
 KEPT = 24
 """Lists of names that are remembered: somebody who types asks for the same one at every letter."""
@@ -31,9 +31,12 @@ _STARTS_WITH_WORD = re.compile(r"\s*(?=[^\W\d_])")
 
 @dataclass(frozen=True, slots=True)
 class Portrait:
-    """What has been read of a name. `forms` are names that share a word with it, each with how often it stands;
-    `others` names that a sentence gives along with it ("called", "known as"). `introduced` are the sentences that say
-    who it is, `told` others that tell most, all in order. `total` counts the mentions."""
+    """What has been read about a name.
+
+    `forms` are names that share a word with it, with their counts; `others` are names that a sentence equates with it
+    ("called", "known as"). `introduced` are the sentences that say who it is, `told` the most telling others, all in
+    order. `total` counts the mentions.
+    """
 
     name: str
     total: int
@@ -52,7 +55,7 @@ class Portrait:
 
 
 async def portray(view: BookView, name: str) -> Portrait | None:
-    """What has been read of a name; None where it has not been met."""
+    """What has been read about a name; None if it has not occurred."""
     name = await as_written(view, name)
     mentions = await view.count_mentions(name)
     if mentions.first is None or mentions.last is None:
@@ -103,7 +106,7 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
 
 
 async def as_written(view: BookView, name: str) -> str:
-    """The name as the book has it: as it is given, with a capital, with its spelling mended, or its last part alone."""
+    """The name as the book has it: as given, capitalised, with its spelling corrected, or its last part alone."""
     plain = " ".join(name.split())
     capital = " ".join(word[:1].upper() + word[1:] for word in plain.split())
     missing = await view.missing_words(capital)
@@ -116,7 +119,7 @@ async def as_written(view: BookView, name: str) -> str:
 
 
 async def sentences_about(view: BookView, name: str) -> dict[str, list[Sentence]]:
-    """The sentences with the name, and those with each word of it that has a capital."""
+    """The sentences with the name, and those with each capitalised word of it."""
     parts = [word for word in name.split() if word[0].isupper() and len(word) > 2]
     terms = dict.fromkeys([name, *parts])
     found = {term: await view.mentions(term) for term in terms}
@@ -124,7 +127,7 @@ async def sentences_about(view: BookView, name: str) -> dict[str, list[Sentence]
 
 
 def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[str]:
-    """The forms of a name in the sentences about it, and how often each stands. A title is not what makes a form."""
+    """The forms of a name in the sentences about it, and their counts. A shared title does not make a form."""
     forms: Counter[str] = Counter()
     for sentences in about.values():
         forms |= forms_of(name, sentences)
@@ -136,12 +139,12 @@ def forms_among(name: str, about: Mapping[str, Sequence[Sentence]]) -> Counter[s
 
 
 async def _whole(view: BookView, citation: Citation, sentence: Sequence[Sentence]) -> Citation:
-    """The citation of the sentence that a mention stands in."""
+    """The citation of the sentence with a mention."""
     return await view.cite(sentence[0].start, sentence[0].end) if sentence else citation
 
 
 def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
-    """The sentences that tell most of somebody, one from each of some stretches of equal length, in order."""
+    """The most telling sentences about somebody, one from each of some stretches of equal length, in order."""
     weights, names = weights_of(sentences), names_of(sentences)
     begins = re.compile(rf"{_STARTS_WITH_WORD.pattern}(?:\w+\.?\s+)?{re.escape(name)}\b", re.IGNORECASE)
 
@@ -154,7 +157,7 @@ def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def names_met(text: str) -> list[str]:
-    """The names that a text has, as it writes them, the most frequent first."""
+    """The names in a text, as it writes them, the most frequent first."""
     recognizer, phrases = NameRecognizer(), Counter[str]()
     for start in range(0, len(text), SLICE):
         recognizer.add(text[start : start + SLICE])
@@ -174,13 +177,13 @@ def names_met(text: str) -> list[str]:
 
 
 class MetNames:
-    """The names that readers have met, remembered for those who type one letter after another."""
+    """The names that readers have met, cached for people who type one letter after another."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], asyncio.Task[list[str]]] = OrderedDict()
 
     async def of(self, file: BookFile, view: BookView) -> list[str]:
-        """The names of the story as far as it may be seen, the most frequent first."""
+        """The names in the visible part of the story, the most frequent first."""
         key = (view.book.id, view.read_to)
         task = self._kept.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):

@@ -1,4 +1,4 @@
-"""Questions to talk about, made of what is quoted: each rests on a place in the book and asks about just that."""
+"""Questions to discuss: each is based on a quotation and asks about just that."""
 
 import asyncio
 import re
@@ -16,11 +16,11 @@ from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, q
 
 MOST_QUESTIONS = 5
 FEWEST_WORDS, FEWEST_AT_ALL = 9, 4
-"""Words of a sentence that gives something to talk about; and of one where all are shorter."""
+"""Words in a sentence that gives something to discuss; and in one where all are shorter."""
 
 
 class DiscussionKind(StrEnum):
-    """What a question asks about the sentence it rests on."""
+    """What a question asks about its sentence."""
 
     WRITTEN = "written"
     """A model wrote it."""
@@ -35,9 +35,9 @@ class DiscussionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiscussionQuestion:
-    """Something to talk about, and the places it rests on, in order. `name` is whom it is about, where that is known.
+    """Something to discuss, and the places it is based on, in order.
 
-    `text` is empty where `question_text` words it by its kind.
+    `name` is the person it is about, if known. `text` is empty if `question_text` words it by its kind.
     """
 
     kind: DiscussionKind
@@ -47,17 +47,17 @@ class DiscussionQuestion:
 
     @property
     def quote(self) -> str:
-        """The first of the sentences it rests on, on one line."""
+        """The first of its sentences, on one line."""
         return " ".join(self.citations[0].quote.split())
 
     @property
     def page(self) -> str:
-        """Where that stands: "p. 12"."""
+        """The page of that sentence: "p. 12"."""
         return self.citations[0].reference
 
 
 def question_text(question: DiscussionQuestion, say: Say = in_english) -> str:
-    """The question in words, without what it rests on."""
+    """The question in words, without its quotation."""
     if question.kind is DiscussionKind.WRITTEN:
         return question.text
     return _of_somebody(question.kind, question.name, say) if question.name else _of_nobody(question.kind, say)
@@ -96,7 +96,7 @@ def _of_nobody(kind: DiscussionKind, say: Say) -> str:
 
 
 def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_english) -> str:
-    """Questions in Markdown: numbered, each with the sentences it rests on and their pages."""
+    """Questions in Markdown: numbered, each with its sentences and their pages."""
     return "\n\n".join(
         "\n".join([f"**{number}. {question_text(each, say)}**", *(quoted(c, each.name) for c in each.citations)])
         for number, each in enumerate(questions, start=1)
@@ -104,7 +104,7 @@ def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_englis
 
 
 async def questions(view: BookView, since: int = 0, count: int = 3) -> list[DiscussionQuestion]:
-    """Questions about what has been read from an offset on, as different from each other as there are, in order."""
+    """Questions about what has been read from an offset on, as varied as possible, in order."""
     parts = [part for part in await chapter_parts(view) if part.end > since]
     titles = {" ".join(part.title.split()).casefold() for part in parts}
     told = [
@@ -126,7 +126,7 @@ async def questions(view: BookView, since: int = 0, count: int = 3) -> list[Disc
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A question that could be asked, before its places are looked up."""
+    """A possible question, before its places are looked up."""
 
     kind: DiscussionKind
     sentences: tuple[Sentence, ...]
@@ -135,7 +135,7 @@ class _Draft:
 
 
 def _chosen(sentences: Sequence[Sentence], count: int) -> list[_Draft]:
-    """The best questions: one from each stretch of equal length, of different kinds as far as there are."""
+    """The best questions: one from each stretch of equal length, of as many kinds as possible."""
     drafts = [*_drafts(sentences)]
     chosen: list[_Draft] = []
     for number in range(count):
@@ -225,7 +225,7 @@ def _kind_of(text: str, words: set[str], *, spoken: bool) -> DiscussionKind:
 
 
 def _subject(text: str, known: frozenset[str]) -> str:
-    """The name that a sentence begins with, as it is written there; empty where it begins with something else."""
+    """The name at the beginning of a sentence, as written there; empty if there is none."""
     phrase = next(name_phrases(text), None)
     if phrase is None or not text.lstrip(_OPENING_MARKS).startswith(phrase[0]):
         return ""
@@ -242,7 +242,7 @@ _OPENING_MARKS = " \n\t“‘\"'«„("
 
 
 def _speaker(text: str, known: frozenset[str]) -> str:
-    """Who says it, where the sentence has it in so many words: as it is written there."""
+    """The speaker, as written, if the sentence names one explicitly."""
     for pattern in (_SAID_BY, _BY_SAID):
         for match in pattern.finditer(text):
             for phrase in name_phrases(match[1]):
@@ -252,11 +252,11 @@ def _speaker(text: str, known: frozenset[str]) -> str:
 
 
 OPENING = 8_000
-"""Characters from the beginning of the story that first questions are made of: three or four pages."""
+"""Characters from the beginning of the story that first questions are made from: three or four pages."""
 
 FIRST_QUESTIONS = 3
 FEWEST_MENTIONS = 3
-"""How often somebody is named in the opening whom a first question is about."""
+"""How often the opening names a person before a first question asks about them."""
 
 _PLACE = re.compile(
     r"\b(?:in|at|to|from|near|towards?|through|into|of|nach|aus|bei|von|à|dans|vers|de|en|desde|hacia)$", re.IGNORECASE
@@ -272,28 +272,28 @@ _SAID = re.compile(
 
 
 class FirstQuestionKind(StrEnum):
-    """What somebody may ask who has only begun, and what that is about."""
+    """The kind of question for somebody who has only begun, and its subject."""
 
     INTRODUCED = "introduced"
-    """How a person is introduced, known by a name."""
+    """How a person is introduced; the subject is a name."""
     PAGE = "page"
-    """What happens on a page, known by its label."""
+    """What happens on a page; the subject is its label."""
     CHAPTER = "chapter"
-    """What happens in a chapter, known by its number."""
+    """What happens in a chapter; the subject is its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstQuestion:
-    """A question to begin with, whose answer stands at the beginning of the book."""
+    """A question to begin with, whose answer is at the beginning of the book."""
 
     kind: FirstQuestionKind
     about: str
 
 
 def first_questions(opening: str, names: Sequence[str], pages: Sequence[str], chapter: str) -> list[FirstQuestion]:
-    """Three questions about the opening of a book; fewer where less of it may be told, none where nothing may.
+    """Three questions about the opening of a book; fewer if less of it may be told, none if nothing may.
 
-    `names` are those of the opening, the most frequent first, `pages` the labels of its pages, and `chapter` is the
+    `names` are those in the opening, the most frequent first, `pages` the labels of its pages, and `chapter` the
     number of its chapter, or empty.
     """
     people: list[str] = []
@@ -308,7 +308,7 @@ def first_questions(opening: str, names: Sequence[str], pages: Sequence[str], ch
 
 
 def _is_somebody(name: str, text: str) -> bool:
-    """Whether a name is that of a person: who does something, or has a title, and is not where things happen."""
+    """Whether a name is a person's: one who does something or has a title, and is not where things happen."""
     written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
     if len(places) < FEWEST_MENTIONS:

@@ -1,4 +1,4 @@
-"""What happened so far, in the book's own sentences: the telling ones, chapter by chapter."""
+"""What has happened so far, in the book's own telling sentences, chapter by chapter."""
 
 import asyncio
 import re
@@ -15,7 +15,7 @@ from domain.library.summaries import FEWEST_WORDS, LENGTH_POWER, MOST_WORDS, Cha
 from domain.ports import BookView
 
 Say = Callable[..., str]
-"""Says an English text in the language of whoever reads it; keywords fill its {placeholders}."""
+"""Translates an English text for the reader; keywords fill its {placeholders}."""
 
 
 def in_english(text: str, **values: object) -> str:
@@ -24,11 +24,11 @@ def in_english(text: str, **values: object) -> str:
 
 
 RECENT_CHAPTERS = 3
-"""The last chapters, of which more is told: they are what somebody goes on from."""
+"""The last chapters, of which more is told, because readers go on from them."""
 
 RECENT_SENTENCES = 3
 MOST_SENTENCES = 24
-"""Sentences of a whole recap; of a long book the earlier chapters are told by their best alone."""
+"""Sentences in a whole recap; in a long book the earlier chapters get only their best ones."""
 
 _SPEECH = re.compile("[\"“”«»„「」‘]|(?<!\\w)'|(?<=[,.!?…-])['’]")
 _OPENER_WORDS = """
@@ -37,15 +37,15 @@ _OPENER_WORDS = """
     il elle ils elles ce cela cette et mais ou donc son sa leur el ella ellos y pero
 """
 _OPENERS = frozenset(_OPENER_WORDS.split())
-"""First words that lean on the sentence before, which is not told along."""
+"""First words that depend on the sentence before, which is not quoted with them."""
 
 _NAMED, _LEANING, _SPOKEN, _BROKEN = 1.3, 0.5, 0.35, 0.2
 _WITHIN = _SPOKEN
-"""For a sentence that shows no marks because it stands in the middle of a speech."""
+"""For a sentence without quotation marks because it is in the middle of a speech."""
 
 _MARKS = re.compile("[“«„‘”»]|(?<=[,.!?…-])’")
 _PARAGRAPH_GAP = 2
-"""Characters between sentences from which on they are in different paragraphs: an empty line, or an indent."""
+"""Characters between sentences that mean different paragraphs: an empty line, or an indent."""
 
 _UNFINISHED = ("—", "-", ":", ";", ",")
 _PAGE = re.compile(
@@ -55,7 +55,7 @@ _PAGE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RecapPart:
-    """What is told of a chapter, or of the beginning of a book without chapters, whose title is empty."""
+    """The sentences of a chapter, or of the beginning of a book without chapters, with an empty title."""
 
     title: str
     citations: tuple[Citation, ...]
@@ -80,7 +80,7 @@ async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
 
 
 def recap_text(parts: Sequence[RecapPart]) -> str:
-    """The parts in Markdown: each title, and below it the sentences with their pages."""
+    """The parts in Markdown: each title, followed by its sentences with their pages."""
     return "\n\n".join(
         "\n".join([*([f"**{part.title}**"] if part.title else []), *(quoted(each) for each in part.citations)])
         for part in parts
@@ -92,7 +92,7 @@ LONGEST_QUOTE = 400
 
 
 def quoted(citation: Citation, around: str = "") -> str:
-    """A cited sentence as a line of a block quotation, with its page behind it; of a long one what is around a word."""
+    """A cited sentence as a line of a block quotation, followed by its page; a long one is cut around a word."""
     quote = " ".join(citation.quote.split())
     if len(quote) > LONGEST_QUOTE:
         at = max(quote.find(around), 0) if around else 0
@@ -104,10 +104,10 @@ def quoted(citation: Citation, around: str = "") -> str:
 
 
 async def offset_of(view: BookView, place: str) -> int:
-    """Where a chapter or a page begins, as somebody names it: "chapter 3", "page 40", "40", a title.
+    """The offset at which a chapter or a page begins, as somebody names it: "chapter 3", "page 40", "40", a title.
 
     Raises:
-        BookError: NOT_FOUND, there is no such place in what has been read.
+        BookError: NOT_FOUND, there is no such place in the part that has been read.
     """
     entries = await view.contents()
     chapter = None if place.strip().isdecimal() else find_chapter(entries, place)
@@ -121,10 +121,10 @@ async def offset_of(view: BookView, place: str) -> int:
 
 
 async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
-    """Where a chapter or part begins, and where what has been read of it ends.
+    """Where a chapter or part begins, and where the part of it that has been read ends.
 
     Raises:
-        BookError: NOT_FOUND, there is no such chapter in what has been read.
+        BookError: NOT_FOUND, there is no such chapter in the part that has been read.
     """
     entries = await view.contents()
     chapter = find_chapter(entries, name)
@@ -136,9 +136,9 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
 
 
 def telling_sentences(sentences: Sequence[Sentence], count: int, title: str = "") -> list[Sentence]:
-    """The sentences that say most of what happens, one from each of `count` stretches of equal length, in order.
+    """The sentences that say most about what happens, one from each of `count` stretches of equal length, in order.
 
-    Narration goes before speech, and what stands on its own before what leans on the sentence before it.
+    Narration is preferred to speech, and self-contained sentences to those that depend on the one before.
     """
     heading = " ".join(title.split()).casefold()
     told = [each for each in sentences if not heading or " ".join(each.text.split()).casefold() not in heading]
@@ -165,7 +165,7 @@ def is_fit(sentence: Sentence) -> bool:
 
 
 def score(sentence: Sentence, weights: Counter[str], names: frozenset[str]) -> float:
-    """How much a sentence tells of the text that the weights are of."""
+    """How telling a sentence is in the text with these weights."""
     words = words_of(sentence.text)
     named = {word for word in words if word[0].isupper() and word.casefold() in names}
     stems = {stem_of(word) for word in words if word not in named and word.casefold() not in STOP_WORDS}
@@ -181,12 +181,12 @@ def score(sentence: Sentence, weights: Counter[str], names: frozenset[str]) -> f
 
 
 def is_spoken(text: str) -> bool:
-    """Whether anybody speaks in a sentence."""
+    """Whether a sentence contains speech."""
     return _SPEECH.search(text) is not None
 
 
 def spoken_among(sentences: Sequence[Sentence]) -> set[int]:
-    """Where sentences begin in which somebody speaks, those included that stand in the middle of a long speech."""
+    """Where sentences with speech begin, including those in the middle of a long speech."""
     spoken, is_open, end = set(), False, 0
     for each in sentences:
         is_open = is_open and each.start - end < _PARAGRAPH_GAP
@@ -199,7 +199,7 @@ def spoken_among(sentences: Sequence[Sentence]) -> set[int]:
 
 
 def _is_broken(text: str) -> bool:
-    """Whether a sentence goes on in the next, or has come out of the middle of something."""
+    """Whether a sentence continues in the next one, or begins in the middle of something."""
     plain = text.strip()
     return plain.endswith(_UNFINISHED) or plain[:1].islower() or plain.count("(") != plain.count(")")
 
@@ -216,7 +216,7 @@ def _title(part: ChapterPart) -> str:
 
 
 def _within_limit(chapters: Sequence[Sequence[Sentence]]) -> set[Sentence]:
-    """Of too many sentences the latest, and of the chapters before those whose words come up most in all."""
+    """Of too many sentences, the latest; and from earlier chapters those whose words are most frequent overall."""
     if sum(map(len, chapters)) <= MOST_SENTENCES:
         return {each for sentences in chapters for each in sentences}
     recent = [each for sentences in chapters[-RECENT_CHAPTERS:] for each in sentences][-MOST_SENTENCES // 2 :]

@@ -1,1 +1,1 @@
-"""How far readers are, and what lies beyond."""
+"""How far readers are, and what is beyond."""

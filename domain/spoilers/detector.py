@@ -1,8 +1,8 @@
-"""Finding what a text gives away: names and runs of words that stand in the book only beyond the bound.
+"""Detecting spoilers: names and runs of words that occur in the book only beyond the bound.
 
-A model may know a famous book by heart, so that it tells what no tool has shown it. What it tells in the book's own
-words or names can be found without a model: the unread text is here, only nobody is shown it. What it tells in words of
-its own cannot be found this way.
+A model may know a famous book by heart and tell what no tool has shown it. What it tells in the book's own words or
+names can be detected without a model, because the program has the unread text. What it tells in words of its own
+cannot be detected this way.
 """
 
 import asyncio
@@ -24,47 +24,51 @@ from domain.ports import BookFiles, ReaderRepository
 from domain.spoilers.filter import SpoilerCheck
 
 RUN = 4
-"""Words in a row that tell something if they are telling words. Of three-word runs every page has some that recur."""
+"""Consecutive words that reveal something if they are telling words. Every page has recurring three-word runs."""
 
 LONG_RUN = 6
-"""Words in a row that are the book's own and no accident, whatever words they are."""
+"""Consecutive words that are the book's own and no accident, whatever they are."""
 
 DENSE_RUN = 8
-"""The same in scripts without spaces, in characters."""
+"""The same for scripts without spaces, in characters."""
 
 CHANCE = 4.5
-"""How improbable a short run must be: minus the decimal logarithm of how often it would stand in the book if its words
-fell at random. "at the end of the" is expected, "put the lamp out" is not."""
+"""How improbable a short run must be: minus the decimal logarithm of its expected count if the book's words fell at
+random. "at the end of the" is expected, "put the lamp out" is not.
+"""
 
 TELLING_WORDS = 2
-"""Words of a short run that must carry meaning: "did not know what" is improbable, and yet anybody's. These numbers
-were chosen with benchmarks/leaks.py; docs/spoilers.md has what others bring."""
+"""Meaningful words in a short run: "did not know what" is improbable, but anybody's.
+
+These numbers were chosen with benchmarks/leaks.py; docs/spoilers.md shows the results of others.
+"""
 
 SLICE = 50_000
-"""Characters taken in at once: a few milliseconds, in which no other thread can run."""
+"""Characters processed at once: a few milliseconds, in which no other thread can run."""
 
 AT_ONCE = 2_000
-"""Characters of a sentence that is looked up without a thread: at most a few milliseconds."""
+"""Characters of a sentence that is checked without a thread: at most a few milliseconds."""
 
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
 _MARKS = re.compile(r"[*`~]|(?<![^\W_])_+|_+(?![^\W_])")
 _NUMBER = re.compile(r"\d{3,}")
-"""Years and amounts; smaller numbers are counts, dates and lists, and stand in every book."""
+"""Years and amounts; smaller numbers are counts, dates and lists, and occur in every book."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpoilerDetector:
-    """Where the words, names and numbers of one book first stand.
+    """Where each word, name and number of one book first occurs.
 
-    `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and ends
-    at `_ends[i]` of the book. `_firsts` has the first place of each word, `_names` that of each name, in words.
-    Looking a sentence up takes time by its length, whatever the book's. Making a detector takes a second per million
-    characters at most, so do it in a thread: it goes slice by slice, to let others run in between.
+    `_folded` is the book as lower-case words with a space on both sides; word `i` begins at `_places[i]` of it and
+    ends at `_ends[i]` of the book. `_firsts` has the first place of each word, `_names` that of each name, in words.
+
+    A lookup takes time by the length of the sentence, whatever the book's. Building a detector takes a second per
+    million characters at most, so do it in a thread: it works slice by slice, so that other threads run in between.
     """
 
     begins: int
-    """The offset from which on it knows the book."""
+    """The offset at which the part it knows begins."""
     _folded: str
     _places: "array[int]"
     _ends: "array[int]"
@@ -75,9 +79,10 @@ class SpoilerDetector:
 
     @classmethod
     def of(cls, text: str, chapters: Sequence[Chapter] = ()) -> "SpoilerDetector":
-        """The detector of a book, which knows only its story, from the first chapter to the end of the last.
+        """The detector for a book's story, from the first chapter to the end of the last.
 
-        What stands in the contents is not read for that, and names of the licence or of advertisements are no secret.
+        Text in the table of contents does not count as read, and names in the licence or in advertisements are no
+        secret.
         """
         offset = chapters[0].start if chapters else 0
         text = text[offset : max(chapter.end for chapter in chapters)] if chapters else text
@@ -100,10 +105,10 @@ class SpoilerDetector:
         )
 
     def found_in(self, sentence: str, read_to: int, known: str = "", before: str = "") -> bool:
-        """Whether a sentence tells what stands only beyond `read_to`, a run of words begun in what stands `before` it
-        included.
+        """Whether a sentence tells what occurs only beyond `read_to`, including runs of words that begin in the text
+        `before` it.
 
-        What is in `known` (the reader's own words, the title) tells nothing.
+        Anything in `known` (the reader's own words, the title) reveals nothing.
         """
         said, before = _plain(sentence), _plain(before)
         bound = self._bound(read_to)
@@ -114,7 +119,7 @@ class SpoilerDetector:
         )
 
     def names_beyond(self, read_to: int) -> list[str]:
-        """The names that stand only beyond `read_to`."""
+        """The names that occur only beyond `read_to`."""
         bound = self._bound(read_to)
         return [name for name in self._names if self._is_name_beyond(name, bound)]
 
@@ -126,7 +131,7 @@ class SpoilerDetector:
         )
 
     def _is_name_beyond(self, name: str, bound: int) -> bool:
-        """Who has read of Hobb has read of Hobb's and of the Hobbs."""
+        """Whether a name is unknown: somebody who knows Hobb also knows Hobb's and the Hobbs."""
         return bound < self._end_of(self._names[name])
 
     def _tells_run(self, said: str, bound: int, known: str, before: str) -> bool:
@@ -137,7 +142,7 @@ class SpoilerDetector:
         )
 
     def _is_run_beyond(self, run: Sequence[str], bound: int) -> bool:
-        """Whether the words stand in the book, but not before the bound."""
+        """Whether the words occur in the book, but not before the bound."""
         text = f" {' '.join(run)} "
         for first in self._runs[len(run)].places(run) if len(run) in self._runs else ():
             at = self._places[first] - 1
@@ -185,7 +190,7 @@ def _words(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """The text without page references and without the marks of Markdown, which hang on words."""
+    """The text without page references and without Markdown marks, which stick to words."""
     return _MARKS.sub("", _REFERENCE.sub("", text))
 
 
@@ -200,7 +205,7 @@ def _known_run(known: str) -> str:
 
 
 def _first_names(words: Sequence[str], names: Iterable[str]) -> dict[str, int]:
-    """The last word of the first place at which each name stands, in one of its forms."""
+    """The last word of the first occurrence of each name, in any of its forms."""
     forms: dict[int, dict[tuple[str, ...], list[str]]] = {}
     for name in names:
         plain = " ".join(_words(name))
@@ -222,7 +227,7 @@ def _windows(words: Sequence[str], length: int) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class RunIndex:
-    """Where runs of one length stand, by their hashes, in parts that are sorted one by one, each in a moment."""
+    """Where runs of one length occur, by their hashes, in parts that are sorted one by one, each quickly."""
 
     _parts: Sequence["array[int]"]
 
@@ -235,7 +240,7 @@ class RunIndex:
         return cls([array("Q", sorted(part)) for part in parts])
 
     def places(self, run: Sequence[str]) -> Iterator[int]:
-        """The places of all runs with the same hash: first the first of this run, mostly."""
+        """The places of all runs with the same hash; the first one is usually the run's first occurrence."""
         number, key = _hashed(tuple(run))
         part = self._parts[number]
         for at in range(bisect_left(part, key), len(part)):
@@ -250,14 +255,16 @@ _MOST_WORDS = 2**_PLACE_BITS - 1
 
 
 def _hashed(run: tuple[str, ...]) -> tuple[int, int]:
-    """The part of the index a run belongs to, and the upper half of its entries there."""
+    """The part of the index that a run belongs to, and the upper half of its entries there."""
     mixed = hash(run)
     return mixed % _PARTS, (mixed // _PARTS & _MOST_WORDS) << _PLACE_BITS
 
 
 def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters where the script has no spaces; each ends in `said`,
-    and may begin in what stands `before` it."""
+    """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters in scripts without spaces.
+
+    Each ends in `said`, and may begin in the text `before` it.
+    """
     words = [*before, *said]
     for length, dense in ((RUN, False), (LONG_RUN, False), (DENSE_RUN, True)):
         for at in range(max(len(before) - length + 1, 0), len(words) - length + 1):
@@ -271,9 +278,9 @@ KEPT = 16
 
 
 class SpoilerChecks:
-    """Makes the check of a turn. A book is made ready once, off the event loop, from the first check on.
+    """Makes the checks of turns. A book is prepared once, off the event loop, at its first check.
 
-    Each shelf's on its own: a first answer takes no less time because another shelf has the same file.
+    Each shelf prepares its own: a first answer takes no less time because another shelf has the same file.
     """
 
     def __init__(self, files: BookFiles) -> None:
@@ -281,9 +288,9 @@ class SpoilerChecks:
         self._ready: OrderedDict[tuple[str, bool], asyncio.Task[SpoilerDetector]] = OrderedDict()
 
     def check(self, book: Book, read_to: int, known: str = "") -> SpoilerCheck | None:
-        """The check of what is said to people who have read to `read_to`; what is in `known` is no secret to them.
+        """The check of what is said to people who have read to `read_to`; anything in `known` is no secret to them.
 
-        None where the whole book is open and there is nothing to give away.
+        None if the whole book is open and there is nothing to reveal.
         """
         if read_to >= book.length:
             return None
@@ -322,17 +329,17 @@ _BETWEEN = " · "
 
 
 async def lowest_bound(readers: ReaderRepository, people: Iterable[str], book: Book) -> int:
-    """How far into the book these people may look together; whoever is not known by an id does not count."""
+    """How far into the book these people may look together; people without an id do not count."""
     return min((await bounds_of(readers, people, book)).values(), default=book.length)
 
 
 def label_at(pages: Sequence[Page], read_to: int) -> str:
-    """The label of the page that holds the last character before `read_to`."""
+    """The label of the page with the last character before `read_to`."""
     return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
 
 
 async def bounds_of(readers: ReaderRepository, people: Iterable[str], book: Book) -> dict[str, int]:
-    """How far into the book each of these people may look; whoever is not known by an id is left out."""
+    """How far into the book each of these people may look; people without an id are left out."""
     known = sorted({*people} - {""})
     return {person: (await readers.get_position(person, book.id)).bound(book.length) for person in known}
 
@@ -340,7 +347,7 @@ async def bounds_of(readers: ReaderRepository, people: Iterable[str], book: Book
 def binding_among(
     bounds: Mapping[str, int], askers: Iterable[str], book: Book, pages: Sequence[Page]
 ) -> Binding | None:
-    """Who binds what the askers are told; None where none of them has read further than somebody else."""
+    """The person who limits what the askers are told; None if no asker has read further than anybody else."""
     asking = {*askers} & bounds.keys()
     lowest = min(bounds.values(), default=book.length)
     if all(bounds[asker] == lowest for asker in asking):
@@ -350,7 +357,9 @@ def binding_among(
 
 
 def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:
-    """The line in front of a reader's message. It tells nothing that depends on unread text, not even a page count."""
+    """The line in front of a reader's message. It contains nothing that depends on unread text, not
+    even a page count.
+    """
     if read_to >= length:
         extent = "the whole book is open"
     else:
