@@ -13,7 +13,7 @@ from discord import app_commands
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import permission_names
 from cogs.rendering.inline import inert
-from domain.errors import BookError, ConversationError, DownloadError, MarginaliaError
+from domain.errors import BookError, ConversationError, DownloadError, MarginaliaError, StorageError, StorageErrorCode
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +70,8 @@ async def report(interaction: discord.Interaction[Any], error: BaseException) ->
         logger.warning("an interaction was lost: %s", error)
         return
     sentence = sentence_for(error, speech_of(interaction))
+    if is_away(error):
+        logger.warning("the database is away: %s", error)
     try:
         await tell(interaction, sentence)
     except DISCORD_ERRORS as unheard:
@@ -90,19 +92,42 @@ async def turn_away(interaction: discord.Interaction[Any]) -> None:
         logger.info("somebody could not be told to try again: %s", error)
 
 
-async def tell(interaction: discord.Interaction[Any], text: str) -> None:
-    """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged."""
+TakeBack = Callable[[], Awaitable[None]]
+"""Removes something that was said. It raises DISCORD_ERRORS where that is not possible any more."""
+
+
+async def tell(interaction: discord.Interaction[Any], text: str) -> TakeBack:
+    """Say something to the person who asked, and to them alone, whether or not the interaction was acknowledged.
+
+    What is given back removes it; Discord allows that for a quarter of an hour.
+    """
     if interaction.response.is_done():
-        await interaction.followup.send(text, ephemeral=True)
-    else:
-        await interaction.response.send_message(text, ephemeral=True)
+        return (await interaction.followup.send(text, ephemeral=True, wait=True)).delete
+    await interaction.response.send_message(text, ephemeral=True)
+    return interaction.delete_original_response
 
 
-async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> None:
-    """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes."""
+def is_away(error: BaseException) -> bool:
+    """Whether the database does not answer just now, so that the same may succeed in a minute."""
+    return isinstance(error, StorageError) and error.code is StorageErrorCode.UNREACHABLE
+
+
+def waiting_sentence(error: BaseException, say: Speech) -> str:
+    """As `sentence_for`, to somebody who is answered without asking again once the trouble is over."""
+    if is_away(error):
+        logger.warning("the database is away: %s", error)
+        return say("I can't get at my notes just now. I'll answer as soon as I can.")
+    return sentence_for(error, say)
+
+
+async def tell_kept(interaction: discord.Interaction[Any], lacking: Sequence[str]) -> TakeBack:
+    """Tell the person who waits for an answer that it cannot be shown now; `lacking` names the permissions it takes.
+
+    What is given back removes that again, once the answer stands.
+    """
     say = speech_of(interaction)
     kept = say("I can't write in this thread at the moment. I'll post my answer as soon as I can.")
-    await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say)}" if lacking else f"⚠️ {kept}")
+    return await tell(interaction, f"⚠️ {kept}\n{bot_lacks(lacking, say)}" if lacking else f"⚠️ {kept}")
 
 
 def sentence_for(error: BaseException, say: Speech) -> str:

@@ -110,6 +110,8 @@ class LLMError(MarginaliaError):
 
 
 class StorageErrorCode(StrEnum):
+    UNREACHABLE = "unreachable"
+    """The database does not answer just now: what was asked of it can be done later."""
     DB_CORRUPTED = "db_corrupted"
     MIGRATION_FAILED = "migration_failed"
     WRITE_FAILED = "write_failed"

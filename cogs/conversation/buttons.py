@@ -100,6 +100,12 @@ def hear_button(message_id: int, say: Say) -> Buttons:
     return _button(HEAR, str(message_id), say("Retry"))
 
 
+def tells_of_waiting(message: discord.Message) -> bool:
+    """Whether a message of ours says that somebody has to wait, and has a button of the two above."""
+    starts = (f"do:{AGAIN}:", f"do:{HEAR}:")
+    return any((button.custom_id or "").startswith(starts) for button in buttons_of(message))
+
+
 def recap_button(book_id: str, say: Say) -> Buttons:
     """Tell whoever presses what has happened so far."""
     return _button(RECAP, book_id, say("What happened so far?"))

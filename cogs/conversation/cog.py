@@ -27,11 +27,12 @@ from cogs.conversation.intake import (
     how_to_start_directly,
     is_from_a_person,
     mentions,
+    remove_notice,
 )
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.worker import ConversationWorkers, TitleUpdates
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept
+from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
@@ -75,6 +76,8 @@ class ConversationCog(commands.Cog):
         self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections, self._places)
         self._listens = True
         self._later: set[asyncio.Task[None]] = set()
+        self._not_kept: dict[int, discord.Message] = {}
+        """Messages that could not be kept, as they say now; who deletes theirs gets no answer."""
         self._is_ready = False
         self._given_up: set[int] = set()
         cards = ToolCallButtons(use_cases, self._workers.live)
@@ -172,17 +175,21 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        if payload.message_id in self._not_kept:
+            self._not_kept[payload.message_id] = payload.message
         if not payload.message.author.bot:
             await self._corrections.edited(payload.message, self._bot_id)
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        self._not_kept.pop(payload.message_id, None)
         self._workers.lost(payload.message_id)
         await self._corrections.deleted(payload.message_id, payload.channel_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(payload.message_ids):
+            self._not_kept.pop(message_id, None)
             self._workers.lost(message_id)
             await self._corrections.deleted(message_id, payload.channel_id)
 
@@ -225,9 +232,9 @@ class ConversationCog(commands.Cog):
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
-            await hint(message, f"⚠️ {sentence_for(error, say)}", hear_button(message.id, say))
+            notice = await hint(message, f"⚠️ {waiting_sentence(error, say)}", hear_button(message.id, say))
             if isinstance(error, StorageError):
-                self._hear_later(message)
+                self._hear_later(message, notice)
             return
         if heard is None:
             if message.guild is None:
@@ -255,21 +262,29 @@ class ConversationCog(commands.Cog):
             return sentence_for(error, say)
         return how_to_start_directly(say, has_books=bool(books))
 
-    def _hear_later(self, message: discord.Message) -> None:
-        task = asyncio.create_task(self._take_in_later(message))
+    def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
+        self._not_kept[message.id] = message
+        task = asyncio.create_task(self._take_in_later(message.id, notice))
         self._later.add(task)
         task.add_done_callback(self._later.discard)
 
-    async def _take_in_later(self, message: discord.Message) -> None:
-        """Take in a message that could not be kept, once the database is back, if nobody has pressed the button."""
+    async def _take_in_later(self, message_id: int, notice: discord.Message | None) -> None:
+        """Take in a message that could not be kept, once the database is back, if nobody has pressed the button.
+
+        Then the notice goes that said so.
+        """
         for wait in TAKE_IN_AGAIN_AFTER_S:
             await asyncio.sleep(wait)
             try:
-                await self._take_in(message, None)
+                if message := self._not_kept.get(message_id):
+                    await self._take_in(message, None)
             except (MarginaliaError, *DISCORD_ERRORS) as error:
-                logger.info("message %s cannot be kept yet: %r", message.id, error)
+                logger.info("message %s cannot be kept yet: %r", message_id, error)
             else:
-                return
+                if notice is not None:
+                    await remove_notice(notice)
+                break
+        self._not_kept.pop(message_id, None)
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None where the thread belongs to no conversation."""

@@ -10,14 +10,13 @@ from functools import partial
 from pathlib import PurePath
 from weakref import WeakValueDictionary
 
-import aiohttp
 import discord
 
-from cogs.conversation.buttons import Buttons, view_of
+from cogs.conversation.buttons import Buttons, tells_of_waiting, view_of
 from cogs.conversation.deletions import AnswersWithoutQuestion
 from cogs.conversation.presenter import NOTHING, PostedMessages
 from cogs.conversation.worker import ConversationWorkers
-from cogs.errors import retry_transient
+from cogs.errors import DISCORD_ERRORS, retry_transient
 from cogs.i18n import Speech
 from cogs.interactions import not_here
 from cogs.removals import Removals
@@ -233,6 +232,9 @@ class MessageIntake:
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
         del self._read_from[thread.id]
+        for message in page:  # what it says is not so any more: all that was asked is taken in
+            if message.author.id == bot_id and tells_of_waiting(message):
+                await remove_notice(message)
         return replace(changed, asked=asked)
 
     async def _changed(
@@ -393,13 +395,15 @@ def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
     return say("Let's read a book together. Add one with /books add, then start with /chat.")
 
 
-async def hint(message: discord.Message, text: str, buttons: Buttons = (), *, about: str = "hint") -> None:
+async def hint(
+    message: discord.Message, text: str, buttons: Buttons = (), *, about: str = "hint"
+) -> discord.Message | None:
     """Say it below the message, without disturbing anybody, and once however often the message is seen.
 
-    `about` tells hints to one message apart.
+    `about` tells hints to one message apart. What was said is given back, None where that did not work.
     """
     try:
-        await message.channel.send(
+        return await message.channel.send(
             text,
             reference=message.to_reference(fail_if_not_exists=False),
             mention_author=False,
@@ -408,8 +412,17 @@ async def hint(message: discord.Message, text: str, buttons: Buttons = (), *, ab
             silent=True,
             view=view_of(buttons) if buttons else discord.utils.MISSING,
         )
-    except (discord.HTTPException, discord.RateLimited, aiohttp.ClientError, OSError) as fault:
+    except DISCORD_ERRORS as fault:
         logger.info("a hint was not given: %s", fault)
+        return None
+
+
+async def remove_notice(message: discord.Message) -> None:
+    """Remove what was said about trouble that is over."""
+    try:
+        await message.delete()
+    except DISCORD_ERRORS as error:
+        logger.info("a notice stays: %s", error)
 
 
 def _on_wordless(message: discord.Message, say: Speech) -> str:

@@ -24,13 +24,13 @@ from cogs.conversation.presenter import (
 from cogs.conversation.recovery import Recovery
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
-from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, sentence_for
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, sentence_for, waiting_sentence
 from cogs.rendering.inline import inert
 from cogs.services import NotifyPrivately
 from cogs.threads import dismiss_absent, rename_thread, thread_name
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState
-from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError
+from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
 from domain.leases import ANSWERING
 from domain.turn.conversations import PlayedTurn
@@ -130,6 +130,8 @@ class ConversationWorker:
         """How to reach those who wait for an answer otherwise than in the thread."""
         self.wanted = True
         self.closing = False
+        self.told: list[TakeBack] = []
+        """What those were told who are waiting so, to be taken back once the answer stands."""
         self.cut_short = False
         """Whether trouble has ended it that no reader was told of: it is for us to come back."""
 
@@ -242,6 +244,8 @@ class ConversationWorker:
                 async for event in events:
                     if isinstance(event, TurnStarted):
                         await self._show(event, conversation, place, replaced)
+                    elif isinstance(event, TurnFailed) and event.code is StorageErrorCode.UNREACHABLE:
+                        raise StorageError(event.code, event.message)
                     elif self._screen is not None:
                         self._screen.follow(event)
         except asyncio.CancelledError:
@@ -250,6 +254,9 @@ class ConversationWorker:
             raise
         except Exception as error:
             if self._screen is None or self.is_delivering:
+                raise
+            if is_away(error) and replaced is None:
+                self.leftover += await self._screen.leave()
                 raise
             self._untidy.add(self._id)
             self._screen.follow(_failure(self._screen.turn_id, error, place))
@@ -286,10 +293,15 @@ class ConversationWorker:
             self.cut_short = True
         elif isinstance(screen.ending, Answer):
             self._titles.consider(conversation, place, screen.turn_id)
+            await self._take_back()
         return self._id not in self._untidy
 
     async def _tell(self, error: Exception, place: ThreadContext | None) -> None:
-        """Say what went wrong where no turn could say it. A conversation that was deleted meanwhile is no trouble."""
+        """Say what went wrong where no turn could say it. A conversation that was deleted meanwhile is no trouble.
+
+        The next answer takes the place of what is said, and is made without anybody asking again once a database
+        that was away is back.
+        """
         if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
             return
         self._untidy.add(self._id)
@@ -297,22 +309,31 @@ class ConversationWorker:
             logger.warning("the thread of conversation %s is out of reach: %r", self._id, error)
             self.cut_short = True
             return
-        note = f"⚠️ {sentence_for(error, place.say)}"
-        message = AnswerMessage(place.pump, uuid.uuid4().hex)
+        note = f"⚠️ {waiting_sentence(error, place.say)}"
+        message = AnswerMessage(place.pump, uuid.uuid4().hex, standing=self.leftover.replies)
         try:
             delivery = await message.settle("", note, again_button(self._id, place.say))
         except Exception:
             logger.exception("trouble in conversation %s could not be told", self._id)
         else:
-            self.cut_short = not delivery.delivered
+            self.leftover += PostedMessages(delivery.message_ids)
+            self.cut_short = is_away(error) or not delivery.delivered
 
     async def _tell_privately(self, lacking: Sequence[str]) -> None:
         notifies, self.notifies = self.notifies, []
         for notify in notifies:
             try:
-                await notify(lacking)
+                self.told.append(await notify(lacking))
             except DISCORD_ERRORS as error:
                 logger.warning("nobody could be told of conversation %s: %s", self._id, error)
+
+    async def _take_back(self) -> None:
+        told, self.told = self.told, []
+        for take_back in told:
+            try:
+                await take_back()
+            except DISCORD_ERRORS as error:
+                logger.info("words about conversation %s stay: %s", self._id, error)
 
 
 def _failure(turn_id: str, error: Exception, place: ThreadContext) -> TurnFailed:
@@ -337,6 +358,8 @@ class ConversationWorkers:
         self._titles = titles
         self._workers: dict[str, tuple[ConversationWorker, asyncio.Task[None]]] = {}
         self._untidy: set[str] = set()
+        self._left: dict[str, tuple[PostedMessages, list[TakeBack]]] = {}
+        """What workers that have ended said about trouble, for the next to take away."""
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._failures: Counter[str] = Counter()
         self._opened = asyncio.Event()
@@ -428,6 +451,7 @@ class ConversationWorkers:
             untidy=self._untidy,
         )
         worker.closing = self._closing
+        worker.leftover, worker.told = self._left.pop(conversation_id, (NOTHING, []))
         task = asyncio.create_task(worker.run(self._opened), name=f"answers in conversation {conversation_id}")
         self._workers[conversation_id] = worker, task
         task.add_done_callback(lambda _: self._forget(conversation_id))
@@ -438,6 +462,8 @@ class ConversationWorkers:
         if not task.done():
             return
         del self._workers[conversation_id]
+        if worker.leftover or worker.told:
+            self._left[conversation_id] = worker.leftover, worker.told
         if worker.cut_short and not self._closing:
             self._come_back(conversation_id)
         else:

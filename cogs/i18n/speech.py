@@ -80,6 +80,8 @@ class Speech:
 
         `code` is the failure's own, an error code of the domain where it has one.
         """
+        if code is StorageErrorCode.UNREACHABLE:
+            return self(later("I can't get at my notes just now. Please try again in a minute."))
         if isinstance(code, StorageErrorCode):
             message = _FOLDERS.sub("", message)
         gist = self._translations.pgettext(type(code).__name__, str(code))

@@ -12,7 +12,7 @@ from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition
 from domain.conversation import Conversation, Turn, TurnState
-from domain.errors import LLMError, LLMErrorCode, MarginaliaError
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError, StorageError, StorageErrorCode
 from domain.event import (
     Answer,
     StrategyEvent,
@@ -194,11 +194,16 @@ class TurnRunner:
     ) -> None:
         draft.turn = replace(draft.turn, error=code)
         try:
-            if draft.answer:
-                _emit_text(await draft.answer.finish(), emit)  # what was held back, as it might have become a reference
-            await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
-        except MarginaliaError as error:  # the disk, mostly: the next start finds the turn running and takes it back
-            message = error.message
+            if code is StorageErrorCode.UNREACHABLE:
+                await self._turns.reopen(draft.turn.id)  # its messages wait until the database is back
+            else:
+                if draft.answer:
+                    _emit_text(await draft.answer.finish(), emit)  # held back, as it might have become a reference
+                await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
+        except StorageError as error:  # whoever comes back finds the turn running and takes it back
+            code, message = error.code, error.message
+        except MarginaliaError as error:
+            logger.info("turn %s was not put back: %s", draft.turn.id, error)
         offer = draft.offer
         emit(TurnFailed(draft.turn.id, code, message, draft.text, retry_after, offer.text, offer.citations))
 

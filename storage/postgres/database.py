@@ -73,10 +73,10 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     ),
     (
         psycopg.OperationalError,
-        StorageErrorCode.WRITE_FAILED,
+        StorageErrorCode.UNREACHABLE,
         "The database {name} does not answer: check that it runs, then try again.",
     ),
-    (psycopg.InterfaceError, StorageErrorCode.WRITE_FAILED, "The database {name} is closed."),
+    (psycopg.InterfaceError, StorageErrorCode.UNREACHABLE, "The database {name} is closed."),
 )
 _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {name} refused: {reason}.")
 
@@ -197,7 +197,7 @@ class PostgresDatabase:
                 raise self._translated(error) from error
             except TimeoutError as error:
                 message = f"The database {self.name} has not answered for {timeout_s:.0f} seconds: please try again."
-                raise StorageError(StorageErrorCode.WRITE_FAILED, message) from error
+                raise StorageError(StorageErrorCode.UNREACHABLE, message) from error
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
 
     async def _drop_broken(self) -> None:

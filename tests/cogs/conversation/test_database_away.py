@@ -1,0 +1,130 @@
+"""A shared database that is away for a while: readers are told in plain words, answered later, and the words go."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import discord
+import pytest
+
+from cogs.conversation import cog, worker
+from cogs.errors import sentence_for
+from cogs.i18n import speech_for
+from domain.errors import StorageError, StorageErrorCode
+from storage.postgres import database
+from tests.cogs.conversation.scene import Scene, again, scene
+from tests.doubles.discord_api import DiscordDouble
+from tests.postgres import Wire, a_database, wire_to
+
+AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
+AWAY_IN_GERMAN = "⚠️ Ich komme gerade nicht an meine Notizen. Ich antworte, sobald es wieder geht."
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", (0.3,) * 60)
+    monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.3,) * 60)
+    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 1)
+
+
+@pytest.fixture
+def expected_errors() -> list[str]:
+    return ["posted messages", "the delivery of turn"]
+
+
+@pytest.fixture
+async def wire() -> AsyncIterator[Wire]:
+    with a_database() as url:
+        async with wire_to(url) as wire:
+            yield wire
+
+
+@pytest.fixture
+async def room(double: DiscordDouble, tmp_path: Path, wire: Wire) -> AsyncIterator[Scene]:
+    async with scene(double, tmp_path, database_url=wire.url) as room:
+        await room.prepare()
+        yield room
+
+
+async def test_what_is_written_meanwhile_is_answered_and_the_notice_goes(
+    room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    room.model.say("It was Hobb.")
+    wire.cut()
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said(AWAY)
+    wire.mend()
+    await room.until_said("It was Hobb.")
+    await room.until_kept("Who put the lamp out?", "It was Hobb.")
+    assert "127.0.0.1" in caplog.text  # which database it is, operators read
+    caplog.clear()
+
+
+async def test_in_the_servers_language(room: Scene, wire: Wire) -> None:
+    guild = room.state.bot.get_guild(room.double.guild.id)
+    assert guild is not None
+    guild.preferred_locale = discord.Locale.german
+    room.model.say("Es war Hobb.")
+    wire.cut()
+    await room.ann.say(room.thread, "Wer hat die Lampe gelöscht?")
+    await room.until_said(AWAY_IN_GERMAN)
+    wire.mend()
+    await room.until_said("Es war Hobb.")
+
+
+async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Scene, wire: Wire) -> None:
+    go_on = await room.hold()
+    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_asked(1)
+    wire.cut()
+    go_on.set()
+    await room.until_said(AWAY)
+    [notice] = room.replies()
+    room.model.say("It was Hobb.")
+    wire.mend()
+    await room.until_said("It was Hobb.")
+    [answer] = room.replies()
+    assert answer.id == notice.id
+    await room.until_kept("Who put the lamp out?", "It was Hobb.")
+
+
+async def test_who_deletes_the_message_meanwhile_gets_no_answer(room: Scene, wire: Wire) -> None:
+    wire.cut()
+    asked = await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said(AWAY)
+    await room.ann.delete(asked)
+    wire.mend()
+    await room.until_said()
+    assert await room.history() == []
+
+
+async def test_what_was_said_before_a_kill_goes_with_the_answer_after_it(
+    double: DiscordDouble, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", ())
+    async with scene(double, tmp_path, database_url=wire.url) as before:
+        await before.prepare()
+        wire.cut()
+        await before.ann.say(before.thread, "Who put the lamp out?")
+        await before.until_said(AWAY)
+    wire.mend()
+    async with again(before, database_url=wire.url) as after:
+        after.model.say("It was Hobb.")
+        await after.until_said("It was Hobb.")
+
+
+@pytest.mark.parametrize(
+    ("locale", "sentence"),
+    [
+        (discord.Locale.american_english, "I can't get at my notes just now. Please try again in a minute."),
+        (
+            discord.Locale.german,
+            "Ich komme gerade nicht an meine Notizen. Bitte versuche es in einer Minute noch einmal.",
+        ),
+    ],
+)
+def test_who_uses_a_command_is_told_no_name_of_a_machine(locale: discord.Locale, sentence: str) -> None:
+    error = StorageError(StorageErrorCode.UNREACHABLE, "The database marginalia on db.example does not answer.")
+    assert sentence_for(error, speech_for(locale)) == sentence
