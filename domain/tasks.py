@@ -1,4 +1,4 @@
-"""Work that a cancellation must not leave half done."""
+"""Work that a cancellation must not interrupt."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -10,8 +10,8 @@ Result = TypeVar("Result")
 async def to_the_end(work: Awaitable[Result]) -> Result:
     """Await work to its end and return its result, or raise its error.
 
-    A cancellation meanwhile is not lost: after a result it is raised at the next `await` of the same task, and it goes
-    before an error.
+    A cancellation meanwhile is not lost: after a result it is raised at the next `await` of the same task, and it
+    takes precedence over an error.
     """
     task, cancelled = asyncio.ensure_future(work), False
     while not task.done():
@@ -27,7 +27,7 @@ async def to_the_end(work: Awaitable[Result]) -> Result:
 
 
 def _cancel_again() -> None:
-    """Ask for the end of the current task once more, without counting the request a second time."""
+    """Cancel the current task again, without counting the request twice."""
     current = asyncio.current_task()
     assert current is not None
     current.uncancel()

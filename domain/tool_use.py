@@ -1,4 +1,4 @@
-"""What a model and a tool say to each other: definitions, calls, results, replies."""
+"""What models and tools exchange: definitions, calls, results, replies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,14 +18,14 @@ class ToolDefinition:
 
 
 UNREADABLE_ARGUMENTS = "_unreadable"
-"""The only key of a call's arguments when the model did not write a JSON object; the value is what it wrote."""
+"""The only key of a call's arguments if the model did not write a JSON object; the value is what it wrote."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolInvocation:
-    """One call a model asks for. `tool_use_id` pairs it with its result; adapters always fill it.
+    """One call that a model requests. `tool_use_id` pairs it with its result; adapters always set it.
 
-    `covered` are the arguments as people may see them, where the model's own tell too much; it is never sent.
+    `covered` are the arguments as people may see them, if the model's own reveal too much; it is never sent.
     """
 
     tool_name: str
@@ -35,12 +35,12 @@ class ToolInvocation:
 
     @property
     def shown_arguments(self) -> dict[str, Any]:
-        """The arguments for people's eyes."""
+        """The arguments as people may see them."""
         return self.arguments if self.covered is None else self.covered
 
     @property
     def unreadable(self) -> str | None:
-        """What the model wrote in place of a JSON object, or None: such a call is answered with an error, never run."""
+        """What the model wrote in place of a JSON object, or None; such a call is answered with an error, never run."""
         return self.arguments.get(UNREADABLE_ARGUMENTS)
 
 
@@ -60,14 +60,14 @@ class Media:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What came of a call.
+    """The result of a call.
 
-    `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers that cite
-    by themselves receive these in place of `content`. `depends_to` is the largest offset of the book's text that
-    anything in the result depends on (None: it does not depend on the book). `summary` is a few words for people
-    ("5 passages"). `note` is a sentence that goes to the model in front of the passages (a count, a budget). `data` is
-    what the tool found out besides the passages, as structure: for programs, never sent to a model, and not kept.
-    `media` reach a model that takes them, within the turn; they are not kept either.
+    `content` is what the model reads as text. `passages` are the pieces of the book behind it: providers with
+    citations of their own receive these in place of `content`. `depends_to` is the largest offset of the book that
+    anything in the result depends on (None: none). `summary` is a few words for people ("5 passages"). `note` is a
+    sentence for the model in front of the passages (a count, a budget). `data` is structured information besides the
+    passages: for programs, neither sent to a model nor kept. `media` are sent to models that accept them, within the
+    turn; they are not kept either.
     """
 
     content: str
@@ -84,7 +84,8 @@ class ToolResult:
 class TokenUsage:
     """Tokens of one or more requests; `input_tokens` counts the whole prompt, cached parts included.
 
-    `estimated`: at least one of the requests was answered without a count, and reckoned by its length.
+    `estimated`: the server reported no count for at least one request, so that its tokens were estimated from its
+    length.
     """
 
     input_tokens: int = 0
@@ -104,7 +105,7 @@ class TokenUsage:
 
 
 class StopReason(StrEnum):
-    """Why a model stopped; adapters map whatever they do not know to OTHER."""
+    """Why a model stopped; adapters map unknown reasons to OTHER."""
 
     END_TURN = "end_turn"
     TOOL_USE = "tool_use"
@@ -124,10 +125,10 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True)
 class CitationMark:
-    """The model's own statement that the text block just streamed rests on sentences `[first, last)` of a passage.
+    """The model's own statement that the text block just streamed is based on sentences `[first, last)` of a passage.
 
-    `source` is `Passage.source`; `quote` is the text the provider says it cited, to be checked against the book.
-    It arrives while its text block streams and belongs at that block's end.
+    `source` is `Passage.source`; `quote` is the text the provider says it cited, to be checked against the book. The
+    mark arrives while its text block streams and belongs at that block's end.
     """
 
     source: str
@@ -138,15 +139,15 @@ class CitationMark:
 
 @dataclass(frozen=True, slots=True)
 class TextBlockEnd:
-    """A text block ended: marks received since the last one belong here."""
+    """A text block ended: the marks received since the previous one belong here."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawReply:
     """A reply in a provider's wire form; only the provider of that name and model may read `blocks`.
 
-    `prefix` is that provider's digest of the request the reply was made to. Signed thinking and the numbering of
-    citations hold only behind the very same prefix; where history has been cut or changed since, they are left out.
+    `prefix` is that provider's digest of the request that was answered. Signed thinking and the numbering of citations
+    are valid only after the very same prefix; if the history was cut or changed since, they are left out.
     """
 
     provider: str
@@ -157,10 +158,10 @@ class RawReply:
 
 @dataclass(frozen=True, slots=True, init=False)
 class ChatResponse:
-    """A model's whole reply: either an answer (`text`) or calls (`tool_invocations`), never both, never neither.
+    """A model's complete reply: either an answer (`text`) or calls (`tool_invocations`), never both, never neither.
 
-    `preamble` is text that came along with calls. `raw` is the reply in the provider's own wire form, JSON-ready, to
-    be echoed byte for byte in later requests to the same provider (signed thinking); other providers ignore it.
+    `preamble` is text that came along with calls. `raw` is the reply in the provider's wire form, JSON-ready, to be
+    sent back byte for byte in later requests to the same provider (signed thinking); other providers ignore it.
 
     Raises:
         ValueError: both or neither of text and invocations were given.
@@ -205,4 +206,4 @@ class ChatResponse:
 
 
 ProviderEvent = TextChunk | CitationMark | TextBlockEnd | ChatResponse
-"""What a provider streams: any number of the first three, then exactly one ChatResponse."""
+"""The events of a provider's stream: any number of the first three, then exactly one ChatResponse."""

@@ -1,4 +1,4 @@
-"""What is counted of people's use, what limits it, and what becomes of what is kept about them."""
+"""What is counted of people's usage, what limits it, and what becomes of the data kept about them."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,8 +11,8 @@ from domain.tool_use import TokenUsage
 class UsageRecord:
     """One request to a model.
 
-    `cost_microdollars` is None where the price of the model is not known. An empty `reader_id` is nobody in particular:
-    the reader was erased, or there was none.
+    `cost_microdollars` is None if the price of the model is unknown. An empty `reader_id` means that the reader was
+    erased, or that there was none.
     """
 
     at: datetime
@@ -26,7 +26,7 @@ class UsageRecord:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """Several requests taken together. `cost_microdollars` leaves out the `unpriced` requests among them."""
+    """Several requests together. `cost_microdollars` leaves out the `unpriced` ones."""
 
     requests: int = 0
     usage: TokenUsage = field(default_factory=TokenUsage)
@@ -41,7 +41,7 @@ class UsageTotal:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was erased of a person. What is left to remove where it was shown is in the list of removals."""
+    """What was erased of a person. Posts that still have to be removed are on the list of removals."""
 
     messages: int = 0
     conversations: int = 0
@@ -49,11 +49,11 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class PersonalPost:
-    """A message of the bot's own that shows a person, by their id.
+    """A message of the bot that shows a person, by id.
 
-    `name` is what they are called in it, blank where it mentions or answers them. `words`: it repeats what they wrote.
-    `thread_id` is the thread whose name the message shows; then `reader_id` may be empty: whose words the name was made
-    of is known from the thread's conversation.
+    `name` is what the message calls them, blank if it mentions or answers them. `words`: it repeats what they wrote.
+    `thread_id` is the thread whose name the message shows; then `reader_id` may be empty, because the thread's
+    conversation tells whose words the name was made from.
     """
 
     message_id: str
@@ -66,7 +66,7 @@ class PersonalPost:
 
 
 class RemovalKind(StrEnum):
-    """What is to be taken from Discord: a message, a mention of a person in one, a thread, or a thread's name."""
+    """What to remove from Discord: a message, a person's mention in one, a thread, or a thread's name."""
 
     MESSAGE = "message"
     MENTION = "mention"
@@ -76,11 +76,12 @@ class RemovalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Something that is still to be removed from Discord.
+    """Something that has yet to be removed from Discord.
 
-    A THREAD where other people wrote stays, and is renamed. A message with a MENTION goes where it answers the person,
-    else it loses their name. `name` is the new name of a thread, or what the person is called in the small print of a
-    message. `reader_id` is who wished it; empty where nobody did. `refused`: Discord did not let us.
+    A THREAD where other people wrote stays, and is renamed. A message with a MENTION is deleted if it answers the
+    person; otherwise their name is removed from it. `name` is the new name of a thread, or the person's name in the
+    small print of a message. `reader_id` is the person who requested it, or empty. `refused`: Discord did not allow
+    it.
     """
 
     kind: RemovalKind
@@ -93,7 +94,7 @@ class Removal:
 
     @property
     def link(self) -> str:
-        """Where it is, for a person who looks for it."""
+        """A link to it, for people."""
         where = self.guild_id if self.guild_id and self.guild_id.isdecimal() else "@me"
         place = f"https://discord.com/channels/{where}/{self.channel_id}"
         return f"{place}/{self.message_id}" if self.message_id else place
@@ -101,7 +102,7 @@ class Removal:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What has been erased because its time was over: counts."""
+    """What has been erased because its time was up: counts."""
 
     conversations: int = 0
     tool_results: int = 0
@@ -114,7 +115,7 @@ class Sweep:
 
 
 class Deed(StrEnum):
-    """What one person may do only so often."""
+    """The limited actions of a person."""
 
     ADD_BOOK = "add_book"
     OPEN_CONVERSATION = "open_conversation"
@@ -123,12 +124,12 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """What those who manage a server have chosen for it; an empty value leaves it to people or the operator.
+    """What the managers of a server have chosen for it; an empty value leaves the choice to people or the operator.
 
     `channels` are the ids of the channels (or categories) where the bot may be used, none for everywhere. `adder_role`
-    is the id of the role whose members may add books, none for everybody. `verbose` holds where neither a conversation
-    nor its reader has chosen. Tokens are per day, 0 for no limit of the server's own. `language` is Discord's code of
-    one. `log_channel` is the id of the channel of the moderators' log.
+    is the id of the role whose members may add books, none for everybody. `verbose` applies where neither a
+    conversation nor its reader has chosen. Tokens are per day, 0 for no limit of the server's own. `language` is a
+    Discord language code. `log_channel` is the id of the channel with the moderators' log.
     """
 
     channels: tuple[str, ...] = ()

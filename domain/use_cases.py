@@ -26,26 +26,28 @@ class ManagePeople:
         self._privacy = privacy
 
     async def verbose(self, reader_id: str) -> bool | None:
-        """Whether they like to see tool calls; None where they have not said."""
+        """Whether they want to see tool calls; None if they have not said."""
         return await self._readers.get_verbose(reader_id)
 
     async def set_verbose(self, reader_id: str, verbose: bool) -> None:
         await self._readers.set_verbose(reader_id, verbose)
 
     async def is_left_out(self, reader_id: str) -> bool:
-        """Whether they have asked that nothing they write be stored or answered."""
+        """Whether they have opted out: nothing they write is stored or answered."""
         return await self._readers.is_opted_out(reader_id)
 
     async def leave_out(self, reader_id: str, *, left_out: bool) -> None:
-        """Neither store nor answer what they write from now on, and let them bind nobody; or take them in again."""
+        """Opt somebody out, so that nothing they write is stored or answered and their position limits nobody; or in
+        again.
+        """
         await self._readers.set_opted_out(reader_id, left_out)
 
     async def locale(self, reader_id: str) -> str | None:
-        """The language they were last met in, as their platform names it; None where they were not."""
+        """The last known language of a person, in their platform's naming; None if unknown."""
         return await self._readers.get_locale(reader_id)
 
     async def note_locale(self, reader_id: str, locale: str) -> None:
-        """Keep the language to answer them in where messages do not tell it."""
+        """Record the language to answer them in where messages do not tell it."""
         if await self._readers.get_locale(reader_id) != locale:
             await self._readers.set_locale(reader_id, locale)
 
@@ -62,14 +64,14 @@ class ManagePeople:
         return await self._privacy.export(reader_id)
 
     async def erase(self, reader_id: str) -> Erasure:
-        """Erase all that is kept about them, at once and for good.
+        """Erase everything kept about them, at once and for good.
 
-        What showed them on the platform is on the list of removals from then on.
+        Posts that show them on the platform are on the list of removals from then on.
         """
         return await self._privacy.erase(reader_id)
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
-        """Remember messages of the bot's own that show people, so that they can be removed."""
+        """Remember messages of the bot that show people, so that they can be removed."""
         await self._privacy.note_posts(posts)
 
     async def forget_posts(self, message_id: str) -> None:
@@ -77,7 +79,7 @@ class ManagePeople:
         await self._privacy.forget_posts(message_id)
 
     async def take_repeated(self, message_id: str) -> str | None:
-        """The platform's id of the question that a message repeated which is gone; None where it repeated none."""
+        """The platform id of the question that a deleted message repeated; None if it repeated none."""
         return await self._privacy.take_repeated(message_id)
 
     async def forget_posts_in(self, channel_id: str) -> None:
@@ -85,27 +87,27 @@ class ManagePeople:
         await self._privacy.forget_posts_in(channel_id)
 
     async def removals(self) -> Sequence[Removal]:
-        """What is still to be removed from the platform, oldest first."""
+        """What has yet to be removed from the platform, oldest first."""
         return await self._privacy.list_removals()
 
     async def removals_for(self, reader_id: str) -> Sequence[Removal]:
-        """What is still to be removed on somebody's wish, what the platform refuses as well."""
+        """What has yet to be removed at somebody's request, refused removals included."""
         return await self._privacy.list_removals_for(reader_id)
 
     async def removed(self, removal: Removal) -> None:
-        """It has been done."""
+        """The removal is done."""
         await self._privacy.removed(removal)
 
     async def refused(self, removal: Removal) -> None:
-        """The platform does not let us; it is tried again after a day."""
+        """The platform refused the removal; it is retried after a day."""
         await self._privacy.refused(removal)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What front ends tell people about the program, and the limits they keep themselves.
+    """What front ends tell people about the program, and the limits they enforce themselves.
 
-    `daily_tokens` is per person, 0 for no limit; `verbose_default` holds where neither a conversation nor its reader
+    `daily_tokens` is per person, 0 for no limit; `verbose_default` applies where neither a conversation nor its reader
     has chosen.
     """
 
@@ -119,10 +121,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCases:
-    """The brain, as front ends know it. `titles` is None where no model writes, `catalogue` where the operator has
-    turned it off.
+    """The core, as front ends know it.
 
-    `missing_tools` names the tool servers that cannot be reached now, and why.
+    `titles` is None if no model writes, `catalogue` if the operator has turned it off. `missing_tools` names the tool
+    servers that cannot be reached now, and why.
     """
 
     chat: ChatWithBook

@@ -1,4 +1,4 @@
-"""The last look at an answer before it is shown: sentences that give away unread text are hidden."""
+"""The last check of an answer before it is shown: sentences that reveal unread text are hidden."""
 
 import re
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ from typing import Any, Protocol
 
 
 class SpoilerCheck(Protocol):
-    """Whether a sentence gives away what lies beyond the readers' bound, by itself or with the words `before` it."""
+    """Whether a sentence reveals what is beyond the readers' bound, by itself or with the words `before` it."""
 
     async def __call__(self, sentence: str, /, before: str = "") -> bool: ...
 
 
 _START, _END = "\ufdd0", "\ufdd1"
-"""Around a hidden span of a text: noncharacters, which Unicode keeps for use inside of programs."""
+"""Around a hidden span of text: noncharacters, which Unicode reserves for use inside programs."""
 
 COVERED = "(hidden)"
-"""Stands for what a model has asked a tool, where that would tell too much."""
+"""Replaces what a model has asked a tool, where that would reveal too much."""
 
 _SENTENCE_END = re.compile(
     r"(?<!\bp)(?<!\bpp)(?<!\bM[rs])(?<!\bMrs)(?<!\bDr)(?<!\bSt)(?<!\b[A-Z])[.!?…]['”’»“\")\]*_]*\s+|[。！？]['”’」』)）]*|\n+"
 )
-"""The end of a sentence or of a line, but not of the "p." in a page reference, of a title or an initial."""
+"""The end of a sentence or of a line, but not after the "p." of a page reference, a title or an initial."""
 
 _LONGEST_STOP = 64
-"""Characters of a stop, with what closes quotations and brackets behind it; what came before was looked through."""
+"""Characters of a stop with the quotation marks and brackets that close after it; earlier text has been searched."""
 
 _LEAD = re.compile(r"\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*(?:\((?:about )?pp?\. [^()\n]{1,60}\)\s*)*")
 """What stays outside a cover: what makes a line an item, a heading or a quotation, or it would not be one any more; and
@@ -35,22 +35,22 @@ _MARKS = re.compile(f"[{_START}{_END}]")
 _SPAN = re.compile(f"{_START}([^{_END}]*){_END}")
 
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:```|~~~)")
-"""A line that opens or closes a block of code."""
+"""A line that opens or closes a code block."""
 
 _BEFORE = 200
-"""Characters before a sentence that are looked at with it: a run of words may begin there."""
+"""Characters before a sentence that are checked with it: a run of words may begin there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of an answer, as it is or hidden."""
+    """A visible or hidden stretch of an answer."""
 
     text: str
     is_hidden: bool = False
 
 
 def spans(text: str) -> Iterator[Span]:
-    """The stretches of an answer, in order; a front end draws the hidden ones as it can."""
+    """The stretches of an answer, in order; a front end draws the hidden ones in its own way."""
     at = 0
     for hidden in _SPAN.finditer(text):
         if hidden.start() > at:
@@ -62,7 +62,7 @@ def spans(text: str) -> Iterator[Span]:
 
 
 def has_hidden(text: str) -> bool:
-    """Whether anything of an answer is hidden."""
+    """Whether any part of an answer is hidden."""
     return _START in text
 
 
@@ -77,15 +77,15 @@ def uncovered(text: str) -> str:
 
 
 def redacted(text: str) -> str:
-    """An answer for where nothing can be laid over words: what was hidden is not there at all."""
+    """An answer for places that cannot cover text: without the hidden spans."""
     return "".join(COVERED if span.is_hidden else span.text for span in spans(text))
 
 
 class SpoilerFilter:
-    """Lets an answer through sentence by sentence and hides those that tell too much; without a check all passes.
+    """Lets an answer through sentence by sentence and hides those that reveal too much; without a check it passes all.
 
-    A span can be hidden only in running text. In code and in tables, where a front end could not cover it, the words
-    are taken out.
+    Only running text can be hidden. In code and in tables, where a front end could not cover it, the words are
+    removed.
     """
 
     def __init__(self, tells: SpoilerCheck | None) -> None:
@@ -93,7 +93,7 @@ class SpoilerFilter:
         self.discard()
 
     def discard(self) -> None:
-        """Forget the draft: it was not the answer."""
+        """Discard the draft: it was not the answer."""
         self.text = ""
         self._pending = ""
         self._before = ""
@@ -115,7 +115,7 @@ class SpoilerFilter:
         return self._show(shown)
 
     async def covered(self, value: Any) -> Any:
-        """A value made of texts, lists and dicts, in which texts that tell too much are covered."""
+        """A value made of texts, lists and dicts, with the texts that reveal too much covered."""
         match value:
             case str() if self._tells is not None and await self._tells(value):
                 return COVERED
@@ -148,7 +148,7 @@ class SpoilerFilter:
         return self._is_fenced or "```" in body or self._line.count("`") % 2 == 1 or line.lstrip(" >").startswith("|")
 
     def _follow(self, sentence: str) -> None:
-        """Remember what stands before the next sentence, and whether that is code."""
+        """Remember the text before the next sentence, and whether it is code."""
         self._before = (self._before + sentence)[-_BEFORE:]
         *lines, self._line = (self._line + sentence).split("\n")
         for line in lines:

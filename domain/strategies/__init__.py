@@ -1,1 +1,1 @@
-"""How a model gets to see the book, and single questions to it."""
+"""The ways in which a model gets to see the book, and single questions to a model."""

@@ -1,4 +1,4 @@
-"""For models without tool use: search first, hand over what was found, then ask."""
+"""For models without tool use: search first, pass on what was found, then ask."""
 
 import time
 from collections.abc import AsyncGenerator, Sequence
@@ -25,16 +25,16 @@ from domain.tool_use import (
 
 SEARCH_TOOL = "search_book"
 PASSAGES = 8
-"""More than a model with tools asks for at once: there is no second look."""
+"""More than a model with tools requests at once, because there is no second search."""
 
 MOST_RECALLED = 6
-"""Messages in whose light a question is made a query."""
+"""Messages taken into account when a question is turned into a query."""
 
 
 class AlwaysRetrieveStrategy:
-    """Reformulates the message into a query, searches, and asks with the passages in the prompt.
+    """Turns the message into a query, searches, and asks with the passages in the prompt.
 
-    The search is kept as a call and its result, so it can be looked at like any other; requests never contain it.
+    The search is kept as a call with its result, so that readers can inspect it; requests never contain it.
     """
 
     def __init__(self, prompts: Prompts, window: ContextWindow | None = None) -> None:
@@ -48,7 +48,7 @@ class AlwaysRetrieveStrategy:
         tools: Sequence[ToolDefinition],
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
-        """As RetrievalStrategy says."""
+        """See RetrievalStrategy."""
         system, past, now = _parted(messages)
         asked = "\n\n".join(message.content for message in now)
         spent: list[UsageReported] = []
@@ -72,7 +72,7 @@ class AlwaysRetrieveStrategy:
         )
 
         def handed_over(fitted: list[PromptMessage]) -> list[PromptMessage]:
-            """The question with what was found for it, in place of a call and its result."""
+            """The question with the passages found for it, in place of a call and its result."""
             shown = fitted[-1].passages
             stuffed = self._prompts.retrieved_passages.substitute(
                 query=query,
@@ -115,7 +115,7 @@ class AlwaysRetrieveStrategy:
     async def _query(
         self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
     ) -> str:
-        """A query that stands on its own; a conversation's first message does so already."""
+        """A self-contained query; the first message of a conversation already is one."""
         if not past:
             return asked
         past = past[-MOST_RECALLED:]
@@ -139,7 +139,7 @@ class AlwaysRetrieveStrategy:
 def _parted(
     messages: Sequence[PromptMessage],
 ) -> tuple[list[PromptMessage], list[PromptMessage], list[PromptMessage]]:
-    """System messages; past talk without calls and results; and what the readers ask now."""
+    """System messages; past talk without calls and results; and the readers' current question."""
     system = [m for m in messages if m.role == "system"]
     talk = [m for m in messages if m.role in ("user", "assistant") and not m.tool_invocations]
     first = asked_at(talk)
@@ -147,13 +147,13 @@ def _parted(
 
 
 class ChatOnly(Protocol):
-    """The least a model can be asked by: one reply to messages."""
+    """The minimal interface of a model: one reply to messages."""
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str: ...
 
 
 class ChatOnlyProvider:
-    """A ChatProvider over something that has only `chat`: without tools, its replies in one piece, tokens estimated."""
+    """A ChatProvider over something that only has `chat`: no tools, replies in one piece, estimated tokens."""
 
     def __init__(self, chat: ChatOnly) -> None:
         self._chat = chat
@@ -186,19 +186,19 @@ class ChatOnlyProvider:
         return f"{self.model_name} can be asked."
 
     async def aclose(self) -> None:
-        """There is nothing to close."""
+        """Nothing to close."""
 
 
 def as_provider(provider: ChatProvider | ChatOnly) -> ChatProvider:
-    """The provider with all methods of one."""
+    """The provider itself if it is complete, else wrapped in ChatOnlyProvider."""
     return cast(ChatProvider, provider) if hasattr(provider, "stream") else ChatOnlyProvider(provider)
 
 
 class AdaptiveStrategy:
-    """One way for models that use tools, another for those that do not.
+    """Uses one strategy for models with tool use and another one for models without.
 
-    Some servers tell only when they are asked that a model knows no tools. The turn goes on without them then, and the
-    provider remembers. It also does where the descriptions of the tools alone are too much for the model's window.
+    Some servers say only when they are asked that a model has no tool use. The turn then goes on without tools, and
+    the provider remembers it. The same happens if the descriptions of the tools alone exceed the model's window.
     """
 
     def __init__(self, with_tools: RetrievalStrategy, without: RetrievalStrategy) -> None:
@@ -212,7 +212,7 @@ class AdaptiveStrategy:
         tools: Sequence[ToolDefinition],
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
-        """As RetrievalStrategy says."""
+        """See RetrievalStrategy."""
         if chat_provider.supports_tools:
             has_called, said = False, ""
             try:

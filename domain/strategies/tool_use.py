@@ -1,4 +1,4 @@
-"""The loop: ask the model, carry out the calls it makes, hand back the results, until it answers."""
+"""The loop: ask the model, carry out its calls, return the results, until it answers."""
 
 import asyncio
 import json
@@ -24,11 +24,11 @@ from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvoca
 from domain.tools.registry import as_result
 
 NUDGE = "Please answer now, in words, from what you have found."
-"""Sent once after an empty reply: resending the same request tends to bring the same nothing."""
+"""Sent once after an empty reply: resending the same request tends to produce another empty one."""
 
 
 class TurnTranscript:
-    """What the model was sent at first, and what has been said since."""
+    """What the model was sent at first, and everything said since."""
 
     def __init__(self, messages: Sequence[PromptMessage]) -> None:
         self._given = tuple(messages)
@@ -48,7 +48,7 @@ class TurnTranscript:
         return self._numbers[call.tool_use_id]
 
     def add_calls(self, response: ChatResponse) -> tuple[ToolInvocation, ...]:
-        """Add a reply that asks for calls; every call gets an id of its own if it came without one."""
+        """Add a reply that asks for calls; a call without an id gets one."""
         calls = []
         for call in response.tool_invocations:
             number = len(self._numbers) + 1
@@ -68,11 +68,11 @@ class TurnTranscript:
         return tuple(calls)
 
     def add_result(self, finished: ToolCallFinished, result: ToolResult) -> None:
-        """Keep what came of a call until the whole round is there."""
+        """Store the result of a call until the round is complete."""
         self._finished[finished.call_id] = (finished, result)
 
     def close_round(self, calls: Sequence[ToolInvocation]) -> None:
-        """Hand the round's results back together, in the order of the calls."""
+        """Add the round's results, in the order of the calls."""
         for call in calls:
             _, result = self._finished[call.tool_use_id]
             self._added.append(
@@ -98,14 +98,14 @@ class TurnTranscript:
         """Ask once more after an empty reply.
 
         Raises:
-            LLMError: EMPTY_REPLY, this was asked before.
+            LLMError: EMPTY_REPLY, it was asked once more already.
         """
         if self._nudged:
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         self._nudged = True
 
     def outcome(self, *, cut: bool) -> StrategyOutcome:
-        """Everything added, for keeping."""
+        """Everything added, for storage."""
         depends = [result.depends_to for _, result in self._finished.values() if result.depends_to is not None]
         return StrategyOutcome(
             messages=tuple(self._added),
@@ -121,7 +121,7 @@ logger = logging.getLogger(__name__)
 async def run_calls(
     calls: Sequence[ToolInvocation], dispatch: Dispatcher, number_of: Callable[[ToolInvocation], int]
 ) -> AsyncGenerator[tuple[ToolCallFinished, ToolResult], None]:
-    """Run all calls concurrently and yield each as it ends. Closing the iterator cancels those still running."""
+    """Run all calls concurrently and yield each as it ends. Closing the iterator cancels the rest."""
 
     async def run(call: ToolInvocation) -> tuple[ToolCallFinished, ToolResult]:
         started = time.perf_counter()
@@ -150,7 +150,7 @@ async def run_calls(
 
 
 async def _dispatched(call: ToolInvocation, dispatch: Dispatcher) -> ToolResult:
-    """The call's result; a dispatcher that breaks its promise not to raise costs the call, not the turn."""
+    """The call's result; if a dispatcher raises in spite of its contract, only the call fails, not the turn."""
     try:
         return as_result(await dispatch(call.tool_name, call.arguments))
     except Exception as error:
@@ -179,7 +179,7 @@ class ToolUseRetrievalStrategy:
         tools: Sequence[ToolDefinition],
         dispatch: Dispatcher,
     ) -> AsyncGenerator[StrategyEvent, None]:
-        """As RetrievalStrategy says."""
+        """See RetrievalStrategy."""
         talk, newest = TurnTranscript(messages), asked_at(messages)
         for round_number in range(self._max_rounds + SPARE_REQUESTS):
             may_call = bool(tools) and round_number < self._max_rounds
@@ -218,7 +218,7 @@ class ToolUseRetrievalStrategy:
 
 
 def asked_at(messages: Sequence[PromptMessage]) -> int:
-    """Where what is asked now begins: the readers' messages at the end."""
+    """The index of the current question: the readers' messages at the end."""
     first = len(messages)
     while first and messages[first - 1].role == MessageRole.USER:
         first -= 1

@@ -1,4 +1,6 @@
-"""Requests to a model within its window: sent with less where they are too long; single questions outside a turn."""
+"""Fitting requests into a model's context window: too long requests are sent again with less. Also, single questions
+outside a turn.
+"""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -12,20 +14,20 @@ from domain.ports import ChatProvider
 from domain.tool_use import ChatResponse, ProviderEvent, StopReason, TextChunk, ToolDefinition
 
 ASCII_PER_TOKEN = 3.5
-"""Characters; other scripts take about a token for each character."""
+"""Characters; in other scripts a character takes about a token."""
 
 PER_MESSAGE = 6
-"""Tokens around every message, and around every sentence of a passage, which stands behind its key."""
+"""Tokens around every message, and around every sentence of a passage, which has its key in front."""
 
 LEAST_REPLY = 512
 SHRINK = 0.7
-"""Of what was too long, what is tried next where the server does not say how much it takes."""
+"""The share of a too long request that is tried next if the server does not say how much it accepts."""
 
 MOST_TRIES = 8
 
 
 def estimate(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = ()) -> int:
-    """About how many tokens a request takes."""
+    """The approximate number of tokens in a request."""
     return sum(map(_of_message, messages)) + sum(estimate_text(repr(tool)) for tool in tools)
 
 
@@ -40,15 +42,15 @@ def _of_message(message: PromptMessage) -> int:
 
 
 def estimate_text(text: str) -> int:
-    """About how many tokens a text takes."""
+    """The approximate number of tokens in a text."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
     return round(plain / ASCII_PER_TOKEN) + len(text) - plain
 
 
 class ContextWindow:
-    """The window of a model in tokens, as far as it is known; `tokens` 0: it is not, until a request was too long.
+    """A model's context window in tokens; `tokens` is 0 until it is known, at the latest from the first overflow.
 
-    `reply` is what is kept free for the answer; 0: an eighth of the window.
+    `reply` is reserved for the answer; 0: an eighth of the window.
     """
 
     def __init__(self, tokens: int = 0, reply: int = 0) -> None:
@@ -57,7 +59,7 @@ class ContextWindow:
 
     @property
     def prompt_tokens(self) -> int:
-        """What a request may take, by our own estimate; 0: unknown."""
+        """The tokens a request may have, by our own estimate; 0: unknown."""
         if not self._tokens:
             return 0
         reply = min(self._reply or max(self._tokens // 8, LEAST_REPLY), self._tokens // 2)
@@ -65,11 +67,11 @@ class ContextWindow:
 
     @property
     def history_tokens(self) -> int:
-        """What past turns may take of that: the rest is for tools, for what is asked, and for what is looked up."""
+        """The tokens that past turns may take; the rest is for tools, the question, and results."""
         return self.prompt_tokens // 2
 
     def overflowed(self, sent: int, told: int = 0) -> None:
-        """Learn from a request of about `sent` tokens that was too long; `told` is what the server says it takes."""
+        """Learn from a request of about `sent` tokens that was too long; `told` is the limit the server names."""
         reply = self._reply or LEAST_REPLY
         smaller = int(sent * SHRINK) + reply
         known = min(told, smaller) if told else smaller
@@ -89,10 +91,10 @@ async def stream_within(
     call_tools: bool = True,
     arrange: Arrange = list,
 ) -> AsyncGenerator[ProviderEvent | DraftDiscarded, None]:
-    """Ask with as much of the messages as fits, and with less where that was too much.
+    """Ask with as many of the messages as fit, and again with less if that was too much.
 
-    `newest` is where what is asked now begins; what stands after it is of this turn. `arrange` makes of the fitted
-    messages what is sent.
+    `newest` is the index of the current question; later messages belong to this turn. `arrange` turns the fitted
+    messages into what is sent.
 
     Raises:
         LLMError: CONTEXT_EXCEEDED, not even the question and the system text fit.
@@ -130,7 +132,7 @@ async def stream_within(
 def fit(
     messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], newest: int, budget: int
 ) -> list[PromptMessage]:
-    """The messages, or as much of them as fits into the budget (0: all)."""
+    """The messages, or as many of them as fit into the budget (0: all)."""
     system = [message for message in messages[:newest] if message.role == "system"]
     past = [message for message in messages[:newest] if message.role != "system"]
     now = [*messages[newest:]]
@@ -146,7 +148,7 @@ def fit(
 
 
 def without_results(past: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """A talk without what was looked up in it: what was asked, and what was answered."""
+    """A talk without its tool calls and results: only questions and answers."""
     return [
         replace(message, raw=None) if message.raw else message
         for message in past
@@ -155,14 +157,14 @@ def without_results(past: Sequence[PromptMessage]) -> list[PromptMessage]:
 
 
 def _without_oldest(past: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """Without the first question, or several in a row, and all that came of it."""
+    """The talk without its oldest question, or several in a row, and everything that followed from it."""
     answered = next((at for at, message in enumerate(past) if message.role != MessageRole.USER), len(past))
     following = range(answered, len(past))
     return [*past[next((at for at in following if past[at].role == MessageRole.USER), len(past)) :]]
 
 
 def _shorten(now: list[PromptMessage]) -> bool:
-    """Take about half of the longest result of this turn; False: there is nothing left to take."""
+    """Remove about half of the longest result of this turn; False: there is nothing left to remove."""
     results = [at for at, message in enumerate(now) if message.role == MessageRole.TOOL_RESULT]
     if not results:
         return False
@@ -190,12 +192,12 @@ async def complete_once(
     kind: PromptKind = PromptKind.TALK,
     data: Mapping[str, Any] | None = None,
 ) -> str:
-    """The model's reply in words; blank where it declines or has nothing to say. `spent` is told what it used.
+    """The model's reply in words; blank if it declines or has nothing to say.
 
-    `kind` and `data` are those of PromptMessage.
+    `spent` receives the tokens used. `kind` and `data` are those of PromptMessage.
 
     Raises:
-        LLMError: there was no reply; CONTEXT_EXCEEDED where the question does not fit the model's window.
+        LLMError: there was no reply; CONTEXT_EXCEEDED if the question does not fit into the model's window.
     """
     response = ChatResponse(text="")
     prompt = PromptMessage(MessageRole.USER, question, kind=kind, data=data)

@@ -1,1 +1,1 @@
-"""The registry of tools, the cache of their results, and what a turn lends to them."""
+"""The registry of tools, the cache of their results, and what a turn provides to them."""

@@ -1,4 +1,4 @@
-"""Results of tools kept for a while: for tools that are slow, metered, and the same for everybody who asks."""
+"""A cache of tool results, for tools that are slow or metered and give everybody the same result."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ _Key = tuple[str, str]
 
 
 class ToolResultCache:
-    """Results by tool and arguments; when full, the one not used for longest goes.
+    """Results by tool and arguments; the least recently used one is dropped when it is full.
 
     Times to live are in seconds and counted from `put`; `tool_ttls` overrides the default by tool name.
 
@@ -38,7 +38,7 @@ class ToolResultCache:
         self._clock = clock
         self._entries: OrderedDict[_Key, tuple[float, ToolOutput]] = OrderedDict()
         self.generation = 0
-        """Goes up whenever something is to be forgotten: what was begun before that is not to be kept."""
+        """Increases when anything is invalidated: results of calls begun earlier are not cached."""
 
     def get(self, tool: str, args: Mapping[str, Any]) -> ToolOutput | None:
         key = cache_key(tool, args)
@@ -52,7 +52,7 @@ class ToolResultCache:
         return output
 
     def put(self, tool: str, args: Mapping[str, Any], output: ToolOutput) -> None:
-        """Keep a result; arguments that have no JSON form are not kept."""
+        """Store a result; arguments that JSON cannot represent are ignored."""
         key = cache_key(tool, args)
         if key is None:
             return
@@ -62,7 +62,7 @@ class ToolResultCache:
             self._entries.popitem(last=False)
 
     def invalidate(self, tool: str, args: Mapping[str, Any]) -> None:
-        """Forget one result; one that is not there is fine."""
+        """Remove a result; a missing one is ignored."""
         self.generation += 1
         if key := cache_key(tool, args):
             self._entries.pop(key, None)
@@ -76,7 +76,7 @@ class ToolResultCache:
 
 
 def cache_key(tool: str, args: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The tool and its arguments in one spelling; None where they cannot be told apart by their JSON."""
+    """The tool and its arguments in a canonical spelling; None if JSON cannot represent them."""
     try:
         text = json.dumps(args, sort_keys=True, separators=(",", ":"))
         return (tool, text) if json.loads(text) == args else None
@@ -92,9 +92,9 @@ class _Flight:
 
 
 class CachingDispatcher:
-    """A dispatcher that answers the calls of `cached_tools` from a cache where it can.
+    """A dispatcher that answers the calls of `cached_tools` from a cache if it can.
 
-    Calls that are the same while one of them runs share that one. Failures reach all who wait and are never kept.
+    Identical calls at the same time run once. Failures reach all callers and are never cached.
     """
 
     def __init__(self, inner: Dispatcher, cache: ToolResultCache, cached_tools: Collection[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a turn lends to its tools, besides its view of the book."""
+"""What a turn provides to its tools, besides its view of the book."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from domain.ports import BookView, Toolbox
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """`digests` gives summaries of what has been read, or of one chapter; None where there is no model that writes.
+    """Services for the tools of a turn; each is None where it is not available.
 
-    `propose` puts a page or a chapter (none of both: the end of the book) to whoever has written it as their new
-    position, for them to confirm, and says whether anybody has; `approve` asks them whether a tool may be called with
-    these arguments. None where there is nobody to ask.
+    `digests` returns summaries of what has been read, or of one chapter. `propose` suggests a page or a chapter
+    (neither: the end of the book) as new position to the reader who wrote it, and says whether anybody did; `approve`
+    asks a reader whether a tool may be called with these arguments.
     """
 
     digests: Callable[[int | None], Awaitable[list[Digest]]] | None = None
@@ -38,15 +38,15 @@ class MakeToolbox(Protocol):
 
 
 PROPOSE_POSITION = "propose_position"
-"""The name of the tool by which a model proposes."""
+"""The name of the tool by which a model proposes a position."""
 
 _PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
 
 
 def page_in(argument: str) -> str | None:
-    """The label of a page that an argument names ("80", "xii", "A-3"); None where it is something else.
+    """The label of a page that an argument names ("80", "xii", "A-3"); None for anything else.
 
-    What a model writes here is shown on a button, so it must not be words.
+    A button shows what the model writes here, so arbitrary words are refused.
     """
     label = " ".join(argument.split())
     return label if _PAGE.fullmatch(label) else None
@@ -60,8 +60,9 @@ _DONE = re.compile(
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:
-    """The proposal of a page, a chapter or, without either, the end of the book to whoever has written it, the last of
-    several. None: nobody has, so that nothing but a model wishes it.
+    """The proposal of a page, a chapter or, without either, the end of the book, to the last reader who wrote it.
+
+    None if nobody did, so that it is only the model's idea.
     """
     by = next((message for message in reversed(asked) if _names(message.content, page, chapter)), None)
     return PositionProposed(page, by.author_id, chapter, not (page or chapter)) if by else None
@@ -74,7 +75,7 @@ def has_said(said: Sequence[ChatMessage], proposal: PositionProposed) -> bool:
 
 
 def _names(words: str, page: str, chapter: str) -> bool:
-    """Whether words say a number as that of a page or a chapter, or that the book is finished."""
+    """Whether words name a number as a page or a chapter, or say that the book is finished."""
     tokens = _WORD.findall(words)
     divisions = [is_chapter_word(token) for token in tokens]
     if not (page or chapter):
@@ -94,9 +95,9 @@ def _is_number(token: str, label: str) -> bool:
 
 
 def place_in(arguments: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The page and the chapter that a call of the tool names, one of them or, for the end of the book, none.
+    """The page and the chapter that a call of the tool names: one of them or, for the end of the book, neither.
 
-    None where it names none of these, or several, or words.
+    None if it names several of these, or something else.
     """
     page, chapter = (str(arguments.get(name, "")).strip() for name in ("page", "chapter"))
     if sum((bool(page), bool(chapter), arguments.get("finished") is True)) != 1:

@@ -1,4 +1,4 @@
-"""The tools a model may call: kept by name, dispatched so that a call can fail but never break a turn."""
+"""The tools a model may call: stored by name, dispatched so that a call can fail but never break a turn."""
 
 import asyncio
 import copy
@@ -15,10 +15,10 @@ from domain.ports import Dispatcher, ToolHandler, ToolOutput
 from domain.tool_use import UNREADABLE_ARGUMENTS, ToolDefinition, ToolResult
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-"""What every provider accepts as a name; the match must be a full one."""
+"""The names that every provider accepts; a name has to match as a whole."""
 
 _CLEANUP_S = 1.0
-"""How long a cancelled handler may tidy up before it is left behind."""
+"""The time a cancelled handler has for cleaning up before it is abandoned."""
 
 _log = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ class ToolRegistry:
         self._untimed: set[str] = set()
 
     def register(self, definition: ToolDefinition, handler: ToolHandler, *, timed: bool = True) -> None:
-        """Add a tool. One that is not `timed` sees to its own time: a dispatcher puts no limit on it.
+        """Add a tool. One that is not `timed` manages its own time: a dispatcher sets no limit on it.
 
         Raises:
-            ValueError: the name is taken, or no provider would accept it.
+            ValueError: the name is taken, or invalid for some provider.
         """
         if definition.name in self._tools:
             raise ValueError(f"a tool named {definition.name!r} is registered already")
@@ -63,9 +63,10 @@ class ToolRegistry:
         return name in self._tools
 
     def build_dispatcher(self, timeout: float | None = 30.0, max_retries: int = 0) -> Dispatcher:
-        """A dispatcher over the tools registered by now; later changes do not reach it.
+        """A dispatcher for the tools registered so far; later changes do not affect it.
 
-        `timeout` is in seconds, for each attempt (None: no limit); `max_retries` counts the attempts after a timeout.
+        `timeout` is in seconds, per attempt (None: no limit); `max_retries` is the number of further attempts after a
+        timeout.
 
         Raises:
             ValueError: `timeout` is not positive, or `max_retries` is negative.
@@ -146,7 +147,7 @@ async def _run(handler: ToolHandler, args: dict[str, Any]) -> ToolOutput:
 
 
 def _complaint(definition: ToolDefinition, args: object) -> str | None:
-    """What is wrong with arguments at first sight; the tool itself knows the rest."""
+    """An obvious mistake in arguments, in words; the tool itself checks the rest."""
     if not isinstance(args, dict):
         return f"The arguments of {definition.name} must be a JSON object, not {type(args).__name__}"
     if UNREADABLE_ARGUMENTS in args:

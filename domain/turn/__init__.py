@@ -1,1 +1,1 @@
-"""A turn: from the readers' messages to the answer that is kept."""
+"""A turn: from the readers' messages to the stored answer."""

@@ -32,9 +32,10 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A reader's message that no turn holds any more.
+    """A reader's message that was taken from its turn.
 
-    `undone` is the turn it was taken from, which is gone. `answered` is one whose answer is there without its question.
+    `undone` is the turn it was taken from, which is deleted. `answered` is a turn whose answer remains without its
+    question.
     """
 
     message: ChatMessage
@@ -43,13 +44,13 @@ class Taken:
 
 
 TO_DECIDE = timedelta(days=1)
-"""How long whoever deleted a question has to keep its answer; then it goes."""
+"""How long the person who deleted a question has to keep its answer; after that it is deleted."""
 
 
 class ChatWithBook:
     """Keeps what readers write, answers it from the book, and keeps the answer.
 
-    One turn at a time runs in a conversation; messages that arrive meanwhile join the next one.
+    A conversation runs one turn at a time; messages that arrive meanwhile join the next one.
     """
 
     def __init__(
@@ -77,11 +78,11 @@ class ChatWithBook:
         self._called_back: Counter[str] = Counter()
 
     async def execute(self, conversation_id: str, user_message: str, reader: Reader | None = None) -> str:
-        """Answer one message and return the answer's text: the stream of `answer`, drained.
+        """Answer one message and return the answer's text: `answer` without the events.
 
         Raises:
             ConversationError: NOT_FOUND.
-            LLMError: no answer came of it.
+            LLMError: there is no answer.
         """
         await self.receive(conversation_id, user_message, reader or Reader("terminal", ""))
         async for event in self.answer(conversation_id):
@@ -96,7 +97,7 @@ class ChatWithBook:
     async def receive(
         self, conversation_id: str, text: str, reader: Reader, *, external_id: str | None = None
     ) -> ChatMessage | None:
-        """Keep a reader's message, before anything else is done with it. None: it was received before.
+        """Store a reader's message before anything else is done with it. None: it was received before.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -119,10 +120,10 @@ class ChatWithBook:
         return message
 
     async def answer(self, conversation_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
-        """Answer all messages that wait in the conversation, in one turn. Yields nothing if none waits.
+        """Answer all waiting messages of the conversation in one turn. Yields nothing if none waits.
 
-        Nothing beyond `read_to` is told, where it is given: others are going to see the answer. Waits for a turn that
-        runs there already. Closing the iterator takes the turn back: its messages wait again.
+        Nothing beyond `read_to` is told, if it is given: others are going to see the answer. Waits for a turn that is
+        running there. Closing the iterator takes the turn back: its messages wait again.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -147,10 +148,10 @@ class ChatWithBook:
                     yield event
 
     async def answer_again(self, turn_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
-        """Answer once more what an answered turn has answered, as if nothing had been said since; `read_to` as above.
+        """Answer again what an answered turn has answered, as if nothing had been said since; `read_to` as above.
 
-        The new turn takes the place of the old one as soon as it has an answer; until then, and where it comes to none,
-        the old one stays, and counts as not delivered so that it is shown again. Yields nothing if the turn is gone.
+        The new turn replaces the old one as soon as it has an answer. Until then, and if it gets none, the old one
+        stays, and counts as not delivered so that it is shown again. Yields nothing if the turn is gone.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -180,7 +181,7 @@ class ChatWithBook:
                     yield event
 
     async def _answered_before(self, turn: Turn) -> set[str]:
-        """The ids of the turns with an answer that came before, as many as an answer may rest on."""
+        """The ids of the earlier turns with an answer, as many as an answer may be made from."""
         turns = await self._turns.get_by_conversation(turn.conversation_id)
         known = [each for each in turns if each.number < turn.number and each.asked_by is None]
         answered = [each.id for each in known if each.state in _WITH_AN_ANSWER]
@@ -198,11 +199,11 @@ class ChatWithBook:
 
     @property
     def is_busy(self) -> bool:
-        """Whether any turn runs now."""
+        """Whether any turn is running."""
         return bool(self._running)
 
     def running(self, conversation_id: str) -> RunningTurn | None:
-        """The turn that runs in the conversation now."""
+        """The turn that is running in the conversation."""
         return self._running.get(conversation_id)
 
     def stop(self, conversation_id: str) -> bool:
@@ -210,11 +211,11 @@ class ChatWithBook:
         return self._end(conversation_id, Ending.STOPPED)
 
     def withdraw(self, conversation_id: str) -> bool:
-        """Stop the running answer and forget it: its messages wait again. False: none is running."""
+        """Stop the running answer and discard it: its messages wait again. False: none is running."""
         return self._end(conversation_id, Ending.WITHDRAWN)
 
     def decide(self, conversation_id: str, approval_id: str, reader: Reader, *, allowed: bool) -> Decision:
-        """Give a reader's word on a call of the running answer; only its asker's word counts."""
+        """Pass on a decision on a call of the running answer; only its asker's decision counts."""
         running = self._running.get(conversation_id)
         if running is None:
             return Decision.GONE
@@ -226,9 +227,9 @@ class ChatWithBook:
             return
 
     async def revise(self, external_id: str, text: str) -> Taken | None:
-        """Take in that a reader has changed a message: it waits with its new words, even if it was being answered.
+        """Store the new words of a message that its author edited; it waits with them, even if it was being answered.
 
-        None: it has its answer, and is kept with its new words; or it is not known, or says the same.
+        None: it has its answer, and is kept with its new words; or it is unknown, or unchanged.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None or not text.strip() or known.content == text.strip():
@@ -241,10 +242,10 @@ class ChatWithBook:
             return message
 
     async def take_back(self, external_id: str) -> Taken | None:
-        """Forget a message that its reader has deleted; others of its turn wait again if it was being answered.
+        """Delete a message that its author deleted; if it was being answered, the others of its turn wait again.
 
-        Of one that has its answer, the answer stays for TO_DECIDE unless others of its turn asked, too. None: then, or
-        the message is not known.
+        The answer to an answered message stays for TO_DECIDE, unless others of its turn asked, too. None: in that
+        case, or if the message is unknown.
         """
         known = await self._messages.get_by_external_id(external_id)
         if known is None:
@@ -257,25 +258,27 @@ class ChatWithBook:
             return Taken(known, answered=turn) if is_shown else Taken(known, undone=turn)
 
     async def keep_answer(self, turn_id: str) -> bool:
-        """Let an answer stay whose question is gone. False: it is gone, too."""
+        """Keep an answer whose question was deleted. False: the answer is gone as well."""
         return await self._turns.keep_answer(turn_id)
 
     async def drop_answer(self, turn_id: str) -> bool:
-        """Erase an answer whose question is gone; what shows it is on the list of removals then. False: it is gone."""
+        """Erase an answer whose question was deleted; the posts that show it go on the list of removals. False: it is
+        gone.
+        """
         return await self._turns.drop_answer(turn_id)
 
     async def answers_to_decide(self) -> Sequence[Turn]:
-        """The turns whose questions are gone, and of whose answers nobody has said yet whether they stay."""
+        """The turns whose questions were deleted, and whose answers nobody has decided on."""
         return await self._turns.list_expiring()
 
     async def drop_expired_answers(self) -> int:
-        """Erase the answers whose questions are gone and that nobody has kept in time; how many there were."""
+        """Erase the answers to deleted questions that nobody kept in time; return how many there were."""
         return await self._turns.drop_expired(self._clock())
 
     async def recover(self, conversation_id: str) -> Sequence[Turn]:
-        """After a crash: let the messages of turns that came to no end there, or to one nobody was told of, wait again.
+        """After a crash: let the messages of unfinished turns, and of failed ones nobody was told about, wait again.
 
-        Returns these turns, which are gone now; what they have shown of themselves still stands where they say.
+        Returns these turns, which are deleted; what they have posted is still on the platform.
         """
         async with self._lock(conversation_id):
             turns = await self._turns.get_by_conversation(conversation_id)
@@ -285,12 +288,12 @@ class ChatWithBook:
             return interrupted
 
     async def withhold(self, conversation_id: str) -> None:
-        """Take back answers nobody has been shown that rest on more of the book than its readers may be told now, as
-        when one of them has moved back: `recover` lets their questions wait again.
+        """Take back undelivered answers that depend on more of the book than their readers may be told now, for
+        example because one of them has moved back: `recover` lets their questions wait again.
 
         Raises:
             ConversationError: NOT_FOUND.
-            BookError: NOT_FOUND, its book is not on the shelf any more.
+            BookError: NOT_FOUND, its book is no longer on the shelf.
         """
         turns = await self._turns.get_by_conversation(conversation_id)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
@@ -311,7 +314,7 @@ class ChatWithBook:
         return [message for message in messages if message.role is MessageRole.USER]
 
     async def unheard(self, conversation_id: str) -> Sequence[Answer]:
-        """The answers that are kept, and that nobody may have been shown."""
+        """The stored answers that may not have been shown to anybody."""
         turns = await self._turns.get_by_conversation(conversation_id)
         answered = [turn for turn in turns if turn.state is TurnState.ANSWERED]
         history = await self._messages.get_by_conversation(conversation_id) if answered else ()
@@ -321,7 +324,7 @@ class ChatWithBook:
         ]
 
     async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
-        """Note that the readers have the answer, or know that there is none, and in which messages."""
+        """Record that the readers have the answer, or know that there is none, and in which messages."""
         turn = await self._turns.get(turn_id)
         if turn is None or turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
             return
@@ -336,7 +339,7 @@ class ChatWithBook:
 
     @asynccontextmanager
     async def _call_back(self, known: ChatMessage) -> AsyncIterator[Taken | None]:
-        """Hold a message so that no turn takes it, and give it; None if it has its answer meanwhile or is gone."""
+        """Take a message from its turn and return it; None if it has an answer by now or is gone."""
         self._called_back[known.id] += 1
         running = self._running.get(known.conversation_id)
         if running is not None and known.id in running.asked:
@@ -349,7 +352,7 @@ class ChatWithBook:
             self._called_back += Counter()  # drops those nobody calls back any more
 
     async def _reword(self, external_id: str, text: str) -> None:
-        """Keep the new words of a message that has its answer."""
+        """Store the new words of a message that has its answer."""
         if answered := await self._messages.get_by_external_id(external_id):
             await self._turns.reword_question(answered.id, text)
 
@@ -386,7 +389,7 @@ def _lower(one: int, other: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What came of a question: how its turn ended, and what the model proposed to its reader on the way."""
+    """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile."""
 
     conversation: Conversation
     ending: Answer | TurnFailed
@@ -394,7 +397,7 @@ class Asked:
 
 
 class PersonalQuestions:
-    """Answers questions in conversations that are shown in no thread, one question of a person after another."""
+    """Answers questions in conversations that are shown in no thread, one question per person at a time."""
 
     def __init__(self, *, chat: ChatWithBook, conversations: ManageConversations) -> None:
         self._chat = chat
@@ -404,14 +407,14 @@ class PersonalQuestions:
     async def ask(
         self, book: Book, reader: Reader, question: str, *, external_id: str, read_to: int | None = None
     ) -> Asked:
-        """Answer a question about a book from as far as its reader has read, and no further than `read_to`.
+        """Answer a question about a book from as far as its reader has read, but no further than `read_to`.
 
-        `external_id` names the question once and for all. The answer is to be confirmed by `told`. Tools that change
-        something are not used: nobody is there to allow it.
+        `external_id` identifies the question. The caller has to confirm the answer by `told`. Tools that change
+        something are not used, because nobody is there to allow it.
 
         Raises:
             BookError, ConversationError, StorageError: there is no answer, and the sentence says why.
-            LLMError: EMPTY_REPLY, the question was taken back meanwhile.
+            LLMError: EMPTY_REPLY, the question was deleted meanwhile.
         """
         async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
@@ -420,9 +423,10 @@ class PersonalQuestions:
             return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
 
     async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:
-        """Answer a question of theirs anew; the answer takes the place of the other, which stays where this fails.
+        """Answer one of their questions again; the answer replaces the old one, which stays if this fails.
 
-        Raises: as `ask`.
+        Raises:
+            as `ask`.
         """
         conversation = await self._conversations.get(turn.conversation_id)
         async with self._locks.setdefault(
@@ -437,7 +441,7 @@ class PersonalQuestions:
             return asked
 
     async def _heard(self, conversation: Conversation, reader: Reader, turn: AsyncGenerator[TurnEvent, None]) -> Asked:
-        """What a turn ends in."""
+        """The last event of a turn."""
         proposals: dict[PositionProposed, None] = {}
         ending: Answer | TurnFailed | None = None
         async with aclosing(turn) as events:
@@ -454,11 +458,11 @@ class PersonalQuestions:
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")
 
     async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:
-        """Note that the reader has the answer, or knows that there is none, and in which messages."""
+        """Record that the reader has the answer, or knows that there is none, and in which messages."""
         await self._chat.delivered(asked.ending.turn_id, message_ids)
 
     async def _forget_unanswered(self, conversation_id: str) -> None:
-        """Forget questions that a crash or a failure has left without an answer: nobody waits for it any more."""
+        """Delete questions that a crash or a failure has left without an answer: nobody waits for them any more."""
         await self._chat.recover(conversation_id)
         for message in await self._chat.waiting(conversation_id):
             await self._chat.take_back(message.external_id or "")

@@ -42,7 +42,7 @@ class ManageConversations:
     async def create(
         self, book_id: str, title: str | None = None, *, first_message: str = "", owner_id: str = ""
     ) -> Conversation:
-        """Open a conversation on a book. Without a title it is named after its first message, once there is one.
+        """Start a conversation on a book. Without a title, it gets one from its first message.
 
         Raises:
             BookError: NOT_FOUND.
@@ -62,7 +62,7 @@ class ManageConversations:
         return conversation
 
     async def aside(self, book_id: str, shelf: str, owner_id: str) -> Conversation:
-        """The conversation in which somebody's own questions about a book are kept, made where there is none.
+        """The conversation with somebody's private questions about a book, created on first use.
 
         Raises:
             BookError: NOT_FOUND.
@@ -89,11 +89,11 @@ class ManageConversations:
         return conversation
 
     async def find(self, conversation_id: str) -> Conversation | None:
-        """The conversation; None where there is none any more."""
+        """The conversation; None if it no longer exists."""
         return await self._conversations.get(conversation_id)
 
     async def in_thread(self, thread_id: str) -> Conversation | None:
-        """The conversation that is bound to a thread; None where there is none."""
+        """The conversation bound to a thread; None if there is none."""
         return await self._conversations.get_by_thread(thread_id)
 
     async def in_guild(self, guild_id: str) -> Sequence[Conversation]:
@@ -103,11 +103,11 @@ class ManageConversations:
     async def find_in_guild(
         self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
     ) -> Sequence[Conversation]:
-        """The newest on a shelf in whose name each word occurs; what is left out are their system prompts."""
+        """The newest ones on a shelf in whose name each word occurs, without their system prompts."""
         return await self._conversations.find_in_guild(guild_id, words, limit, book_id)
 
     async def current_in_direct_messages(self, limit: int) -> Sequence[Conversation]:
-        """Those that are current in people's direct messages, at most `limit`, the last that were written in first."""
+        """Those that are current in direct messages, at most `limit`, the most recently used first."""
         return await self._conversations.list_current_direct(limit)
 
     async def list_by_book(self, book_id: str) -> Sequence[Conversation]:
@@ -115,7 +115,7 @@ class ManageConversations:
         return await self._conversations.get_by_book(book_id)
 
     async def rename(self, conversation_id: str, title: str) -> Conversation:
-        """Give a conversation a title of a person's own choice.
+        """Give a conversation a title that a person chose.
 
         Raises:
             ConversationError: NOT_FOUND, or INVALID_STATE for a blank title.
@@ -136,11 +136,11 @@ class ManageConversations:
         return await self.rename(conversation_id, name)
 
     async def title_by_model(self, conversation_id: str, title: str) -> None:
-        """Give a conversation a title that a model has written, unless a person has chosen one."""
+        """Give a conversation a title that a model wrote, unless a person has chosen one."""
         await self._conversations.update_title(conversation_id, title, TitleSource.MODEL)
 
     async def title_after(self, conversation_id: str, message: str) -> Conversation:
-        """Name a conversation that has no title yet after its first message."""
+        """Name a conversation without a title after its first message."""
         conversation = await self.get(conversation_id)
         if conversation.title != UNTITLED or conversation.title_source is not TitleSource.AUTOMATIC:
             return conversation
@@ -168,7 +168,7 @@ class ManageConversations:
         return bound
 
     async def make_current(self, conversation_id: str, *, shelf: str, channel_id: str) -> Conversation:
-        """Have a conversation continue in a person's direct messages, where one is current at a time.
+        """Continue a conversation in a person's direct messages, where one is current at a time.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -180,9 +180,9 @@ class ManageConversations:
         return bound
 
     async def note_gone(self, guild_id: str, place_id: str) -> int:
-        """A thread or a channel was found deleted; how many conversations were in it.
+        """Record that a thread or a channel is gone; return how many conversations were in it.
 
-        They can be taken up in another place; one that nobody takes up is erased after a while.
+        They can be resumed elsewhere; after a while they are erased.
         """
         return await self._conversations.note_gone(guild_id, place_id, self._clock())
 
@@ -191,7 +191,7 @@ class ManageConversations:
         await self._conversations.note_found(conversation_id)
 
     async def unbind(self, thread_id: str) -> Conversation | None:
-        """Keep a conversation whose thread is gone, so that it can be taken up in another. None: there is none."""
+        """Keep a conversation whose thread is gone, so that it can be resumed in another. None: there is none."""
         conversation = await self._conversations.get_by_thread(thread_id)
         if conversation is None:
             return None
@@ -200,7 +200,7 @@ class ManageConversations:
         return unbound
 
     async def show_calls(self, conversation_id: str, verbose: bool) -> Conversation:
-        """Choose for a conversation whether tool calls are shown in it, whatever its readers' own defaults.
+        """Choose whether tool calls are shown in a conversation, whatever its readers' own defaults.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -210,7 +210,7 @@ class ManageConversations:
         return chosen
 
     async def share(self, conversation_id: str) -> Conversation:
-        """Note that several people write in its thread, so that not all they say is for the bot.
+        """Record that several people write in its thread, so that not every message is for the bot.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -243,12 +243,12 @@ class PlayedTurn:
 
     @property
     def askers(self) -> list[str]:
-        """The ids of those whose messages it answers, in order."""
+        """The ids of the authors of the messages it answers, in order."""
         return [message.author_id for message in self.messages if message.role is MessageRole.USER]
 
     @property
     def answer(self) -> Answer:
-        """The answer, of a turn that has one."""
+        """The answer, if the turn has one."""
         last = self.messages[-1]
         return Answer(
             self.turn.id, last.content, last.citations, stopped=self.turn.stopped, uncited=find_uncited(last.content)
@@ -256,14 +256,15 @@ class PlayedTurn:
 
     @property
     def depends_to(self) -> int:
-        """The offset of the book up to which the turn rests on it."""
+        """The offset of the book up to which the turn depends on it."""
         return max((message.depends_to or 0 for message in self.messages), default=0)
 
 
 class Company:
-    """Knows who reads along in a conversation: the lowest of their positions binds what is told there.
+    """Knows who reads along in a conversation; the lowest of their positions limits what is told there.
 
-    It is whoever opened it or wrote in its thread within `lasts` (None: ever), unless they have gone since.
+    These are its opener and everybody who wrote in its thread within `lasts` (None: ever), unless they have left
+    since.
     """
 
     def __init__(self, *, messages: ChatMessageRepository, clock: Clock, lasts: timedelta | None) -> None:
@@ -277,16 +278,16 @@ class Company:
         return await self._messages.list_people(conversation_id, since)
 
     async def note_present(self, conversation_id: str, reader_id: str) -> None:
-        """Remember that somebody writes in the thread, though not to the bot."""
+        """Record that somebody writes in the thread, though not to the bot."""
         await self._messages.note_present(conversation_id, reader_id, self._clock())
 
     async def dismiss(self, conversation_id: str, reader_id: str) -> None:
-        """Wait for somebody no more: they have gone, or so its owner wishes. Once they write again, they are back."""
+        """Stop counting somebody who has left, or whom the owner has released, until they write again."""
         await self._messages.note_absent(conversation_id, reader_id, self._clock())
 
 
 class Transcripts:
-    """Reads conversations as they were kept, and notes what becomes of their answers."""
+    """Reads conversations as they were kept, and records what becomes of their answers."""
 
     def __init__(
         self, *, conversations: ConversationRepository, messages: ChatMessageRepository, turns: TurnRepository
@@ -296,7 +297,7 @@ class Transcripts:
         self._turns = turns
 
     async def messages(self, conversation_id: str) -> Sequence[ChatMessage]:
-        """All messages of a conversation, turn by turn, those that wait last."""
+        """All messages of a conversation, turn by turn, waiting ones last."""
         return await self._messages.get_by_conversation(conversation_id)
 
     async def turns(self, conversation_id: str) -> Sequence[Turn]:
@@ -317,32 +318,34 @@ class Transcripts:
         return await self._messages.list_authors(conversation_id)
 
     async def last_written(self, reader_id: str, book_id: str, *, but: str) -> datetime | None:
-        """When somebody last wrote about a book; the platform's message of that id left out."""
+        """When somebody last wrote about a book, not counting the message with that platform id."""
         return await self._messages.get_last_written(reader_id, book_id, but=but)
 
     async def questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
-        """The newest messages of readers that came from the platform, newest first."""
+        """The newest messages of readers on the platform, newest first."""
         return await self._messages.list_questions(conversation_id, limit)
 
     async def question(self, external_id: str) -> ChatMessage | None:
-        """A reader's message by the platform's id of it."""
+        """A reader's message by its platform id."""
         return await self._messages.get_by_external_id(external_id)
 
     async def newest_external_id(self, conversation_id: str) -> str | None:
-        """The largest id of a platform's message that is known there, erased ones included."""
+        """The largest platform id known there, those of erased messages included."""
         return await self._messages.get_newest_external_id(conversation_id)
 
     async def begin_after(self, conversation_id: str, external_id: str) -> None:
-        """Take everything of the platform up to this id as written elsewhere, where a place has several."""
+        """Treat all messages of the platform up to this id as belonging elsewhere, in a place with several
+        conversations.
+        """
         await self._messages.note_known(conversation_id, external_id)
 
     async def unfinished(self) -> set[str]:
-        """The conversations in which a message waits, or whose last answer did not get through."""
+        """The conversations with a waiting message, or with an undelivered last answer."""
         undelivered = await self._turns.list_undelivered()
         return {turn.conversation_id for turn in undelivered} | {*await self._messages.list_waiting()}
 
     async def reopen(self, turn_id: str) -> None:
-        """Undo a turn that brought no answer: its messages wait again.
+        """Undo a turn that has no answer: its messages wait again.
 
         Raises:
             ConversationError: INVALID_STATE, the turn has its answer.
@@ -350,7 +353,7 @@ class Transcripts:
         await self._turns.reopen(turn_id)
 
     async def record_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
-        """Note the platform's messages that show a turn."""
+        """Record the platform's messages that show a turn."""
         await self._turns.update_delivery(turn_id, reply_ids, trace_id)
 
 
@@ -358,13 +361,13 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 30.0
 ANSWER_SHOWN = 2_000
-"""Characters of the answer that are sent along: what it is about stands at its beginning."""
+"""Characters of the answer that are sent along: its beginning says what it is about."""
 
 _QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 
 class TitleWriter:
-    """Makes a title of a first question and its answer, on the account of whoever asked."""
+    """Makes a title from a first question and its answer, charged to the person who asked."""
 
     def __init__(
         self,
@@ -388,7 +391,7 @@ class TitleWriter:
         self._clock = clock
 
     async def __call__(self, conversation: Conversation, question: ChatMessage, answer: str) -> str | None:
-        """The title; None where none comes that could be used. Never raises."""
+        """The title; None if there is no usable one. Never raises."""
         try:
             async with asyncio.timeout(PATIENCE_S):
                 title = await self._ask(conversation, question, answer)
@@ -420,8 +423,9 @@ class TitleWriter:
         )
 
     async def _spoils(self, title: str, conversation: Conversation, question: ChatMessage) -> bool:
-        """Whether it names what lies beyond where the readers were (`depends_to` of a question says where that is), or
-        beyond anybody else who is reading the book: a thread's title is seen by all who see the channel."""
+        """Whether it names what is beyond the position of the readers (`depends_to` of a question), or of anybody else
+        who reads the book: everybody who sees the channel sees a thread's title.
+        """
         book = await self._books.get(conversation.book_id)
         if book is None or question.depends_to is None:
             return False

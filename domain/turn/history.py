@@ -13,35 +13,37 @@ from domain.strategies.window import ContextWindow, estimate
 DEFAULT_MAX_MESSAGES = 20
 
 _FAULTS_OF_QUESTIONS = frozenset({LLMErrorCode.REFUSED, LLMErrorCode.CONTEXT_EXCEEDED})
-"""Failures that would come back if the message that caused them were sent along with the next one."""
+"""Failures that would recur if the message that caused them were sent along with the next one."""
 
 
 _Turn = Sequence[ChatMessage]
-"""A reader's message, or several in a row, and all that came of it."""
+"""A reader's message, or several in a row, and everything that followed from it."""
 
 MOST_REMEMBERED = 10_000
-"""Conversations whose cut is remembered; one that is forgotten loses its cached prefix once."""
+"""Conversations whose cut is remembered; a forgotten one loses its cached prefix once."""
 
 KEPT = 1 / 3
-"""Of what may go in, what stays at a cut. Then it grows again, so that requests mostly begin as the last one did."""
+"""The share of the room that is kept at a cut. It then grows again, so that most requests begin like
+the previous one.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Where a conversation was cut: the turn it begins with, and those that are there without what was looked up."""
+    """Where a conversation was cut: its first turn, and the turns that are included without tool results."""
 
     first: str | None = None
     plain: frozenset[str | None] = frozenset()
 
 
 class FullHistoryStrategy:
-    """The newest turns, whole, as far as `max_messages` and the model's window allow, and the newest turn always.
+    """The newest turns, whole, within `max_messages` and the model's window; always at least the newest.
 
-    The history is cut in steps: when it has outgrown its limits, what past turns looked up goes, and of the oldest
-    turns so many that a third of the room is taken; until it is full again nothing is cut. A window that slides by a
-    turn each time would change the beginning of every request, which no prompt cache survives. The cut falls only
-    before a reader's message, so calls keep their results and the history starts with a reader. Turns without an answer
-    take no room.
+    The history is cut in steps: when it exceeds its limits, tool results of past turns are dropped, and the oldest
+    turns until only a third of the room is taken; until it is full again nothing is cut. A window that slid by one
+    turn each time would change the beginning of every request and so defeat prompt caches. The cut falls only before a
+    reader's message, so calls keep their results and the history starts with a reader. Turns without an answer take no
+    room.
     """
 
     def __init__(self, max_messages: int = DEFAULT_MAX_MESSAGES, window: ContextWindow | None = None) -> None:
@@ -51,7 +53,7 @@ class FullHistoryStrategy:
 
     @property
     def reach(self) -> int:
-        """Enough turns to fill the context: each has a question and an answer at least."""
+        """Enough turns to fill the context: each has at least a question and an answer."""
         return max(self._max_messages // 2, 1)
 
     def build_context(self, history: Sequence[ChatMessage]) -> list[ChatMessage]:
@@ -70,7 +72,7 @@ class FullHistoryStrategy:
         return [message for turn in _applied(turns, cut) for message in turn]
 
     def _cut_first(self, turns: Sequence[_Turn]) -> _Cut:
-        """Of a conversation that was never cut: as many turns as fit, whole."""
+        """The cut of a conversation that was never cut: as many turns as fit, whole."""
         for at in range(len(turns)):
             if self._fits(turns[at:]):
                 return _Cut(_name(turns[at]))
@@ -103,7 +105,7 @@ def _name(turn: _Turn) -> str | None:
 
 
 def _counted(turn: _Turn) -> int:
-    """Its messages; questions that never got an answer do not count."""
+    """The messages that count; unanswered questions do not."""
     is_answered = turn[-1].role is not MessageRole.USER
     return sum(message.turn_id == _name(turn) for message in turn) if is_answered else 0
 
@@ -114,7 +116,7 @@ def _applied(turns: Sequence[_Turn], cut: _Cut) -> list[_Turn]:
 
 
 def _plain(turn: _Turn) -> _Turn:
-    """What was asked and what was answered."""
+    """Only the question and the answer."""
     return [m for m in turn if m.role is not MessageRole.TOOL_RESULT and not m.tool_invocations]
 
 
@@ -125,7 +127,7 @@ def within_bound(history: Sequence[ChatMessage], read_to: int) -> list[ChatMessa
 
 
 def as_said(message: ChatMessage) -> PromptMessage:
-    """The message for a model: its own words without covers, which would tell it that it guessed right."""
+    """The message for a model: without covers, which would confirm to the model that it guessed right."""
     prompt = message.as_prompt()
     if message.role is not MessageRole.ASSISTANT:
         return prompt
@@ -134,9 +136,10 @@ def as_said(message: ChatMessage) -> PromptMessage:
 
 
 def presentable(history: Sequence[ChatMessage], turns: Sequence[Turn]) -> list[ChatMessage]:
-    """What a model may be shown of a history: of a failed turn only the question, unless the question was the fault.
+    """What a model may be shown of a history.
 
-    Nothing of a turn whose question was deleted.
+    Of a failed turn that is only the question, unless the question was the fault; of a turn whose question was
+    deleted, nothing.
     """
     failed = {turn.id: turn.error for turn in turns if turn.state is TurnState.FAILED}
     deleted = {turn.id for turn in turns if turn.asked_by is not None}

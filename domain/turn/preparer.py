@@ -1,4 +1,4 @@
-"""What comes before the model is asked: how far everybody has read, the tools, and what of the history goes in."""
+"""Preparing a turn: how far everybody has read, the tools, and the part of the history that goes in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -35,11 +35,12 @@ from domain.turn.state import Emit, TurnDraft
 
 
 class SystemPrompts:
-    """Renders a conversation's system prompt once and keeps it: prompt caches and signed thinking need it unchanged.
+    """Renders a conversation's system prompt once and keeps it, because prompt caches and signed thinking need it
+    unchanged.
 
-    It is rendered anew when the tools have changed: a setting, an update, or a tool server that came up or went. That
-    costs the cache of one request; otherwise a conversation begun while a server was down would never learn of its
-    tools, and one that knows a tool that is gone would go on calling it.
+    It is rendered again when the tools have changed: by a setting, an update, or a tool server that started or
+    stopped. That costs the cache of one request; otherwise a conversation begun while a server was down would never
+    learn of its tools, or one would go on calling a tool that is gone.
     """
 
     def __init__(self, prompts: Prompts, conversations: ConversationRepository) -> None:
@@ -47,7 +48,7 @@ class SystemPrompts:
         self._conversations = conversations
 
     async def for_conversation(self, conversation: Conversation, book: Book, toolbox: Toolbox) -> SystemPrompt:
-        """The system prompt of the conversation, for the tools there are now."""
+        """The system prompt of the conversation, for the current tools."""
         tools = tuple(toolbox.get_definitions())
         kept = conversation.system_prompt
         if kept is not None and kept.tools == tools:
@@ -64,7 +65,7 @@ class OpenedView:
     """A conversation's book, as far as everybody in it has read.
 
     `note` makes the line in front of a reader's message that tells the model their name, position and the date.
-    `binding` is who keeps it from being seen further, where somebody asks who has read more.
+    `binding` is the person who limits it, if an asker has read more.
     """
 
     book: Book
@@ -92,10 +93,10 @@ class BoundBooks:
         return await self._lowest(conversation, people, await self._book(conversation))
 
     async def open(self, conversation: Conversation, people: Sequence[str], askers: Sequence[str] = ()) -> OpenedView:
-        """The book up to that bound; `askers` are those of the people who want to know.
+        """The book up to that bound; `askers` are the people who asked.
 
         Raises:
-            BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
+            BookError: NOT_FOUND, INVALID_STATE, the book or its file is gone.
         """
         book = await self._book(conversation)
         file = await self._files.open(book)
@@ -125,7 +126,7 @@ def _capped(read_to: int, conversation: Conversation) -> int:
 
 
 class TurnTools:
-    """Makes the tools of a turn, bound to its view of the book. `timeout` is in seconds, for each call."""
+    """Makes the tools of a turn, bound to its view of the book. `timeout` is in seconds, per call."""
 
     def __init__(
         self,
@@ -141,7 +142,7 @@ class TurnTools:
         self.timeout = timeout
 
     def of(self, view: BookView, conversation: Conversation, draft: TurnDraft, emit: Emit) -> Toolbox:
-        """The toolbox. Tools may ask the model, on the reader's account, and propose a position to the reader."""
+        """The toolbox. Tools may ask the model, charged to the reader, and propose a position to the reader."""
 
         async def spent(event: UsageReported) -> None:
             await self._meter.record(event, conversation, draft)
@@ -170,7 +171,9 @@ class TurnTools:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTurn:
-    """All that a strategy is handed, the book and the view it may look at, and `compose`, which makes its answer."""
+    """Everything that a strategy receives, the book and the visible view of it, and `compose`, which builds its
+    answer.
+    """
 
     file: BookFile
     view: BookView
@@ -181,7 +184,7 @@ class PreparedTurn:
 
 
 class TurnPreparer:
-    """Makes the prompt and the tools of a turn from how far its readers have read."""
+    """Makes the prompt and the tools of a turn, given how far its readers have read."""
 
     def __init__(
         self,
@@ -204,7 +207,7 @@ class TurnPreparer:
 
     @property
     def reach(self) -> int:
-        """How many of a conversation's newest turns an answer may rest on."""
+        """From how many of a conversation's newest turns an answer may be made."""
         return self._context.reach
 
     async def prepare(
@@ -215,11 +218,11 @@ class TurnPreparer:
         draft: TurnDraft,
         emit: Emit,
     ) -> PreparedTurn:
-        """Make a turn ready to be asked; its readers' messages get the note that tells the model how far they are.
+        """Prepare a turn; its readers' messages get the note that tells the model how far they have read.
 
         Raises:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, TURN_LIMIT, the reader may not ask now.
-            BookError: NOT_FOUND, INVALID_STATE, the book is gone, or its file.
+            BookError: NOT_FOUND, INVALID_STATE, the book or its file is gone.
             StorageError: something could not be read or kept.
         """
         question = draft.asked[-1]
@@ -245,7 +248,7 @@ class TurnPreparer:
     async def _messages(
         self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft
     ) -> list[ChatMessage]:
-        """What of the history goes into the prompt, and what is asked now."""
+        """The part of the history that goes into the prompt, and the current question."""
         turns = await self._turns.get_recent(conversation.id, self.reach + 1)
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
@@ -253,7 +256,7 @@ class TurnPreparer:
 
 
 def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | None:
-    """With the name that they write by, if they have written."""
+    """The reader with the name they write under, if they have written."""
     if binding is None:
         return None
     names = (message.author_name for message in reversed(said) if message.author_id == binding.reader_id)
@@ -261,7 +264,7 @@ def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | No
 
 
 def _about(book: Book, read_to: int) -> dict[str, object]:
-    """What the system text says of the book, and whether all of it is open."""
+    """What the system prompt says about the book, and whether all of it is open."""
     return {"title": book.title, "author": book.author, "open": read_to >= book.length}
 
 

@@ -16,7 +16,7 @@ from domain.usage import Deed, ServerSettings, UsageRecord
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an operator allows on Discord; 0 is no limit. `shelf_mb` is text; the last three are per person."""
+    """The operator's limits on Discord; 0 is no limit. `shelf_mb` counts text; the last three are per person."""
 
     books_per_shelf: int = 0
     shelf_mb: int = 0
@@ -26,7 +26,7 @@ class Limits:
 
 
 class Allowances:
-    """Counts what each person does that they may do only so often. A restart, or another node, goes on counting."""
+    """Counts each person's limited actions. Counts survive restarts and are shared by all nodes."""
 
     def __init__(self, counts: AllowanceRepository, limits: Limits, clock: Clock) -> None:
         self._counts = counts
@@ -38,9 +38,9 @@ class Allowances:
         }
 
     async def take(self, person: str, deed: Deed, about: str = "") -> timedelta | None:
-        """Count one more; what is done again `about` the same, as after a crash, counts once.
+        """Count one more action; repeating it `about` the same thing, as after a crash, counts once.
 
-        Where it would be too many, it is not counted; then, how long until it would not be.
+        If it exceeds the limit it is not counted, and the result is how long to wait.
         """
         most, span = self._most[deed]
         if not most:
@@ -55,7 +55,7 @@ class Allowances:
 
 
 class Quota:
-    """What people may ask: the operator's limits, and the tokens a day that a server's managers allow there.
+    """What people may ask: the operator's limits, and the daily tokens that a server's managers allow there.
 
     A day is from midnight to midnight UTC; `daily_tokens` is per person, 0 for no limit.
     """
@@ -76,9 +76,9 @@ class Quota:
         self._servers = servers
 
     async def check(self, reader_id: str, conversation: Conversation, about: str = "") -> None:
-        """Let the reader pass, and count that they ask; what is asked in the terminal is not counted.
+        """Let the reader pass, and count the question; questions in the terminal are not counted.
 
-        What is asked again `about` the same question, as after a crash, counts once.
+        Asking again `about` the same question, as after a crash, counts once.
 
         Raises:
             LLMError: DAILY_LIMIT, SERVER_LIMIT, the day's tokens are used up; TURN_LIMIT, they ask too fast.
@@ -87,7 +87,7 @@ class Quota:
         await self.check_writing(reader_id, conversation.guild_id, counts=shown, about=about)
 
     async def check_writing(self, reader_id: str, guild_id: str | None, *, counts: bool, about: str = "") -> None:
-        """The same for what a model writes outside of conversations.
+        """The same for what a model writes outside conversations.
 
         Raises:
             LLMError: as `check`.
@@ -111,7 +111,7 @@ class Quota:
             )
 
     async def _check_server(self, reader_id: str, server_id: str) -> None:
-        """The limits that a server has set itself."""
+        """Check the limits that a server has set itself."""
         settings = await self._servers.settings(server_id) if self._servers else ServerSettings()
         if most := settings.tokens_per_person:
             used = (await self._usage.total_in_guild(reader_id, server_id, self._midnight)).tokens
@@ -152,11 +152,11 @@ class Quota:
 
 
 Price = Callable[[str, str, TokenUsage], int | None]
-"""Provider, model and tokens of a request to its cost in millionths of a US dollar, None where that is unknown."""
+"""The cost of a request in millionths of a US dollar, by provider, model and tokens; None if it is unknown."""
 
 
 class UsageMeter:
-    """Keeps what was used at once: it is spent even if no answer comes of it."""
+    """Records usage at once: tokens are spent even if no answer results."""
 
     def __init__(self, *, usage: UsageRepository, price: Price, clock: Clock, provider: str) -> None:
         self._usage = usage
@@ -165,7 +165,7 @@ class UsageMeter:
         self._provider = provider
 
     async def record(self, event: UsageReported, conversation: Conversation, draft: TurnDraft) -> None:
-        """Book the tokens of a request on the reader who wrote last."""
+        """Charge the tokens of a request to the reader who wrote last."""
         draft.usage += event.usage
         asker = draft.asked[-1].author_id
         draft.log.add_cost(await self.book(event, asker, conversation.server_id, conversation.id))
@@ -173,7 +173,7 @@ class UsageMeter:
     async def book(
         self, event: UsageReported, reader_id: str, guild_id: str | None, conversation_id: str | None = None
     ) -> int | None:
-        """Book the tokens of a request on a reader; what it cost in millionths of a US dollar, where that is known."""
+        """Charge the tokens of a request to a reader; returns the cost in millionths of a US dollar, if known."""
         cost = self._price(self._provider, event.model, event.usage)
         await self._usage.record(
             UsageRecord(

@@ -1,4 +1,4 @@
-"""Playing one turn: from the readers' messages to the answer that is kept."""
+"""Playing one turn: from the readers' messages to the stored answer."""
 
 import asyncio
 import logging
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class TurnRunner:
-    """Makes answers: has them prepared, runs the strategy, composes, keeps. `model_of` tells a conversation's model."""
+    """Makes answers: prepares, runs the strategy, composes, stores. `model_of` returns a conversation's model."""
 
     def __init__(
         self,
@@ -70,12 +70,12 @@ class TurnRunner:
         *,
         replaces: Turn | None = None,
     ) -> None:
-        """Play one turn to a defined end: an Answer or a TurnFailed is emitted and kept.
+        """Play one turn to a defined end: an Answer or a TurnFailed is emitted and stored.
 
-        `people` are the ids of all who have ever written in the thread, `history` its newest turns.
-        Cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait again.
-        One that `replaces` an answered turn takes its place once it has an answer, and leaves no trace otherwise; the
-        answer there was stays, to be shown again.
+        `people` are the ids of everybody who has ever written in the thread, `history` its newest turns. If it is
+        cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait
+        again. A turn that `replaces` an answered one takes its place once it has an answer, and leaves no trace
+        otherwise; the old answer then stays, to be shown again.
         """
         provider = await self._model_of(conversation)
         turn = await to_the_end(self._begin(conversation, waiting, replaces))
@@ -125,7 +125,7 @@ class TurnRunner:
         )
 
     async def _in_time(self, work: Awaitable[StrategyOutcome], draft: TurnDraft) -> StrategyOutcome:
-        """Work for as long as a turn may take; where the model stays away, see what the book itself says."""
+        """Work for at most as long as a turn may take; if the model cannot be reached, search the book itself."""
         kept_back = min(LONGEST_S, self._turn_timeout / 10) if self._stand_in else 0.0
         try:
             async with asyncio.timeout(self._turn_timeout - kept_back):
@@ -216,7 +216,7 @@ class TurnRunner:
 
 
 async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:
-    """Show what has happened, covered where it tells too much; of the model's words those that may be shown by now."""
+    """Emit an event, covered where it reveals too much; of the model's words only those that may be shown by now."""
     shown = await answer.presentable(event)
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments

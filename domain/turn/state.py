@@ -1,4 +1,4 @@
-"""What a turn has brought forth so far: enough to keep, however it ends."""
+"""What a turn has produced so far: enough to keep, however it ends."""
 
 import asyncio
 import logging
@@ -31,13 +31,13 @@ from domain.tools.context import MakeToolbox
 
 logger = logging.getLogger(__name__)
 turn_log = logging.getLogger("marginalia.turns")
-"""One line for each turn, which figures are made from."""
+"""One line per turn, from which figures are made."""
 
 LONGEST_S = 2.0
-"""What an offer may take: whoever waits for it has waited long already."""
+"""The time for an offer: its reader has waited long enough already."""
 
 AT_ONCE = 2
-"""Offers made at the same time: a model that stays away does so for everybody."""
+"""Concurrent offers: a model that cannot be reached fails for everybody at once."""
 
 _STAYED_AWAY = frozenset(
     {
@@ -53,7 +53,7 @@ _STAYED_AWAY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FallbackAnswer:
-    """What stands in the book about the question; empty where nothing was found."""
+    """What the book says about the question; empty if nothing was found."""
 
     text: str = ""
     citations: tuple[Citation, ...] = ()
@@ -63,7 +63,7 @@ NO_OFFER = FallbackAnswer()
 
 
 class FallbackAnswerer:
-    """Makes offers with a provider that is always there, bound to the same part of the book."""
+    """Makes offers with a provider that is always available, limited to the same part of the book."""
 
     def __init__(self, provider: ChatProvider, strategy: RetrievalStrategy, toolbox: MakeToolbox) -> None:
         self._provider = provider
@@ -74,7 +74,7 @@ class FallbackAnswerer:
     async def offer(
         self, talk: Sequence[PromptMessage], view: BookView, compose: Callable[[], Composition], seconds: float
     ) -> FallbackAnswer:
-        """An answer to the talk in the book's own sentences, if it can be had in time. Raises nothing."""
+        """An answer to the talk in the book's own sentences, if there is one in time. Never raises."""
         answer = compose()
         try:
             async with asyncio.timeout(seconds), self._free:
@@ -97,7 +97,7 @@ class FallbackAnswerer:
 
 
 def stayed_away(error: Exception) -> bool:
-    """Whether a turn came to nothing because the model could not be had, and not because of what was asked of it."""
+    """Whether a turn failed because the model could not be reached, and not because of the question."""
     return isinstance(error, TimeoutError) or getattr(error, "code", None) in _STAYED_AWAY
 
 
@@ -105,18 +105,18 @@ Emit = Callable[[TurnEvent], None]
 
 
 class Ending(StrEnum):
-    """How a person ends a turn: keep what was written, or take the question back."""
+    """How a person ends a turn: by keeping what was written, or taking the question back."""
 
     STOPPED = "stopped"
     WITHDRAWN = "withdrawn"
 
 
 APPROVAL_S = 120.0
-"""How long a call waits for its asker's word."""
+"""How long a call waits for its asker's decision."""
 
 
 class Decision(StrEnum):
-    """What came of deciding on a call."""
+    """The outcome of a decision on a call."""
 
     TAKEN = "taken"
     NOT_YOURS = "not_yours"
@@ -124,13 +124,15 @@ class Decision(StrEnum):
 
 
 class Approvals:
-    """The calls of a turn that wait for their asker's word."""
+    """The calls of a turn that wait for their asker's decision."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[str, asyncio.Future[bool]]] = {}
 
     async def ask(self, reader_id: str, tool_name: str, arguments: dict[str, Any], emit: Emit) -> Approval:
-        """Ask a reader whether a tool may be called, and wait for their word; `arguments` are as they may see them."""
+        """Ask a reader whether a tool may be called, and wait for the decision; `arguments` are as
+        they may see them.
+        """
         approval_id = uuid.uuid4().hex[:12]
         word: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._waiting[approval_id] = (reader_id, word)
@@ -147,7 +149,7 @@ class Approvals:
         return approval
 
     def decide(self, approval_id: str, reader_id: str, *, allowed: bool) -> Decision:
-        """Give a reader's word on a call."""
+        """Pass on a reader's decision on a call."""
         asker, word = self._waiting.get(approval_id, ("", None))
         if word is None or word.done():
             return Decision.GONE
@@ -160,7 +162,7 @@ class Approvals:
 class RunningTurn:
     """Runs a turn in a task of its own, so that it can be ended while its consumer is busy or slow.
 
-    `asked` are the ids of the messages it answers, `askers` those of the readers who wrote them, in order.
+    `asked` are the ids of the messages it answers, `askers` those of their authors, in order.
     """
 
     def __init__(self, messages: Sequence[ChatMessage] = ()) -> None:
@@ -210,7 +212,7 @@ class RunningTurn:
 
 
 class TurnLog:
-    """Times the stages of a turn, in milliseconds since it began."""
+    """Times the stages of a turn, in milliseconds since its beginning."""
 
     def __init__(self) -> None:
         self._began = time.perf_counter()
@@ -220,11 +222,11 @@ class TurnLog:
         self._calls = 0
 
     def reach(self, stage: str) -> None:
-        """Note the first time that a stage is reached."""
+        """Record the first time that a stage is reached."""
         self._stages.setdefault(stage, self._elapsed())
 
     def follow(self, event: TurnEvent) -> None:
-        """Learn from an event what it tells of the course of the turn."""
+        """Learn from an event how far the turn is."""
         match event:
             case TextDelta():
                 self.reach("first_text_ms")
@@ -266,11 +268,11 @@ class TurnLog:
 class TurnDraft:
     """A turn in the making.
 
-    `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book up
-    to there, and so does whatever a model makes of them. `covered_arguments` are those of its calls, by id, that
-    told too much to be shown as they are. `stand_in` asks the book itself, as soon as there is a talk. `approvals` has
-    the calls that wait for their asker's word, `binding` who keeps the turn from going further. `replaces` is the
-    answered turn in whose place this one comes.
+    `depends_to` is the bound of its view: its prompt, its results and the notes about its readers depend on the book
+    up to there, and so does everything a model makes of them. `covered_arguments` are those of its calls, by id, that
+    revealed too much. `stand_in` searches the book itself, as soon as there is a talk. `approvals` has the calls that
+    wait for their asker's decision, `binding` the person who limits the turn. `replaces` is the answered turn that
+    this one replaces.
     """
 
     turn: Turn
@@ -304,11 +306,11 @@ class TurnDraft:
     def kept(
         self, messages: Sequence[PromptMessage], calls: Mapping[str, ToolCallFinished], now: datetime
     ) -> list[ChatMessage]:
-        """Messages of the model and its tools, in the form in which they are kept."""
+        """Messages of the model and its tools, as they are stored."""
         return [self._kept(message, calls.get(message.tool_use_id or ""), now) for message in messages]
 
     def kept_calls(self, running: RunningTurn, now: datetime) -> list[ChatMessage]:
-        """The calls that finished in a turn that did not: as one round, so that the history stays valid."""
+        """The finished calls of an unfinished turn: as one round, so that the history stays valid."""
         finished = running.finished
         if not finished:
             return []
