@@ -110,8 +110,9 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         found = await resolve_conversation(interaction, conversation)
         book, form = await self._use_cases.shelf.get(found.book_id), ExportFormat(format)
         messages = await self._use_cases.transcripts.messages(found.id)
-        shown = readable(messages, await reach_of(interaction, found), speech_of(interaction))
-        data = await asyncio.to_thread(export_conversation, found, book.title, shown, form)
+        say = speech_of(interaction)
+        shown = readable(messages, await reach_of(interaction, found), say)
+        data = await asyncio.to_thread(export_conversation, found, book.title, shown, form, say)
         file = discord.File(io.BytesIO(data), export_name(found, form))
         await interaction.followup.send(file=file, ephemeral=True)
 

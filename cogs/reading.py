@@ -33,6 +33,7 @@ from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of, shelf_of
 from domain.book import Binding, Book
+from domain.citations.resolver import in_language
 from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
@@ -349,13 +350,13 @@ class ReadingCog(commands.Cog):
         say, ending = _speech(interaction, scope), asked.ending
         buttons: Buttons = ()
         if isinstance(ending, Answer):
-            text, note = ending.text, answer_note(ending, say)
+            text, note = in_language(ending.text, ending.citations, say), answer_note(ending, say)
             sources = sources_button(ending.turn_id, say) if ending.citations else ()
             again = ask_again_button(ending.turn_id, say)
             buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
         else:
-            note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending.offer, say)
-            text = ending.partial
+            note = with_offer(failure_note(ending, say.failure(ending.code, ending.message)), ending, say)
+            text = in_language(ending.partial, asked.citations, say)
         who = plain(interaction.user.display_name)
         heading = say("**{who}** asks: {question}", who=who, question=plain(clipped(question, QUESTION_SHOWN)))
         shown = await self._send(interaction, scope, text, note, heading=heading, buttons=buttons)

@@ -4,6 +4,7 @@ Pages, chapters, passages and citations are all spans on that one axis, so "has 
 comparison of offsets everywhere.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -199,7 +200,11 @@ class Citation:
     @property
     def reference(self) -> str:
         """The reference in an answer: "p. 12", "pp. 12-13", or "about p. 12" where pages are estimated."""
-        return page_reference(self.page, self.last_page, estimated=self.estimated)
+        return self.reference_in(str.format)
+
+    def reference_in(self, say: Callable[..., str]) -> str:
+        """The same in another language: `say` translates an English text and fills its {placeholders}."""
+        return page_reference(self.page, self.last_page, estimated=self.estimated, say=say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,10 +215,13 @@ class Surroundings:
     after: str = ""
 
 
-def page_reference(first: str, last: str, *, estimated: bool) -> str:
+def page_reference(first: str, last: str, *, estimated: bool, say: Callable[..., str] = str.format) -> str:
     """A reference to pages by their labels, as answers show it."""
-    pages = f"p. {first}" if first == last else f"pp. {first}-{last}"
-    return f"about {pages}" if estimated else pages
+    if first == last:
+        return say("about p. {page}", page=first) if estimated else say("p. {page}", page=first)
+    if estimated:
+        return say("about pp. {first}-{last}", first=first, last=last)
+    return say("pp. {first}-{last}", first=first, last=last)
 
 
 class PositionState(StrEnum):

@@ -19,9 +19,10 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """More of the answer, with its page references in place."""
+    """More of the answer, with its page references. `citations` are those of the whole text so far."""
 
     text: str
+    citations: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

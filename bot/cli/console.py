@@ -45,6 +45,8 @@ def event_to_json(event: TurnEvent) -> str:
     fields = {name: redacted(value) if name in _WRITTEN else value for name, value in asdict(event).items()}
     if isinstance(event, ToolCallFinished):
         del fields["passages"]  # `content` says it all
+    if isinstance(event, TextDelta):
+        del fields["citations"]  # the answer brings them
     return json.dumps({"event": _WORD_START.sub("_", type(event).__name__).lower(), **fields}, ensure_ascii=False)
 
 

@@ -59,8 +59,9 @@ class AnswersWithoutQuestion:
                 return
             answer = Answer(turn_id, said.content, said.citations, stopped=shown.turn.stopped)
             note = "\n".join(filter(None, [answer_note(answer, place.say), _gone_line(shown.turn, place.say)]))
-            message = AnswerMessage(place.pump, f"{turn_id} deleted", standing=shown.turn.reply_ids)
-            delivery = await message.settle(answer.text, note, _buttons(shown.turn, answer, place.say) or None)
+            message = AnswerMessage(place.pump, f"{turn_id} deleted", say=place.say, standing=shown.turn.reply_ids)
+            buttons = _buttons(shown.turn, answer, place.say) or None
+            delivery = await message.settle(answer.text, note, buttons, cited=answer.citations)
             await self._use_cases.transcripts.record_delivery(turn_id, delivery.message_ids, None)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("the answer of turn %s does not say that its question is gone: %s", turn_id, error)

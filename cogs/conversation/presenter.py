@@ -32,6 +32,7 @@ from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
 from cogs.services import ServingBot, direct_speech
 from cogs.threads import thread_of
+from domain.book import Citation
 from domain.conversation import Conversation, Turn
 from domain.errors import LLMErrorCode, MarginaliaError
 from domain.event import (
@@ -112,6 +113,7 @@ class TurnPresenter:
         )
         self._calls = {str(call.number): call for call in calls}
         self._text = ""
+        self._cited: tuple[Citation, ...] = ()
         self._proposals: list[PositionProposed] = []
         self._approvals: dict[str, ApprovalAsked] = {}
         self._visible = bool(leftover.replies)
@@ -142,10 +144,11 @@ class TurnPresenter:
     def follow(self, event: TurnEvent) -> None:
         """Show what has happened, when the channel's pace allows. Returns at once."""
         match event:
-            case TextDelta(text=text):
-                self._text += text
+            case TextDelta():
+                self._text += event.text
+                self._cited = event.citations
             case DraftDiscarded():
-                self._text = ""
+                self._text, self._cited = "", ()
             case PositionProposed():
                 self._proposals.append(event)
             case ApprovalAsked():
@@ -216,21 +219,21 @@ class TurnPresenter:
 
         A call that waits for its asker's word goes before everything: nothing goes on without it.
         """
-        earlier = self._held.text if self._held else ""
+        earlier, cited = (self._held.text, self._held.citations) if self._held else ("", ())
         if self.ending is None and self._approvals:
             asked = next(iter(self._approvals.values()))
             buttons = approval_buttons(self.shown_as, asked.approval_id, self._say) + self._stop
-            self._answer.show(earlier, approval_note(asked, self._say), buttons)
+            self._answer.show(earlier, approval_note(asked, self._say), buttons, cited=cited)
             return
         if self.ending is None and self._held:
             doing = status_line(list(self._calls.values()), self._say)
             note = "\n".join(filter(None, [answer_note(self._held, self._say), doing]))
-            self._answer.show(earlier, note, self._stop)
+            self._answer.show(earlier, note, self._stop, cited=cited)
             return
         if self.ending is not None or not (self._visible or len(self._text) >= (PREAMBLE if self._verbose else 1)):
             return
         if len(self._text) >= FIRST_WORDS or (self._text and self._answer.message_ids):
-            self._answer.show(self._text, "", self._stop)
+            self._answer.show(self._text, "", self._stop, cited=self._cited)
         elif self._visible:
             note = status_line([] if self._verbose else list(self._calls.values()), self._say)
             self._answer.show("", note, self._stop)
@@ -249,11 +252,13 @@ class TurnPresenter:
             await self._trace.settle()
         if isinstance(event, Answer):
             note = "\n".join(filter(None, [answer_note(event, self._say, verbose=self._verbose), self.remark]))
-            delivery = await self._answer.settle(event.text, note, self._buttons(event) or None)
+            buttons = self._buttons(event) or None
+            delivery = await self._answer.settle(event.text, note, buttons, cited=event.citations)
         else:
             note = failure_note(event, self._say.failure(event.code, event.message))
-            note = with_offer(note, event.offer, self._say)
-            delivery = await self._answer.settle(event.partial, note, retry_button(event.turn_id, self._say))
+            note = with_offer(note, event, self._say)
+            retry = retry_button(event.turn_id, self._say)
+            delivery = await self._answer.settle(event.partial, note, retry, cited=self._cited)
         if await self._trace.settle() is None and self._trace.message_id is not None:
             await self._trace.remove()
         return delivery
@@ -264,7 +269,7 @@ class TurnPresenter:
         return sources + redo + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
 
     def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
-        return AnswerMessage(self._pump, seed, standing=standing, posted=self._posted)
+        return AnswerMessage(self._pump, seed, say=self._say, standing=standing, posted=self._posted)
 
     async def _posted(self, _: object) -> None:
         await self._record(self._answer.message_ids, self._trace.message_id)

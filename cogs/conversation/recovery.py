@@ -160,7 +160,8 @@ class Recovery:
             conversation, [each.author_id for each in asked]
         )
         note = answer_note(answer, place.say, verbose=verbose)
-        leftover += _unmarked(messages_of(text, note), leftover, standing)
+        messages = messages_of(text, note, cited=answer.citations, say=place.say)
+        leftover += _unmarked(messages, leftover, standing)
         screen = self._showing.screen(
             turn.id,
             place,

@@ -9,6 +9,8 @@ from cogs.rendering.inline import Say, in_english
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers, with_covers
 from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, first_state, render_card
+from domain.book import Citation
+from domain.citations.resolver import in_language
 from domain.event import ToolCallFinished, ToolCallStarted
 
 FIRST_WORDS = 40
@@ -18,9 +20,8 @@ FIRST_WORDS = 40
 class AnswerMessage:
     """An answer in a channel: as many messages as it needs, the buttons under the last.
 
-    `seed` names what is answered: two attempts at the same are never two messages. `standing` are messages of an
-    earlier attempt that are known to stand, and are made into the answer; `posted` is told of every message that is
-    added.
+    `say` is the channel's language. `seed` names what is answered: two attempts at the same never become two messages.
+    `standing` are messages of an earlier attempt, which become this answer; `posted` is called for every new message.
     """
 
     def __init__(
@@ -28,24 +29,28 @@ class AnswerMessage:
         pump: ChannelWriter,
         seed: str,
         *,
+        say: Say = in_english,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
     ) -> None:
         self._pump = pump
+        self._say = say
         self._posting = MessageGroup(seed, "a", standing=standing, posted=posted)
 
     @property
     def message_ids(self) -> tuple[str, ...]:
         return self._posting.message_ids
 
-    def show(self, text: str, note: str = "", view: Hashable | None = None) -> None:
-        """Let this draft be seen when the channel's pace allows. Returns at once."""
+    def show(self, text: str, note: str = "", view: Hashable | None = None, *, cited: Sequence[Citation] = ()) -> None:
+        """Show this draft when the channel's pace allows; `cited` is what it cites so far. Returns at once."""
         if note or len(text) >= FIRST_WORDS or self._posting.stands:
-            self._pump.show(self._posting, lambda: self._bodies(text, note, view))
+            self._pump.show(self._posting, lambda: self._bodies(text, note, view, cited))
 
-    async def settle(self, text: str, note: str = "", view: Hashable | None = None) -> Delivery:
-        """Let this be the answer; returns when all of it stands, or never will."""
-        return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view))
+    async def settle(
+        self, text: str, note: str = "", view: Hashable | None = None, *, cited: Sequence[Citation] = ()
+    ) -> Delivery:
+        """Show this as the answer; returns once all of it is posted, or when it never can be."""
+        return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view, cited))
 
     async def leave(self) -> tuple[str, ...]:
         """Change nothing any more; return the messages that stand, once no request for them is under way."""
@@ -59,14 +64,15 @@ class AnswerMessage:
         """Take back all that stands of it."""
         return await self._pump.settle(self._posting, tuple)
 
-    def _bodies(self, text: str, note: str, view: Hashable | None) -> list[MessagePayload]:
-        *others, last = [MessagePayload(message) for message in messages_of(text, note)] or [MessagePayload("…")]
+    def _bodies(self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]) -> list[MessagePayload]:
+        messages = messages_of(text, note, cited=cited, say=self._say)
+        *others, last = [MessagePayload(message) for message in messages] or [MessagePayload("…")]
         return [*others, MessagePayload(last.content, view=view)]
 
 
-def messages_of(text: str, note: str = "") -> list[str]:
-    """The messages that show an answer."""
-    return split_with_spoilers(with_note(render(with_covers(text)), note))
+def messages_of(text: str, note: str = "", *, cited: Sequence[Citation] = (), say: Say = in_english) -> list[str]:
+    """The messages that show an answer, its references to what is `cited` in the language of whoever reads it."""
+    return split_with_spoilers(with_note(render(with_covers(in_language(text, cited, say))), note))
 
 
 class TraceMessage:

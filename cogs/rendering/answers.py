@@ -8,7 +8,8 @@ from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
-from domain.book import Binding, Citation, Surroundings
+from domain.book import Binding, Citation, Surroundings, page_reference
+from domain.citations.resolver import in_language
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden
 
@@ -68,7 +69,7 @@ def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:
 
 def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
     """A page by its label."""
-    return say("about p. {page}", page=page) if estimated else say("p. {page}", page=page)
+    return page_reference(page, page, estimated=estimated, say=say)
 
 
 def binding_note(binding: Binding, say: Say = in_english) -> str:
@@ -85,12 +86,12 @@ def failure_note(failure: TurnFailed, sentence: str = "") -> str:
     return f"⚠️ {inert(sentence or failure.message, ours=True)}"
 
 
-def with_offer(note: str, offer: str, say: Say = in_english) -> str:
-    """A failure's note and, where the model stayed away, what stands in the book about the question."""
-    if not offer:
+def with_offer(note: str, failure: TurnFailed, say: Say = in_english) -> str:
+    """A failure's note and, if the model could not be reached, passages of the book about the question."""
+    if not failure.offer:
         return note
     lead = say("Meanwhile, here's what the book says:")
-    return f"{note}\n\n{lead}\n\n{render(with_covers(offer))}"
+    return f"{note}\n\n{lead}\n\n{render(with_covers(in_language(failure.offer, failure.citations, say)))}"
 
 
 def with_note(text: str, note: str) -> str:
@@ -117,7 +118,7 @@ def source_pages(
     if not citations:
         return [say("This answer cites nothing from the book.")]
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
-    entries = dict.fromkeys(_source(each, around.get(each, Surroundings())) for each in within)
+    entries = dict.fromkeys(_source(each, around.get(each, Surroundings()), say) for each in within)
     if beyond := len({*citations}) - len({*within}):
         entries[say("-# {count} more from further on than you've read", count=beyond)] = None
     pages: list[str] = []
@@ -130,8 +131,8 @@ def source_pages(
     return pages
 
 
-def _source(citation: Citation, around: Surroundings) -> str:
-    place = f"**{escape(citation.reference)}**"
+def _source(citation: Citation, around: Surroundings, say: Say) -> str:
+    place = f"**{escape(citation.reference_in(say))}**"
     if citation.chapter:
         place += f" · {escape(shortened(citation.chapter, 200))}"
     quote = escape(shortened(citation.quote, QUOTE_SHOWN))

@@ -12,6 +12,7 @@ from cogs.rendering.inline import Say, in_english, inert_in_files
 from cogs.rendering.tool_calls import CallState, ShownCall, calls_of, describe, duration
 from domain.book import Citation
 from domain.chat import ChatMessage, MessageRole
+from domain.citations.resolver import in_language
 from domain.conversation import Conversation
 from domain.spoilers.filter import redacted
 
@@ -61,12 +62,16 @@ class ExportFormat(StrEnum):
 
 
 def export_conversation(
-    conversation: Conversation, book_title: str, messages: Sequence[ChatMessage], form: ExportFormat
+    conversation: Conversation,
+    book_title: str,
+    messages: Sequence[ChatMessage],
+    form: ExportFormat,
+    say: Say = in_english,
 ) -> bytes:
-    """The conversation in the order it was held."""
+    """The conversation in the order it was held. JSON is for programs, and the same in every language."""
     if form is ExportFormat.JSON:
         return _as_json(conversation, book_title, messages)
-    return _as_markdown(conversation, book_title, messages)
+    return _as_markdown(conversation, book_title, messages, say)
 
 
 def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_english) -> list[ChatMessage]:
@@ -97,10 +102,11 @@ def export_name(conversation: Conversation, form: ExportFormat) -> str:
     return f"{stem or 'conversation'}.{'json' if form is ExportFormat.JSON else 'md'}"
 
 
-def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage]) -> bytes:
+def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence[ChatMessage], say: Say) -> bytes:
+    date = conversation.created_at.strftime(say("%d %B %Y"))
     parts = [
         f"# {conversation.title}",
-        f"A conversation about *{book_title}*, begun {conversation.created_at:%d %B %Y}.",
+        say("A conversation about *{title}*, begun {date}.", title=book_title, date=date),
     ]
     traced: set[str] = set()
     for message in messages:
@@ -108,8 +114,9 @@ def _as_markdown(conversation: Conversation, book_title: str, messages: Sequence
             traced.add(message.turn_id)
             parts += [call_section(call, level=3) for call in calls_of(messages, message.turn_id)]
         if is_said(message):
-            parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", message.content]
-            parts += [_cited(message.citations)] if message.citations else []
+            content = in_language(message.content, message.citations, say)
+            parts += [f"## {speaker(message)}, {message.created_at:%Y-%m-%d %H:%M}", content]
+            parts += [_cited(message.citations, say)] if message.citations else []
     return inert_in_files("\n\n".join(part.rstrip() for part in parts) + "\n").encode()
 
 
@@ -150,8 +157,8 @@ def speaker(message: ChatMessage) -> str:
     return message.author_name or "Reader"
 
 
-def _cited(citations: Sequence[Citation]) -> str:
-    return "\n".join(f"> {citation.reference}: {' '.join(citation.quote.split())}" for citation in citations)
+def _cited(citations: Sequence[Citation], say: Say) -> str:
+    return "\n".join(f"> {each.reference_in(say)}: {' '.join(each.quote.split())}" for each in citations)
 
 
 def _citation_json(citation: Citation) -> dict[str, Any]:

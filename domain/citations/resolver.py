@@ -20,7 +20,7 @@ from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
-from domain.spoilers.filter import SpoilerCheck, SpoilerFilter
+from domain.spoilers.filter import SpoilerCheck, SpoilerFilter, uncovered
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
@@ -255,6 +255,50 @@ def _with_reference(sentence: str, reference: str) -> str:
     stop = _TRAILING_STOP.search(sentence, max(len(sentence) - _STOP_LENGTH, 0))
     at = stop.start() if stop and not _QUOTE_END.search(stop[0]) else len(sentence.rstrip())
     return f"{sentence[:at]}{reference}{sentence[at:]}"
+
+
+_NEAR = 20
+"""Characters before a reference by which it is told whether the book itself has it there."""
+_CLOSING = {"“": "”", "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", '"': '"'}
+"""Quotation marks that open, and those that close them."""
+_QUOTE_START = re.compile(rf"[{''.join(_CLOSING)}>]")
+
+
+def in_language(text: str, citations: Iterable[Citation], say: Callable[..., str]) -> str:
+    """The answer with its page references in another language.
+
+    `citations` are those of the answer. `say` translates an English text and fills its {placeholders}. Only references
+    that code has resolved change: one that stands in the book or in a reader's words, and is quoted, stays as it is.
+    """
+    cited = tuple(citations)
+    names = {citation.reference: citation.reference_in(say) for citation in cited}
+    if all(name == english for english, name in names.items()):
+        return text
+    known = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+    group = re.compile(rf"\((?:{known.pattern})(?:, (?:{known.pattern}))*\)")
+    quotes = [" ".join(citation.quote.split()) for citation in cited]
+
+    def translate(found: re.Match[str]) -> str:
+        if not _is_resolved(text[: found.start()], found[0], quotes):
+            return found[0]
+        return known.sub(lambda reference: names[reference[0]], found[0])
+
+    return group.sub(translate, text)
+
+
+def _is_resolved(before: str, reference: str, quotes: Sequence[str]) -> bool:
+    """Whether code has put a reference there. Inside a quotation it has, where a sentence cited has those words."""
+    near = " ".join(uncovered(_QUOTE_START.split(before[-_NEAR:])[-1]).split())
+    if near and any(f"{near} {reference}" in quote for quote in quotes):
+        return False
+    line = before[before.rfind("\n") + 1 :]
+    closing = ""
+    for mark in line:
+        if not closing:
+            closing = _CLOSING.get(mark, "")
+        elif mark in closing:
+            closing = ""
+    return not closing or (near != "" and any(near in quote for quote in quotes))
 
 
 def _pieces(text: str) -> Iterator[str]:

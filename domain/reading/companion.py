@@ -13,7 +13,7 @@ from functools import partial
 from domain.book import Book, Chapter, Citation, Passage, Sentence, Surroundings
 from domain.chat import PromptKind, Prompts
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
-from domain.citations.resolver import compose
+from domain.citations.resolver import compose, in_language
 from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.event import UsageReported
 from domain.library.addressing import is_counted
@@ -131,7 +131,7 @@ class ReadingWriter:
             given = [each for digest in digests for each in _shown(digest, since)]
             story = "\n\n".join(_chapter(digest, since) for digest in digests)
             prompt = self._prompts.recap.substitute(words=RECAP_WORDS, language=_language(asker), story=story)
-            return await self._lines(view, given, await self._ask(asker)(prompt), FEWEST_LINES)
+            return await self._lines(view, given, await self._ask(asker)(prompt), FEWEST_LINES, asker.say)
 
     async def portrait(self, view: BookView, portrait: Portrait, asker: Asker) -> Told:
         """Who somebody is.
@@ -145,7 +145,7 @@ class ReadingWriter:
             prompt = self._prompts.portrait.substitute(
                 name=portrait.name, language=_language(asker), sentences=_keyed(chosen)
             )
-            return await self._lines(view, chosen, await self._ask(asker)(prompt), 1)
+            return await self._lines(view, chosen, await self._ask(asker)(prompt), 1, asker.say)
 
     async def questions(self, view: BookView, since: int, count: int, asker: Asker) -> list[DiscussionQuestion]:
         """Questions to discuss.
@@ -162,24 +162,28 @@ class ReadingWriter:
             )
             reply = await self._ask(asker)(prompt)
             by_key = {key_of(each): each for each in chosen}
-            written = [each for line in reply.split("\n") if (each := await self._question(view, by_key, line))]
+            lines = reply.split("\n")
+            written = [each for line in lines if (each := await self._question(view, by_key, line, asker.say))]
             different = {each.citations[0].start: each for each in reversed(written)}
             kept = sorted(different.values(), key=lambda each: each.citations[0].start)[:count]
             if len(kept) < min(count, FEWEST_LINES):
                 raise _unusable()
             return kept
 
-    async def _question(self, view: BookView, by_key: dict[str, Sentence], line: str) -> DiscussionQuestion | None:
+    async def _question(
+        self, view: BookView, by_key: dict[str, Sentence], line: str, say: Say
+    ) -> DiscussionQuestion | None:
         """The question in a line, if it cites a given sentence and reveals nothing."""
         sentence = next((by_key[key] for key in KEY_IN_GROUP.findall(line) if key in by_key), None)
         if sentence is None:
             return None
-        text, _ = await self._composed(view, [sentence], KEY_GROUP.sub("", line))
+        text, cited = await self._composed(view, [sentence], KEY_GROUP.sub("", line))
         citation = await view.cite(sentence.start, sentence.end)
         plain = text.removesuffix(f" ({citation.reference})").strip().lstrip("-*0123456789.) ").strip("* ")
+        plain = in_language(plain, cited, say)
         return DiscussionQuestion(DiscussionKind.WRITTEN, (citation,), text=plain) if plain else None
 
-    async def _lines(self, view: BookView, given: Sequence[Sentence], reply: str, fewest: int) -> Told:
+    async def _lines(self, view: BookView, given: Sequence[Sentence], reply: str, fewest: int, say: Say) -> Told:
         """The lines of a reply that cite given sentences, with their pages.
 
         Raises:
@@ -190,7 +194,7 @@ class ReadingWriter:
         for line in reply.split("\n"):
             text, citations = await self._composed(view, given, line.strip().lstrip("-*• "))
             if text and citations:
-                texts.append(text)
+                texts.append(in_language(text, citations, say))
                 cited.update(dict.fromkeys(citations))
         if len(texts) < min(fewest, len(given)) or not texts:
             raise _unusable()
@@ -270,7 +274,7 @@ class ReadingCompanion:
             except LLMError as error:
                 trouble = _noted(error)
         parts = await recap(view, start)
-        return Told(recap_text(parts), tuple(each for part in parts for each in part.citations), trouble)
+        return Told(recap_text(parts, asker.say), tuple(each for part in parts for each in part.citations), trouble)
 
     async def who(self, book: Book, read_to: int, name: str, asker: Asker = Asker()) -> Told:
         """Who somebody is; without a text if that name has not occurred.

@@ -81,19 +81,19 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     """A portrait in Markdown."""
     first, last = portrait.first, portrait.last
     if portrait.total == 1:
-        parts = [say("**{name}** is named once, here:", name=portrait.name), quoted(first, portrait.name)]
+        parts = [say("**{name}** is named once, here:", name=portrait.name), quoted(first, say, portrait.name)]
         return "\n".join(parts)
     counted = say(
         "**{name}** is named {count} times, first on {first} and last on {last}.",
         name=portrait.name,
         count=portrait.total,
-        first=first.reference,
-        last=last.reference,
+        first=first.reference_in(say),
+        last=last.reference_in(say),
     )
     also = [form for form, _ in portrait.forms if fold(form) != fold(portrait.name)] + list(portrait.others)
     named = say("Also written: {names}", names=", ".join(dict.fromkeys(also))) if also else ""
     seen = {first}
-    blocks = [say("First met:") + f"\n{quoted(first, portrait.name)}"]
+    blocks = [say("First met:") + f"\n{quoted(first, say, portrait.name)}"]
     for heading, citations in (
         (say("How {name} is introduced:", name=portrait.name), portrait.introduced),
         (say("Told so far:"), portrait.told),
@@ -101,7 +101,7 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     ):
         new = [each for each in citations if each not in seen]
         seen.update(new)
-        blocks += ["\n".join([heading, *(quoted(each, portrait.name) for each in new)])] if new else []
+        blocks += ["\n".join([heading, *(quoted(each, say, portrait.name) for each in new)])] if new else []
     return "\n\n".join(["\n".join(filter(None, (counted, named))), *blocks])
 
 

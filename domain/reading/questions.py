@@ -98,7 +98,7 @@ def _of_nobody(kind: DiscussionKind, say: Say) -> str:
 def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_english) -> str:
     """Questions in Markdown: numbered, each with its sentences and their pages."""
     return "\n\n".join(
-        "\n".join([f"**{number}. {question_text(each, say)}**", *(quoted(c, each.name) for c in each.citations)])
+        "\n".join([f"**{number}. {question_text(each, say)}**", *(quoted(c, say, each.name) for c in each.citations)])
         for number, each in enumerate(questions, start=1)
     )
 

@@ -79,10 +79,10 @@ async def recap(view: BookView, since: int = 0) -> list[RecapPart]:
     ]
 
 
-def recap_text(parts: Sequence[RecapPart]) -> str:
+def recap_text(parts: Sequence[RecapPart], say: Say = in_english) -> str:
     """The parts in Markdown: each title, followed by its sentences with their pages."""
     return "\n\n".join(
-        "\n".join([*([f"**{part.title}**"] if part.title else []), *(quoted(each) for each in part.citations)])
+        "\n".join([*([f"**{part.title}**"] if part.title else []), *(quoted(each, say) for each in part.citations)])
         for part in parts
     )
 
@@ -91,7 +91,7 @@ LONGEST_QUOTE = 400
 """Characters of a sentence that are shown; some sentences of old books fill a page."""
 
 
-def quoted(citation: Citation, around: str = "") -> str:
+def quoted(citation: Citation, say: Say, around: str = "") -> str:
     """A cited sentence as a line of a block quotation, followed by its page; a long one is cut around a word."""
     quote = " ".join(citation.quote.split())
     if len(quote) > LONGEST_QUOTE:
@@ -100,7 +100,7 @@ def quoted(citation: Citation, around: str = "") -> str:
         end = quote.rfind(" ", start, start + LONGEST_QUOTE)
         end = end if end > start else start + LONGEST_QUOTE
         quote = f"{'… ' if start else ''}{quote[start:end]}{' …' if end < len(quote) else ''}"
-    return f"> {quote} ({citation.reference})"
+    return f"> {quote} ({citation.reference_in(say)})"
 
 
 async def offset_of(view: BookView, place: str) -> int:

@@ -10,11 +10,11 @@ from datetime import timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
-from domain.book import Book
+from domain.book import Book, Citation
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import UNTITLED, Conversation, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, LLMError, LLMErrorCode
-from domain.event import Answer, ApprovalAsked, PositionProposed, TurnEvent, TurnFailed
+from domain.event import Answer, ApprovalAsked, PositionProposed, TextDelta, TurnEvent, TurnFailed
 from domain.ports import ChatMessageRepository, Clock, TurnRepository
 from domain.turn.conversations import Company, ManageConversations
 from domain.turn.preparer import BoundBooks, TurnPreparer
@@ -389,11 +389,15 @@ def _lower(one: int, other: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile."""
+    """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile.
+
+    `citations` are those of the text that was written, also if the turn failed.
+    """
 
     conversation: Conversation
     ending: Answer | TurnFailed
     proposals: tuple[PositionProposed, ...] = ()
+    citations: tuple[Citation, ...] = ()
 
 
 class PersonalQuestions:
@@ -443,6 +447,7 @@ class PersonalQuestions:
     async def _heard(self, conversation: Conversation, reader: Reader, turn: AsyncGenerator[TurnEvent, None]) -> Asked:
         """The last event of a turn."""
         proposals: dict[PositionProposed, None] = {}
+        citations: tuple[Citation, ...] = ()
         ending: Answer | TurnFailed | None = None
         async with aclosing(turn) as events:
             async for event in events:
@@ -451,10 +456,12 @@ class PersonalQuestions:
                         self._chat.decide(conversation.id, approval_id, reader, allowed=False)
                     case PositionProposed():
                         proposals[event] = None
+                    case TextDelta():
+                        citations = event.citations
                     case Answer() | TurnFailed():
                         ending = event
         if ending is not None:
-            return Asked(conversation, ending, tuple(proposals))
+            return Asked(conversation, ending, tuple(proposals), citations)
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")
 
     async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:

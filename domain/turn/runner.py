@@ -159,7 +159,7 @@ class TurnRunner:
                 if isinstance(event, ToolCallFinished) and prepared.file.damage:
                     raise prepared.file.damage  # a model that cannot look anything up would answer from memory
                 await _show(event, answer, draft, emit)
-        _emit_text(await answer.finish(), emit)
+        _emit_text(await answer.finish(), answer, emit)
         return outcome
 
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
@@ -198,7 +198,8 @@ class TurnRunner:
                 await self._turns.reopen(draft.turn.id)  # its messages wait until the database is back
             else:
                 if draft.answer:
-                    _emit_text(await draft.answer.finish(), emit)  # held back, as it might have become a reference
+                    # held back until now, as it might have become a reference
+                    _emit_text(await draft.answer.finish(), draft.answer, emit)
                 await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
         except StorageError as error:  # whoever comes back finds the turn running and takes it back
             code, message = error.code, error.message
@@ -220,11 +221,11 @@ async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emi
     shown = await answer.presentable(event)
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments
-    _emit_text(await answer.follow(event), emit)
+    _emit_text(await answer.follow(event), answer, emit)
     if not isinstance(shown, TextChunk | CitationMark | TextBlockEnd | StrategyOutcome):
         emit(shown)
 
 
-def _emit_text(text: str, emit: Emit) -> None:
+def _emit_text(text: str, answer: Composition, emit: Emit) -> None:
     if text:
-        emit(TextDelta(text))
+        emit(TextDelta(text, tuple(answer.citations)))

@@ -298,7 +298,7 @@ async def test_german(stage: Stage) -> None:
     book = await stage.book()
     german = Asker(say=speech_for(discord.Locale.german))
     told = await stage.app.reading.who(book, KEEPER, "Marta", german)
-    assert told.text.startswith("**Marta** kommt 2-mal vor, zuerst auf p. 1")
+    assert told.text.startswith("**Marta** kommt 2-mal vor, zuerst auf S. 1")
 
 
 class TestPairs:

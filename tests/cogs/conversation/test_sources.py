@@ -1,7 +1,10 @@
 """Sources shows the sentences an answer rests on."""
 
+import asyncio
+import re
 from pathlib import Path
 
+from domain.citations.matching import key_of
 from domain.tool_use import ChatResponse, CitationMark, TextBlockEnd, TextChunk
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import DiscordDouble
@@ -75,3 +78,68 @@ async def test_an_answer_that_is_gone_says_so(room: Scene) -> None:
     pressed = await room.ann.click(room.replies()[0], label="Sources")
     assert pressed.ephemeral
     assert "no longer stored" in pressed.text
+
+
+def keyed(room: Scene, release: asyncio.Event) -> Reply:
+    """The claim of `cited` in a first piece, after which the stream stops until the event; then another one."""
+
+    def reply(messages: object) -> Reply:
+        assert isinstance(messages, list)
+        sentence = next(s for message in messages for p in message.passages for s in p.sentences if "Marta" in s.text)
+        room.model.hold = release
+        claim = f"Marta Quill came in a small grey boat [{key_of(sentence)}]. "
+        rest = f"And so it is [{key_of(sentence)}]."
+        return [
+            TextChunk(claim + "Nobody had seen the boat, nor heard of her. "),
+            TextChunk(rest),
+            ChatResponse(text=claim + rest),
+        ]
+
+    return reply
+
+
+async def test_in_a_german_server_pages_are_cited_in_german(double: DiscordDouble, tmp_path: Path) -> None:
+    double.guild.locale = "de"
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        room.ann.locale = "de"
+        release = asyncio.Event()
+        room.model.say(calls(call("search_book", query="Marta came to the island")), keyed(room, release))
+        await room.ann.say(room.thread, "Who came?")
+        await room.until(lambda: "Nobody" in "".join(room.said()))
+        assert pages_in(room.said()[0]) == ["(S. 1)"]
+        release.set()
+        await room.until_delivered()
+        [reply] = room.replies()
+        assert pages_in(reply.content) == ["(S. 1)"] * 2
+        assert "(p." not in "".join(reply.revisions)
+        assert pages_in((await room.kept())[-1]) == ["(p. 1)"] * 2
+        pressed = await room.ann.click(reply, label="Quellen")
+        assert "**S. 1** · I. The Arrival" in pressed.text
+        exported = await room.ann.slash("conversations export", channel=room.thread)
+        await room.until(lambda: exported.messages and exported.message.attachments)
+        file = exported.message.attachments[0].data.decode()
+        assert pages_in(file) == ["(S. 1)"] * 2
+        assert "> S. 1: Marta Quill" in file
+
+
+async def test_what_is_told_aside_cites_pages_in_german(double: DiscordDouble, tmp_path: Path) -> None:
+    async with scene(double, tmp_path) as room:
+        await room.prepare()
+        room.ann.locale = "de"
+        room.model.say(calls(call("search_book", query="Marta came to the island")), cited())
+        asked = await room.ann.slash("ask", channel=room.thread, question="Who came?")
+        await room.until(lambda: "Claim 0. (S. 1)" in asked.text)
+        room.model.say("Nothing of the book.")
+        who = await room.ann.slash("who", channel=room.thread, name="Marta")
+        recap = await room.ann.slash("recap", channel=room.thread)
+        discuss = await room.ann.slash("discuss", channel=room.thread)
+        await room.until(lambda: all(map(pages_in, (who.text, recap.text, discuss.text))))
+        assert all(page.startswith("(S. ") for page in pages_in(who.text) + pages_in(recap.text))
+        assert "zuerst auf S. 1" in who.text
+        assert all(page.startswith("(p. ") for page in pages_in(discuss.text)), "everybody reads it"
+
+
+def pages_in(text: str) -> list[str]:
+    """What looks like a reference to pages in an answer."""
+    return re.findall(r"\((?:etwa |about )?(?:pp?|S)\. [^)]*\)", text)

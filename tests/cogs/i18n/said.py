@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-FOLDERS = (ROOT / "cogs", ROOT / "domain" / "reading")
-"""Where texts are said: by the cogs, and by what is told of a book without a model."""
+FOLDERS = (ROOT / "cogs", ROOT / "domain")
+"""Where texts are said: by the cogs; page references and what is told of a book without a model, by the domain."""
 
 SPEAKERS = {"say": (0,), "later": (0,), "counted": (1, 2)}
 """Names of calls that say something, and which of their arguments are texts."""

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.book import Sentence
+from domain.book import Citation, Sentence
 from domain.citations.matching import key_of
 from domain.citations.quotations import Quotations
-from domain.citations.resolver import AnswerComposer
+from domain.citations.resolver import AnswerComposer, in_language
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from tests.domain.turn.passages import TEXT, cite, passage, sentences, stands_in_book
 
@@ -272,3 +272,43 @@ async def test_a_quotation_is_the_books_whatever_invisible_letters_are_in_it() -
     words = sentences()[0].text.strip()
     shown, _ = await compose(f"“{words[:6]}\u00ad{words[6:]}”, she says; “Ann ne\u200bver kept anything at all.”")
     assert shown == f"“{words}”, she says; Ann never kept anything at all."
+
+
+def german(text: str, /, **values: object) -> str:
+    """Page references as a German writes them."""
+    return text.replace("about ", "etwa ").replace("pp. ", "S. ").replace("p. ", "S. ").format(**values)
+
+
+def cited(page: str, last: str = "", quote: str = "It was dark.", **parts: bool) -> Citation:
+    return Citation(0, 9, quote, page, last or page, "", **parts)
+
+
+@pytest.mark.parametrize(
+    ("english", "translated"),
+    [
+        ("Ann kept it (p. 12).", "Ann kept it (S. 12)."),
+        ("It was so. (about p. 7) Then it was not.", "It was so. (etwa S. 7) Then it was not."),
+        ("So (p. 12, pp. 12-13, about p. 7).", "So (S. 12, S. 12-13, etwa S. 7)."),
+        ("Nobody has cited (p. 99), nor (p. 1), nor p. 12.", "Nobody has cited (p. 99), nor (p. 1), nor p. 12."),
+        ("“See the map (p. 12) first.” (p. 12)", "“See the map (p. 12) first.” (S. 12)"),
+        ("> See the map (p. 12) first. (p. 12)", "> See the map (p. 12) first. (S. 12)"),
+        ("You asked “what is it (p. 12) about?”", "You asked “what is it (p. 12) about?”"),
+        ("„It was dark (p. 12).“ So (p. 12).", "„It was dark (S. 12).“ So (S. 12)."),
+        ('"It was dark." (p. 12) It is 6" (p. 12).', '"It was dark." (S. 12) It is 6" (p. 12).'),
+    ],
+)
+def test_an_answer_is_told_in_another_language_by_its_references_alone(english: str, translated: str) -> None:
+    citations = [
+        cited("12"),
+        cited("12", "13"),
+        cited("7", estimated=True),
+        cited("8", quote="See the map (p. 12) first."),
+    ]
+    assert in_language(english, citations, german) == translated
+    assert in_language(english, citations, str.format) == english
+    assert in_language(english, [], german) == english
+
+
+@given(st.text(alphabet='ab“”"„>(). p12,\n\ufdd0\ufdd1', max_size=80))
+def test_what_is_no_reference_stays_letter_for_letter(text: str) -> None:
+    assert in_language(text, [cited("12")], german).replace("(S. 12", "(p. 12").replace(", S. 12", ", p. 12") == text
