@@ -1,1 +1,1 @@
-"""What Discord shows: read the event, call one thing, render."""
+"""The Discord front end: read the event, call one use case, render the result."""

@@ -1,4 +1,4 @@
-"""Which books and conversations a person may see and change, and what is offered while they type."""
+"""Which books and conversations a person may see and change, and the choices offered while they type."""
 
 import asyncio
 import re
@@ -29,21 +29,21 @@ from domain.library.addressing import is_counted
 from domain.library.progress import title_is_read
 
 MEMBERSHIPS_ASKED = 50
-"""Private threads whose membership Discord is asked for one list, newest first; each costs a request."""
+"""Private threads whose members Discord is asked about for one list, newest first; each costs a request."""
 AT_A_TIME = 5
 GLANCED_AT = 10
 A_GLANCE_S = 0.15
-"""The same for choices, which are asked for with every pause in typing; what comes later is there for the next."""
+"""The time for the same in autocomplete, which runs at every pause in typing; later results serve the next one."""
 MOST_WORDS = 8
-"""Words of what was typed that choices are looked for by; all of them are compared."""
+"""Words of what was typed that have to match; all of them are compared."""
 
 
 class Visibility:
-    """What one person can see of the conversations of a shelf; `guild` is None where the shelf is their own.
+    """What one person can see of the conversations on a shelf; `guild` is None if the shelf is their own.
 
-    A private thread is seen by its members, by those who manage threads, and by whose conversation it is: they may have
-    left it, and /chat takes them back. Where a thread is gone, a public conversation is seen by those who see its
-    channel, and a private one by its owner. On a person's own shelf everything is theirs.
+    A private thread is visible to its members, to those who manage threads, and to the conversation's owner, who may
+    have left it and returns by /chat. If a thread is gone, a public conversation is visible to everybody who sees its
+    channel, and a private one to its owner. On a person's own shelf everything is theirs.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Visibility:
         return await self._is_in_thread(conversation) if known is None else known
 
     async def of(self, conversations: Sequence[Conversation], *, asked: int = MEMBERSHIPS_ASKED) -> list[Conversation]:
-        """Those of the conversations they can see, in their order.
+        """The conversations among these that they can see, in the same order.
 
-        Discord is asked about the membership in at most `asked` private threads; others count as not seen.
+        Discord is asked about the members of at most `asked` private threads; the others count as invisible.
         """
         known = {each.id: self._known(each) for each in conversations}
         unknown = [each for each in conversations if known[each.id] is None]
@@ -76,7 +76,7 @@ class Visibility:
         return [each for each in conversations if known[each.id]]
 
     async def at_a_glance(self, conversations: Sequence[Conversation]) -> list[Conversation]:
-        """As `of`, soon enough for a list that is offered while somebody types; the first that fill it."""
+        """As `of`, fast enough for autocomplete; only the first that fill the list."""
         known: dict[str, bool | None] = {}
         for each in conversations:
             known[each.id] = self._known(each)
@@ -91,7 +91,7 @@ class Visibility:
         return [each for each in conversations if known.get(each.id)]
 
     def _known(self, conversation: Conversation) -> bool | None:
-        """What can be told without asking; None where only Discord knows."""
+        """What is known without asking Discord; None if only Discord knows."""
         if conversation.guild_id != self._shelf:
             return False
         if self._guild is None:
@@ -124,7 +124,7 @@ class Visibility:
 
 
 async def _fetch_thread(guild: discord.Guild, thread_id: int) -> discord.Thread | None:
-    """An archived thread is not in the cache. None: it is gone, or the bot may not see it."""
+    """Fetch a thread that may be archived and therefore not in the cache. None: it is gone, or hidden from the bot."""
     try:
         channel = await guild.fetch_channel(thread_id)
     except (discord.HTTPException, discord.RateLimited):
@@ -145,11 +145,11 @@ async def bound_conversation(interaction: discord.Interaction[Any]) -> Conversat
 
 
 async def resolve_book(interaction: discord.Interaction[Any], reference: str | None) -> Book:
-    """The book that is named; else that of the thread; else the only one there is.
+    """The named book; else that of the thread; else the only one there is.
 
     Raises:
         BookError: NOT_FOUND.
-        Refusal: none is named, and it is not clear which is meant.
+        Refusal: none is named, and it is not clear which one is meant.
     """
     shelf = use_cases_of(interaction).shelf
     if reference is not None:
@@ -166,16 +166,16 @@ async def resolve_book(interaction: discord.Interaction[Any], reference: str | N
 
 
 async def restorable_books(interaction: discord.Interaction[Any]) -> Sequence[Book]:
-    """The books that were taken off the shelf and that the person may bring back; for others there are none."""
+    """The removed books that the person may restore; empty for people who may not."""
     removed = await use_cases_of(interaction).shelf.removed(shelf_of(interaction))
     return [book for book in removed if may_restore_book(interaction, book)]
 
 
 async def resolve_conversation(interaction: discord.Interaction[Any], reference: str | None) -> Conversation:
-    """The conversation that is named by its id or title; else that of the thread.
+    """The conversation named by its id or title; else that of the thread.
 
     Raises:
-        Refusal: there is none of that name that the person can see, or none is named.
+        Refusal: the person can see none with that name, or none is named.
     """
     say = speech_of(interaction)
     if reference is None:
@@ -195,16 +195,15 @@ async def resolve_conversation(interaction: discord.Interaction[Any], reference:
 
 
 async def within_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-    """Whether what a button shows or does is the person's to see: it stands in their thread, or they see that."""
+    """Whether the person may see what a button shows or does: it is in their thread, or in one they can see."""
     if conversation.guild_id != shelf_of(interaction):
         return False
     return conversation.thread_id == str(interaction.channel_id) or await visibility_of(interaction).sees(conversation)
 
 
 def assert_may_post(interaction: discord.Interaction[Any]) -> None:
-    """
-    Raises:
-        Refusal: the person may not write here, so the bot does not do it for them.
+    """Raises:
+    Refusal: the person may not write here, so the bot does not do it for them.
     """
     _assert_none(lacking_to_post(interaction), interaction)
 
@@ -212,10 +211,11 @@ def assert_may_post(interaction: discord.Interaction[Any]) -> None:
 def channel_to_post_in(
     interaction: discord.Interaction[Any], needed: Iterable[str], *, opens_threads: bool = False
 ) -> discord.TextChannel:
-    """The channel that something is to be posted in and, where it `opens_threads`, has threads of its own.
+    """The channel to post in; with `opens_threads`, one that can have threads.
 
     Raises:
-        Refusal: it is none for that, or the bot lacks what is `needed`, or the person may not do so there.
+        Refusal: it is not that kind of channel, or the bot lacks a `needed` permission, or the person may not do
+        it there.
     """
     channel, say = interaction.channel, speech_of(interaction)
     if not isinstance(channel, discord.TextChannel):
@@ -229,9 +229,8 @@ def channel_to_post_in(
 
 
 def assert_may_write_in(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """
-    Raises:
-        Refusal: the person may not write in the threads of the conversation's own channel, wherever they are now.
+    """Raises:
+    Refusal: the person may not write in the threads of the conversation's own channel, wherever they are now.
     """
     server = server_of(interaction)
     if server is not None:
@@ -257,7 +256,7 @@ async def reach_of(interaction: discord.Interaction[Any], conversation: Conversa
 
 
 async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
-    """How far everybody may look who reads along in the conversation, and the person as well."""
+    """How far everybody who reads along in the conversation may look, the person included."""
     use_cases = use_cases_of(interaction)
     book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
     people = await use_cases.company.of(conversation.id)
@@ -265,7 +264,7 @@ async def common_reach(interaction: discord.Interaction[Any], conversation: Conv
 
 
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
-    """All that the person can see, newest first; of one book where it is named."""
+    """All that the person can see, newest first; only those on one book if it is given."""
     known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])
 
@@ -278,7 +277,7 @@ Choices = list[app_commands.Choice[str]]
 
 
 async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
-    """Books of the guild, by title or author."""
+    """Books of the server, by title or author."""
     shelf = await use_cases_of(interaction).shelf.list(shelf_of(interaction))
     return matching(
         typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
@@ -286,12 +285,12 @@ async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
 
 
 async def removed_books(interaction: discord.Interaction[Any], typed: str) -> Choices:
-    """Books that the person can bring back to the shelf."""
+    """Books that the person can restore."""
     return matching(typed, ((each.title, each.id) for each in await restorable_books(interaction)))
 
 
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:
-    """Conversations of the guild that the person can see, of the book chosen before if one was."""
+    """Conversations of the server that the person can see, only those on the book chosen before, if any."""
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
     words = typed.casefold().split()[:MOST_WORDS]
@@ -303,13 +302,13 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
 
 
 def _conversation_name(conversation: Conversation, book: str) -> str:
-    """Title, book and day: several may be called the same."""
+    """Title, book and day, because several may have the same title."""
     tail = f" · {clipped(book, 30)} · {conversation.created_at:%Y-%m-%d}"
     return clipped(conversation.title, LONGEST_NAME - len(tail)) + tail
 
 
 async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices:
-    """Chapters of the book; those a reader with a position has not reached are offered by number alone."""
+    """Chapters of the book; a reader with a position sees unread ones by number alone."""
     use_cases = use_cases_of(interaction)
     try:
         book = await resolve_book(interaction, getattr(interaction.namespace, "book", None) or None)
@@ -328,9 +327,9 @@ def chapter_choices(found: Sequence[Chapter], bound: int, typed: str, say: Speec
 
 
 def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = True) -> str:
-    """A chapter's number, and its title where that stands before `bound`; a number in it is not said twice.
+    """A chapter's number, and its title if that is before `bound`; a number within the title is not repeated.
 
-    Where the book prints numbers (not `counted`), those are shown and none of ours.
+    If the book prints numbers (not `counted`), those are shown instead of positions.
     """
     if not counted:
         if title_is_read(chapter, bound):
@@ -343,7 +342,7 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
 
 
 def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:
-    """Choices from (name, value) pairs whose name has what was typed."""
+    """Choices from (name, value) pairs whose names match what was typed."""
     fitting = [(name, value) for name, value in named if fits(typed, name)]
     return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in fitting[:MOST_CHOICES]]
 

@@ -1,4 +1,4 @@
-"""How to begin: the first words in a server, /help and /usage, and what the buttons of cards lead on to."""
+"""Getting started: the greeting in a server, /help and /usage, and the next steps that cards offer."""
 
 import logging
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class FirstWords(commands.Cog):
-    """Introduces the bot to a server that it joins, once."""
+    """Introduces the bot once to a server that it joins."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
@@ -38,12 +38,12 @@ class FirstWords(commands.Cog):
 
     @commands.Cog.listener()
     async def on_connect(self) -> None:
-        """A new session: Discord is about to say which servers the bot is in."""
+        """A new session: Discord is about to list the servers the bot is in."""
         self._known = None
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Servers that the bot was invited to while it was offline are there when it starts."""
+        """Greet servers that invited the bot while it was offline."""
         guilds = {str(guild.id): guild for guild in self._bot.guilds}
         self._known = {guild.id for guild in guilds.values()}
         joined = {id: guild.me.joined_at for id, guild in guilds.items() if guild.me and guild.me.joined_at}
@@ -57,7 +57,7 @@ class FirstWords(commands.Cog):
 
     @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
-        """One that comes back after an outage; or, as Discord may tell it, one that the bot has joined."""
+        """A server is back after an outage or, as Discord may report it, the bot has joined it."""
         if self._known is not None and guild.id not in self._known:
             await self.on_guild_join(guild)
 
@@ -78,7 +78,7 @@ class FirstWords(commands.Cog):
 
     @commands.Cog.listener()
     async def on_guild_remove(self, guild: discord.Guild) -> None:
-        """Whoever invites the bot again reads its first words again."""
+        """A server that invites the bot again is greeted again."""
         if self._known is not None:
             self._known.discard(guild.id)
         try:
@@ -88,7 +88,7 @@ class FirstWords(commands.Cog):
 
 
 def first_channel(guild: discord.Guild) -> discord.TextChannel | None:
-    """The channel for first words: the one for system messages, or the first one in which the bot may write."""
+    """The channel for the greeting: the one for system messages, or the first one in which the bot may write."""
     preferred = [guild.system_channel] if guild.system_channel else []
     channels = [*preferred, *sorted(guild.text_channels, key=lambda each: (each.position, each.id))]
     writing = ("view_channel", "send_messages")
@@ -124,7 +124,7 @@ class Help(commands.Cog):
 
 
 def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ()) -> discord.Embed:
-    """The card. `missing` are the tool servers that cannot be reached now."""
+    """The card of /help. `missing` are the tool servers that cannot be reached now."""
     card = discord.Embed(title=say("Reading with Marginalia"), colour=INK)
     card.description = say("I answer from the book's own pages, cite the page, and never spoil what you haven't read.")
     reading = [
@@ -213,10 +213,10 @@ class Verbose(commands.Cog):
         await reply(interaction, content=text, ephemeral=not in_thread)
 
     async def _switch(self, interaction: discord.Interaction[Any], mode: str | None) -> tuple[str, bool]:
-        """Switch; what to say, and whether everybody in the thread is concerned.
+        """Switch it; returns what to say, and whether it affects everybody in the thread.
 
         Raises:
-            Refusal: it is the thread of others.
+            Refusal: the thread belongs to others.
         """
         conversation = await bound_conversation(interaction)
         say = speech_of(interaction) if conversation is None else speech_for_all(interaction)
@@ -236,7 +236,7 @@ class Verbose(commands.Cog):
         return text, conversation is not None
 
     async def _default(self, interaction: discord.Interaction[Any], reader: str) -> bool:
-        """What holds for a reader where nothing was chosen for a conversation."""
+        """What applies to a reader if nothing was chosen for a conversation."""
         chosen, server = await self._use_cases.people.verbose(reader), server_of(interaction)
         if chosen is None and server is not None:
             chosen = (await self._use_cases.servers.settings(str(server.id))).verbose
@@ -244,9 +244,8 @@ class Verbose(commands.Cog):
 
 
 def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
-    """
-    Raises:
-        Refusal: others opened the thread, and the person may not manage threads there.
+    """Raises:
+    Refusal: somebody else opened the thread, and the person may not manage threads there.
     """
     if not conversation.owner_id.isdecimal() or may_change(interaction, conversation):
         return
@@ -272,7 +271,7 @@ def _thread_line(chosen: bool, say: Speech) -> str:
 
 
 class FirstSteps(commands.Cog):
-    """Carries out the buttons of the cards of books and conversations."""
+    """Carries out the buttons on the cards of books and conversations."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
         self._use_cases = use_cases
@@ -287,7 +286,7 @@ class FirstSteps(commands.Cog):
         bot.handle_form("page", self._set_page)
 
     async def _read(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        """Open a conversation about the book, for whoever presses."""
+        """Open a conversation about the book for the person who presses."""
         book = await self._book(interaction, book_id)
         if not interaction.response.is_done():
             await interaction.response.defer(ephemeral=True, thinking=True)
@@ -313,7 +312,7 @@ class FirstSteps(commands.Cog):
         await interaction.response.send_modal(form("page", book_id, title=say("How far have you read?"), fields=fields))
 
     async def _set_page(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        """Move the position of whoever sends the modal, and of nobody else."""
+        """Set the position of the person who sends the modal."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         say, reader, written = speech_of(interaction), str(interaction.user.id), written_in(interaction)
         page, chapter = written.get("page", ""), written.get("chapter", "")
@@ -332,7 +331,7 @@ class FirstSteps(commands.Cog):
         await reply(interaction, embed=card)
 
     async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        """Ask what stands on the button that was pressed, and take that away; the others stay."""
+        """Ask the question on the button that was pressed, and remove that button; the others stay."""
         custom_id = f"do:first:{argument}"
         conversation = await defer_if_slow(interaction, bound_conversation(interaction), thinking=False)
         if conversation is None or conversation.id != argument.partition(":")[0]:
@@ -348,7 +347,7 @@ class FirstSteps(commands.Cog):
 
 
 def _again(shown: discord.Button) -> Button[View]:
-    """A button as it stands, to be shown once more; questions have a row of their own."""
+    """A copy of a button for an edited message; questions have a row of their own."""
     button: Button[View] = Button(label=shown.label, custom_id=shown.custom_id, style=shown.style)
     button.row = int((shown.custom_id or "").startswith("do:first:"))
     return button

@@ -41,7 +41,7 @@ from domain.usage import Deed
 from domain.use_cases import UseCases
 
 EDIT_EVERY_S = 1.5
-"""Discord takes some five edits in five seconds; the card at the end must not have to wait for one."""
+"""Discord allows some five edits in five seconds; the final card must not have to wait for one."""
 MEBIBYTE = 2**20
 _MEGA = 1_000_000
 BAR = 12
@@ -57,7 +57,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
-    """A file that is to become a book. `room` keeps how many of its kind are held in memory at once."""
+    """A file that is to become a book. `room` limits how many of its kind are in memory at once."""
 
     name: str
     fetch: Callable[[Progress], Awaitable[DownloadedFile]]
@@ -65,7 +65,7 @@ class IncomingFile:
 
 
 class ProgressReport:
-    """Shows how far long work is, in the reply that says so. `update` may be called from any thread."""
+    """Shows the progress of long work in the reply. `update` may be called from any thread."""
 
     def __init__(self, interaction: discord.Interaction[Any], name: str) -> None:
         self._interaction = interaction
@@ -77,7 +77,7 @@ class ProgressReport:
 
     @contextlib.asynccontextmanager
     async def shown(self) -> AsyncIterator[None]:
-        """Keep the reply up to date for the length of the block."""
+        """Keep the reply up to date during the block."""
         task = asyncio.create_task(self._show())
         try:
             yield
@@ -108,10 +108,10 @@ async def add_book(
     title: str,
     author: str,
 ) -> None:
-    """Fetch, read, index and shelve a file, once there is room for its bytes; the reply ends as a card.
+    """Fetch, parse, index and shelve a file once there is memory for it; the reply ends as a card.
 
     Raises:
-        Refusal: the shelf is full, the person has added enough for now, or Discord does not hand the file out.
+        Refusal: the shelf is full, the person has reached their limit, or Discord does not deliver the file.
         DownloadError, BookError, StorageError: with a sentence.
     """
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
@@ -144,10 +144,10 @@ async def add_book(
 
 
 async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """Let a person add a book, and count that they do.
+    """Let a person add a book, and count it.
 
     Raises:
-        Refusal: those who manage the server do not want it, the shelf is full, or the person has added enough for now.
+        Refusal: the server's managers do not allow it, the shelf is full, or the person has reached their limit.
     """
     await _assert_adder(interaction, use_cases)
     await _assert_room(interaction, use_cases)
@@ -188,9 +188,8 @@ async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCase
 
 
 async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
-    """
-    Raises:
-        Refusal: others may add books to this server's shelf, and the person may not.
+    """Raises:
+    Refusal: the person is not among those who may add books to this server's shelf.
     """
     server, member = server_of(interaction), interaction.user
     role = (await use_cases.servers.settings(str(server.id))).adder_role if server else ""
@@ -214,7 +213,7 @@ async def _download(file: discord.Attachment, say: Speech, progress: Progress) -
 
 
 def _offers(offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.ui.View:
-    """A menu of books to download; the address of each is the value that is chosen."""
+    """A menu of books to download; each option's value is the address."""
     say = speech_for(locale)
     options = [
         discord.SelectOption(label=clipped(book.title, 100), description=_about(book, locale), value=book.url)
@@ -224,7 +223,7 @@ def _offers(offered: Sequence[OfferedBook], locale: discord.Locale) -> discord.u
 
 
 def _about(book: OfferedBook, locale: discord.Locale) -> str:
-    """Author, language and length, as far as they are known."""
+    """Author, language and length, where known."""
     say = speech_for(locale)
     length = say("about {number:,} words", number=book.words) if book.words is not None else ""
     if book.size is not None:
@@ -235,12 +234,12 @@ def _about(book: OfferedBook, locale: discord.Locale) -> str:
 
 TITLE_LENGTH = 200
 UPLOADS_AT_ONCE = 2
-"""Files held in memory, with the text that comes of them: as many as are read at once. Who comes later waits."""
+"""Files held in memory with the text that results from them: as many as are parsed at once. Further ones wait."""
 DOWNLOADS_AT_ONCE = 2
-"""The same for files from elsewhere, apart from the others because a host may be as slow as it likes."""
+"""The same for downloads, counted separately because a host may be arbitrarily slow."""
 LONGEST_ADDRESS = 2_000
 LONGEST_VALUE = 100
-"""Characters of what a menu tells when something of it is chosen."""
+"""Characters in the value of a menu's option."""
 OFFER = "book-offer"
 
 
@@ -437,10 +436,11 @@ class Books(
         return book
 
     async def _conversations_to_go(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
-        """The conversations that go with a book.
+        """The conversations that would be deleted with a book.
 
         Raises:
-            Refusal: others have some, or wrote in one, and the person does not manage the server; how many is not told.
+            Refusal: others own or wrote in some of them, and the person does not manage the server; their number
+            is not told.
         """
         talks = await self._use_cases.conversations.list_by_book(book.id)
         if not manages_shelf(interaction) and await self._concern_others(talks, str(interaction.user.id)):

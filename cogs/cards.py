@@ -1,4 +1,4 @@
-"""What a book, a position and a conversation look like: embeds and lines, made from values alone."""
+"""What books, positions and conversations look like: embeds and lines, made from values alone."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ DESCRIPTION_LENGTH = 4096
 CENT = 0.01
 MICRODOLLARS = 1_000_000
 SHOWN_CHAPTERS = 30
-"""Lines of a table of contents that are shown before the rest is only counted."""
+"""Lines of a table of contents that are shown; the rest is counted."""
 
 
 def book_title(book: Book, say: Speech) -> str:
@@ -36,12 +36,12 @@ def book_title(book: Book, say: Speech) -> str:
 
 
 def clipped(text: str, length: int) -> str:
-    """At most `length` characters, the last an ellipsis where something is left out."""
+    """At most `length` characters, ending in an ellipsis if something is left out."""
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 
 
 def plain(text: str) -> str:
-    """Words from outside, as they are: no formatting, no links, no mentions, on one line."""
+    """Untrusted words as plain text: no formatting, no links, no mentions, on one line."""
     return inert(discord.utils.escape_mentions(discord.utils.escape_markdown(" ".join(text.split()))))
 
 
@@ -63,7 +63,7 @@ def _format(book: Book, say: Speech) -> str:
 
 
 def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
-    """What came of adding a file; `seconds` is how long it took."""
+    """The result of adding a file; `seconds` is how long it took."""
     book = added.book
     card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     heading = say("Added to the shelf") if added.is_new else say("This book is already on the shelf")
@@ -83,7 +83,7 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
 
 
 def added_buttons(book: Book, say: Speech, *, can_talk: bool) -> View:
-    """What can be done with a book that was just added; `can_talk` where a conversation can be opened."""
+    """What to do next with a new book; `can_talk` if a conversation can be opened here."""
     read = action_button("read", book.id, label=say("Start reading"), style=ButtonStyle.primary)
     contents = action_button("contents", book.id, label=say("Contents"))
     return row(read, contents) if can_talk else row(contents)
@@ -92,7 +92,7 @@ def added_buttons(book: Book, say: Speech, *, can_talk: bool) -> View:
 def book_card(
     book: Book, chapters: Sequence[Chapter], pages_of_book: Sequence[Page], bound: int, say: Speech
 ) -> discord.Embed:
-    """A book's state and its contents, the titles as far as the reader has come."""
+    """A book's state and its contents, with the titles up to the reader's position."""
     card = discord.Embed(title=clipped(plain(book.title), TITLE_LENGTH), colour=PAPER)
     if book.author:
         card.set_author(name=clipped(book.author, TITLE_LENGTH))
@@ -134,7 +134,7 @@ def contents_lines(
 
 
 def position_line(position: ReadingPosition, book: Book, pages_of_book: Sequence[Page], say: Speech) -> str:
-    """Where a reader is, and what follows from it."""
+    """Where a reader is, and what that means for answers."""
     match position.state:
         case PositionState.UNSET:
             return say("You haven't told me how far you've read, so I may talk about the whole book.")
@@ -192,7 +192,7 @@ FIRST_QUESTIONS = {
 
 
 def welcome_buttons(conversation: Conversation, questions: Sequence[FirstQuestion], say: Speech) -> View:
-    """What leads on from the first message of a thread: one's page, help, and questions that a press asks."""
+    """The next steps under the first message of a thread: one's page, help, and questions to ask by a press."""
     page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
     first = [
         action_button(
@@ -214,7 +214,7 @@ def _spoilers(position: str, conversation: Conversation, say: Speech) -> str:
 
 
 def usage_line(total: UsageTotal, say: Speech) -> str:
-    """Tokens and what they cost, in US dollars; nothing of cost where there is none."""
+    """Tokens and their cost in US dollars, if any."""
     tokens = say.counted(total.tokens, "{number:,} token", "{number:,} tokens")
     parts = [
         say("about {tokens}", tokens=tokens) if total.usage.estimated else tokens,

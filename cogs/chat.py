@@ -1,4 +1,4 @@
-"""/chat, and the threads that it and others open for a conversation."""
+"""/chat, and opening threads for conversations, which other commands use as well."""
 
 import contextlib
 import logging
@@ -54,11 +54,11 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 QUESTION_LENGTH = 4000
-"""Characters of a first message: it is repeated in the thread, in an embed."""
+"""Characters of a first message, which is repeated in the thread in an embed."""
 
 
 class Opening:
-    """What /chat and /conversations create share, and the buttons that stand for them."""
+    """Opens conversations for /chat, /conversations and the buttons that do the same."""
 
     def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
         self._use_cases = use_cases
@@ -73,10 +73,11 @@ class Opening:
         message: str | None = None,
         private: bool = False,
     ) -> None:
-        """Open a thread on a new conversation and, with a message, answer it there; in direct messages, without one.
+        """Open a thread with a new conversation and answer the first message there, if any; works in direct messages
+        too.
 
         Raises:
-            Refusal: no such thread can be opened here, or the person has opened enough for now.
+            Refusal: no such thread can be opened here, or the person has reached their limit.
             ConversationError: INVALID_STATE, the title is blank.
         """
         if server_of(interaction) is None:
@@ -112,7 +113,7 @@ class Opening:
     async def _start_direct(
         self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
     ) -> None:
-        """Begin a conversation in direct messages, where it is the current one from now on."""
+        """Start a conversation in direct messages and make it the current one there."""
         assert_can_post(interaction)
         await self._count(interaction)
         answerable = await acknowledge(interaction, ephemeral=False)
@@ -132,9 +133,8 @@ class Opening:
             await self._answer(interaction, place, bound, message)
 
     async def _count(self, interaction: discord.Interaction[Any]) -> None:
-        """
-        Raises:
-            Refusal: the person has opened enough for now.
+        """Raises:
+        Refusal: the person has reached their limit.
         """
         if wait := await self._use_cases.allowances.take(str(interaction.user.id), Deed.OPEN_CONVERSATION):
             raise Refusal(_too_many(self._use_cases.facts.limits.conversations_per_day, wait, speech_of(interaction)))
@@ -149,11 +149,10 @@ class Opening:
     ) -> None:
         """Lead the reader back to the thread of a conversation, or into a new one if that is gone.
 
-        A new one where more people can see it is opened only once they have `confirmed` it.
+        A new thread that more people can see is opened only once they have `confirmed` it.
 
         Raises:
-            Refusal: the person may not write in the thread, or it is locked; or a new one is needed, and none can be
-                opened here.
+            Refusal: the person may not write in the thread, or it is locked; or a new one cannot be opened here.
         """
         server = server_of(interaction)
         if server is None:
@@ -195,7 +194,7 @@ class Opening:
     async def _new(
         self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
     ) -> AsyncIterator[Conversation]:
-        """A new conversation, which is gone again if no thread came of it."""
+        """A new conversation, deleted again if it gets no thread."""
         conversation = await self._use_cases.conversations.create(
             book.id, title, first_message=message or "", owner_id=str(interaction.user.id)
         )
@@ -232,7 +231,8 @@ class Opening:
         """Where the reader is in the book, as a sentence.
 
         Raises:
-            BookError: INVALID_STATE, the book cannot be opened; better found out before there is a thread.
+            BookError: INVALID_STATE, the book cannot be opened, which is better found out before there is a
+            thread.
         """
         file = await self._use_cases.shelf.open(book)
         position = await self._use_cases.positions.get(str(interaction.user.id), book)
@@ -252,13 +252,15 @@ class Opening:
         await _post(thread, card, nonce=f"card:{thread.id}", view=view)
 
     async def _first_steps(self, interaction: discord.Interaction[Any], conversation: Conversation, book: Book) -> View:
-        """The buttons of a conversation's card. Its questions are of the opening, as far as the reader has read it."""
+        """The buttons on a conversation's card. Its questions are about the opening, as far as the
+        reader has read it.
+        """
         position = await self._use_cases.positions.get(str(interaction.user.id), book)
         questions = await self._use_cases.reading.first_questions(book, position.bound(book.length))
         return welcome_buttons(conversation, questions, speech_for_all(interaction))
 
     async def ask(self, interaction: discord.Interaction[Any], conversation: Conversation, question: str) -> None:
-        """Ask a question in the place of a conversation, for whoever has pressed a button there.
+        """Ask a question in a conversation, for the person who has pressed a button there.
 
         Raises:
             Refusal: they may not write there.
@@ -272,7 +274,7 @@ class Opening:
     async def _keep(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
     ) -> bool:
-        """Keep a first message, before anything else is done with it; whether there is one."""
+        """Store a first message before anything else is done with it; returns whether there is one."""
         if not message or not message.strip():
             return False
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
@@ -286,7 +288,7 @@ class Opening:
         conversation: Conversation,
         message: str | None,
     ) -> None:
-        """Repeat a first message in the thread, where nobody else would see it, and have it answered."""
+        """Repeat a first message in the thread, because nobody else has seen it, and have it answered."""
         question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
         posted = await _post(thread, question, nonce=f"ask:{interaction.id}")
@@ -300,9 +302,9 @@ class Opening:
     async def _announced(
         self, interaction: discord.Interaction[Any], book: Book, *, wanted: bool
     ) -> AsyncIterator[discord.Message | None]:
-        """Say in the reply who reads what, and take it back if no thread comes of it.
+        """Say in the reply who reads what, and delete that again if no thread follows.
 
-        None where Discord does not let us; the thread has to do without, then.
+        None if Discord does not allow it; the thread then does without.
         """
         announced = await self._announce(interaction, book) if wanted else None
         try:
@@ -332,7 +334,7 @@ def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
 
 
 def _waits_for_words(interaction: discord.Interaction[Any]) -> bool:
-    """Whether a press has a reply of its own to be filled in, or stands on a message for the person alone."""
+    """Whether a press has a reply of its own to fill in, or belongs to a message for the person alone."""
     thinking = interaction.response.type is discord.InteractionResponseType.deferred_channel_message
     return thinking or (interaction.message is not None and interaction.message.flags.ephemeral)
 
@@ -365,7 +367,7 @@ async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conv
 async def _post(
     thread: discord.abc.Messageable, embed: discord.Embed, *, nonce: str, view: View = discord.utils.MISSING
 ) -> discord.Message | None:
-    """Post a card; a conversation can do without one, so trouble is only logged."""
+    """Post a card; a conversation can do without one, so errors are only logged."""
     try:
         return await retry_transient(partial(thread.send, embed=embed, nonce=nonce, view=view))
     except DISCORD_ERRORS as error:

@@ -1,4 +1,4 @@
-"""/conversations: create, list, rename, delete, export; and what becomes of them when people change their threads."""
+"""/conversations: create, list, rename, delete, export; and following the changes that people make to threads."""
 
 import asyncio
 import io
@@ -155,7 +155,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @commands.Cog.listener()
     async def on_thread_update(self, before: discord.Thread, after: discord.Thread) -> None:
-        """Somebody renamed a thread: that is the conversation's title now. Our own renames change nothing here."""
+        """Somebody renamed a thread, which renames the conversation. The bot's own renames change nothing here."""
         conversation = await self._use_cases.conversations.in_thread(str(after.id))
         if conversation is None or before.name == after.name or after.name == thread_name(conversation):
             return
@@ -163,7 +163,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
-        """The same, told as a message: of a thread that was asleep Discord does not say what it was called before."""
+        """The same as a system message: for an archived thread, Discord does not report its former name."""
         if message.type is not discord.MessageType.channel_name_change or message.guild is None:
             return
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
@@ -178,7 +178,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
 
 
 def _note(interaction: discord.Interaction[Any], text: str, conversation: Conversation) -> None:
-    """In the moderators' log, where a conversation's title is not told: it may be somebody's words."""
+    """Record it in the moderators' log, without the title, which may be somebody's words."""
     owner = f"<@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else "—"
     note_deed(interaction, text, owner=owner, id=conversation.id[:8])
 

@@ -18,15 +18,15 @@ from cogs.services import Action, ServingBot, server_of, use_cases_of
 T = TypeVar("T")
 
 PROMPT_S = 1.5
-"""How long an interaction may wait for what is looked up; as long is left for the way to Discord."""
+"""How long an interaction may wait for a lookup; the rest of Discord's time is left for the network."""
 
 
 async def defer_if_slow(
     interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, thinking: bool = True
 ) -> T:
-    """What comes of `work`. If that takes its time, the interaction is acknowledged meanwhile.
+    """The result of `work`, acknowledging the interaction if it takes long.
 
-    `thinking`: a reply follows, to the person alone; else the message that was pressed is going to be changed.
+    `thinking`: a private reply follows; else the message with the button is going to be changed.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -55,10 +55,10 @@ async def change(interaction: discord.Interaction[Any], **parts: Any) -> None:
 
 
 async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool) -> bool:
-    """Say that it is being worked on, where that was not said. False: too late, nothing can be said in reply any more.
+    """Say that the work goes on, unless that was said. False: too late, no reply is possible any more.
 
     Raises:
-        DISCORD_ERRORS: Discord does not take it; it was answered before, by whomever.
+        DISCORD_ERRORS: Discord refuses it; somebody has answered it before.
     """
     if interaction.response.is_done():
         return True
@@ -73,10 +73,10 @@ async def acknowledge(interaction: discord.Interaction[Any], *, ephemeral: bool)
 
 
 async def take_away(interaction: discord.Interaction[Any], *, answerable: bool) -> None:
-    """Delete the message whose button was pressed; `answerable` is what `acknowledge` has said.
+    """Delete the message with the button; `answerable` is the result of `acknowledge`.
 
     Raises:
-        DISCORD_ERRORS: Discord does not take it.
+        DISCORD_ERRORS: Discord refuses.
     """
     if answerable:
         await interaction.delete_original_response()
@@ -92,25 +92,25 @@ def action_button(
     style: ButtonStyle = ButtonStyle.secondary,
     disabled: bool = False,
 ) -> Button[View]:
-    """A button that does what a cog has told the bot by `on_press`."""
+    """A button that does what a cog has registered by `on_press`."""
     return Button(label=label, style=style, custom_id=f"do:{action}:{argument}", disabled=disabled)
 
 
 def action_menu(action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> Select[View]:
-    """A menu that does what a cog has told the bot by `on_choice`; the argument goes in front of the value chosen."""
+    """A menu that does what a cog has registered by `on_choice`; the argument precedes the chosen value."""
     return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
 
 
 EXEMPT = ("settings", "privacy", "help")
-"""What works in every channel: setting where the others do, one's own data, and how to use the bot."""
+"""What works in every channel: settings, one's own data, and help."""
 
 
 async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None:
-    """Let nobody use the bot where those who manage the server do not want it, nor who has asked to be left out.
+    """Refuse to work where the server's managers do not allow it, and for people who have opted out.
 
     Raises:
-        Refusal: this is not one of the channels that were set; or the person, or the one whose message they have
-            chosen, is to be left out.
+        Refusal: this is not one of the chosen channels; or the person, or the author of the message they have
+        chosen, has opted out.
     """
     if _is_exempt(interaction):
         return
@@ -164,7 +164,9 @@ def _is_exempt(interaction: discord.Interaction[Any]) -> bool:
 
 
 def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
-    """The rule, to somebody who uses the bot where it may not be used; `channels` are mentions of where it may."""
+    """The rule, told to somebody who uses the bot where that is not allowed; `channels` are mentions of the allowed
+    ones.
+    """
     rule = say(
         "I may not be used in this channel. Somebody with the permission “Manage Server” can change that with "
         "/settings channels."
@@ -173,7 +175,7 @@ def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
 
 
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:
-    """Do what a button stands for; whatever goes wrong ends in a sentence."""
+    """Carry out a button; whatever goes wrong ends in a sentence."""
     bot = interaction.client
     assert isinstance(bot, ServingBot)
     if not bot.take_up(interaction):
@@ -186,12 +188,12 @@ async def carry_out(interaction: discord.Interaction[Any], act: Action, argument
 
 
 def on_press(action: str, act: Action) -> type[DynamicItem[Any]]:
-    """The dynamic item that carries out presses of the buttons of an action."""
+    """The dynamic item for presses of an action's buttons."""
     return on_custom_id(rf"do:{action}:(?P<argument>.*)", act)
 
 
 def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
-    """As `on_press`, for buttons with a form of their own; without a group `argument`, it is the whole custom_id."""
+    """As `on_press`, for buttons with a format of their own; without a group `argument`, it is the whole custom_id."""
 
     class Pressed(DynamicItem[Item[Any]], template=pattern):
         def __init__(self, item: Item[Any], argument: str) -> None:
@@ -211,7 +213,7 @@ def on_custom_id(pattern: str, act: Action) -> type[DynamicItem[Any]]:
 
 
 def on_choice(action: str, act: Action) -> type[DynamicItem[Any]]:
-    """The dynamic item that carries out choices from the menus of an action."""
+    """The dynamic item for choices from an action's menus."""
 
     async def choose(interaction: discord.Interaction[Any], argument: str) -> None:
         chosen = cast(dict[str, Any], interaction.data)["values"][0]
@@ -242,7 +244,7 @@ class Field:
 
 
 def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> Modal:
-    """A modal that is carried out by what a cog has told the bot by `handle_form`, also after a restart."""
+    """A modal that is carried out by what a cog has registered by `handle_form`, even after a restart."""
     modal = Modal(title=title, custom_id=f"fill:{action}:{argument}")
     for each in fields:
         style = discord.TextStyle.long if each.is_long else discord.TextStyle.short
@@ -262,7 +264,7 @@ def form(action: str, argument: str, *, title: str, fields: Iterable[Field]) -> 
 
 
 def written_in(interaction: discord.Interaction[Any]) -> dict[str, str]:
-    """What a person has written in a modal, by the names of its fields; blanks at the ends are left out."""
+    """What a person has written in a modal, by the names of its fields, without surrounding white space."""
     return dict(_written(cast(dict[str, Any], interaction.data)))
 
 
@@ -274,7 +276,7 @@ def _written(part: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 async def carry_out_form(interaction: discord.Interaction[Any]) -> None:
-    """Do what a modal asks for that `form` has made; others are left alone."""
+    """Carry out a modal made by `form`; others are ignored."""
     bot, custom_id = interaction.client, str(cast(dict[str, Any], interaction.data or {}).get("custom_id", ""))
     assert isinstance(bot, ServingBot)
     kind, _, rest = custom_id.partition(":")
@@ -288,7 +290,7 @@ async def _refuse_stale(interaction: discord.Interaction[Any], argument: str) ->
 
 
 def row(*items: Item[Any]) -> View:
-    """A view of these items. It is stopped, so that discord.py does not keep it: dynamic items hear the presses."""
+    """A view of these items. It is stopped, so that discord.py does not keep it: dynamic items handle the presses."""
     view = View(timeout=None)
     for item in items:
         view.add_item(item)
@@ -305,7 +307,7 @@ def buttons_of(message: discord.Message) -> list[discord.Button]:
 KEEP = "keep"
 
 VALID_FOR = timedelta(minutes=15)
-"""As long as Discord lets the reply be changed that holds the question."""
+"""As long as Discord lets the bot edit the reply with the question."""
 
 
 def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
@@ -317,7 +319,7 @@ def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
 
 
 def assert_fresh(interaction: discord.Interaction[Any]) -> None:
-    """Take no answer to a question of long ago: what it named may have grown since.
+    """Refuse to act on an old question: what it named may have grown since.
 
     Raises:
         Refusal: the question is too old.
@@ -339,7 +341,7 @@ PAGE_SIZE = 10
 
 @dataclass(frozen=True, slots=True)
 class PageOf(Generic[Listed]):
-    """A page of a list; `number` counts from 1 and is always one that exists."""
+    """A page of a list; `number` counts from 1 and always exists."""
 
     items: Sequence[Listed]
     number: int
@@ -347,22 +349,22 @@ class PageOf(Generic[Listed]):
 
 
 def page_of(items: Sequence[Listed], number: int, size: int = PAGE_SIZE) -> PageOf[Listed]:
-    """The page of that number, or the nearest there is: the list may have changed since the button was made."""
+    """The page with that number, or the nearest one: the list may have changed since the button was made."""
     count = max(1, -(-len(items) // size))
     nearest = min(max(1, number), count)
     return PageOf(items[(nearest - 1) * size : nearest * size], nearest, count)
 
 
 def page_asked(argument: str) -> tuple[str, int]:
-    """What the list is of, and the number of its page, from the argument that `page_turner` makes."""
+    """The subject of the list and the page number, from an argument made by `page_turner`."""
     of, _, number = argument.rpartition(":")
     return of, int(number) if number.isdecimal() else 1
 
 
 def page_turner(action: str, argument: str, page: PageOf[Listed], say: Speech) -> View | None:
-    """Buttons to the pages before and after; none where there is one page only.
+    """Buttons to the previous and next pages; none if there is only one page.
 
-    The action's argument is `argument`, a colon and the number of the page.
+    The action's argument is `argument`, a colon and the page number.
     """
     if page.count == 1:
         return None

@@ -1,4 +1,4 @@
-"""What is used on a message or on a person: a question about it, where it is in the book, how far somebody is."""
+"""Commands in the menus of messages and people: ask about it, find it in the book, see how far somebody has read."""
 
 import re
 from typing import Any
@@ -25,12 +25,14 @@ ASK, WHERE = "ask-about", "where"
 LONGEST_PASSAGE = 1_000
 LONGEST_QUESTION = 400
 MOST_BOOKS = 25
-"""What Discord shows in a menu."""
+"""Discord's limit for a menu."""
 MOST_PLACES = 5
 LEAST_WORDS = 3
-"""Of a quotation in a message, for it to be looked for by itself."""
+"""Words in a quotation that is searched by itself."""
 ALIKE = 0.6
-"""How similar a message must be to a place in the book to be told of: below that, chance finds something anywhere."""
+"""How similar a message must be to a place in the book to be reported; below that, something is always found by
+chance.
+"""
 QUOTE_SHOWN = 300
 
 _QUOTED = re.compile(r"[“„»«\"]([^“”„»«\"]+)[”“«»\"]")
@@ -90,7 +92,7 @@ class ContextMenus(commands.Cog):
         await interaction.response.send_modal(form(ASK, book_id, title=say("Ask about this"), fields=fields))
 
     async def _answer(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        """Answer what was written in the modal as /ask does: at the person's own position, to them alone."""
+        """Answer what was written in the modal as /ask does: at the person's own position, privately."""
         written = written_in(interaction)
         question, passage = written.get("question", ""), written.get("passage", "")
         about = f"{question}\n\n“{passage}”" if question and passage else question
@@ -129,7 +131,7 @@ class ContextMenus(commands.Cog):
     async def _cited_by(
         self, interaction: discord.Interaction[Any], message: discord.Message
     ) -> tuple[Book, list[Citation]] | None:
-        """What an answer of the bot's cites, of what the person has read; None for what cites nothing."""
+        """What an answer of the bot cites, as far as the person has read; None if it cites nothing."""
         names = (part.custom_id or "" for line in message.components for part in getattr(line, "children", ()))
         turn_id = next((match[1] for match in map(_ANSWER.match, names) if match), None)
         if turn_id is None or message.author != interaction.client.user:
@@ -183,7 +185,7 @@ class ContextMenus(commands.Cog):
     # Which book
 
     async def _book_here(self, interaction: discord.Interaction[Any]) -> Book | None:
-        """The book of the thread or of the channel's club, else the only one there is; None where it is not clear.
+        """The book of the thread or of the channel's club, else the only one there is; None if it is not clear.
 
         Raises:
             Refusal: there is none.
@@ -202,7 +204,7 @@ class ContextMenus(commands.Cog):
         return books[0] if len(books) == 1 else None
 
     async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str) -> None:
-        """Let the person choose a book; what it is about stands in the message, from where the choice takes it."""
+        """Let the person choose a book; the message carries what the choice is about."""
         say = speech_of(interaction)
         books = await self._use_cases.shelf.list(shelf_of(interaction))
         options = [
@@ -219,9 +221,8 @@ class ContextMenus(commands.Cog):
 
 
 def _text_of(interaction: discord.Interaction[Any], message: discord.Message) -> str:
-    """
-    Raises:
-        Refusal: there are no words in the message.
+    """Raises:
+    Refusal: the message has no words.
     """
     if not message.content.strip():
         raise Refusal(speech_of(interaction)("There's no text in this message that I could read."))
@@ -229,13 +230,13 @@ def _text_of(interaction: discord.Interaction[Any], message: discord.Message) ->
 
 
 def _quoted_in(interaction: discord.Interaction[Any]) -> str:
-    """What the message whose menu was used quotes."""
+    """The quotations in the chosen message."""
     lines = interaction.message.content.splitlines() if interaction.message else []
     return "\n".join(line[2:] for line in lines if line.startswith("> "))
 
 
 def _phrases(text: str) -> list[str]:
-    """What of a message is to be looked for: its quotations, or all of it where there are none."""
+    """What to search of a message: its quotations, or all of it if there are none."""
     text = clipped(text, LONGEST_PASSAGE)
     blocks = [line.lstrip("> ") for line in text.splitlines() if line.startswith(">")]
     quoted = [part for part in [*_QUOTED.findall(text), *blocks] if len(part.split()) >= LEAST_WORDS]

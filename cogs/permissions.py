@@ -66,20 +66,20 @@ FOR_A_PRIVATE_THREAD_OF_ONES_OWN = ("view_channel", "create_private_threads", "s
 
 
 def missing(granted: discord.Permissions, needed: Iterable[str] = PERMISSION_NAMES) -> list[str]:
-    """Which of these permissions are not granted."""
+    """The missing ones among these permissions."""
     return [name for name in needed if not getattr(granted, name) and not granted.administrator]
 
 
 def permission_names(names: Iterable[str], say: Speech) -> str:
-    """Permissions as Discord's settings call them."""
+    """Permissions under the names of Discord's settings."""
     known = PERMISSION_NAMES | FOR_CLUBS
     return ", ".join(f"“{say(known.get(name, name.replace('_', ' ').title()))}”" for name in names)
 
 
 def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.abc.User) -> discord.Permissions:
-    """What a member may do in a conversation's own channel, wherever they ask for it.
+    """What a member may do in a conversation's own channel, wherever they ask.
 
-    Where the channel is gone, nothing is left of its rights but those of who manages the server.
+    If the channel is gone, only the permissions of those who manage the server remain.
     """
     if not isinstance(user, discord.Member):
         return discord.Permissions.none()
@@ -92,8 +92,8 @@ def granted_in(guild: discord.Guild, conversation: Conversation, user: discord.a
 def sees_fewer(
     old: discord.abc.GuildChannel | None, new: discord.abc.GuildChannel, *, needed: Iterable[str] = ("view_channel",)
 ) -> bool:
-    """Whether somebody has these permissions in the new channel who lacks one in the old; of one that is gone nobody
-    knows who could see it.
+    """Whether somebody has these permissions in the new channel but not in the old one; a deleted one counts as
+    visible to nobody.
     """
     if old is None:
         return True
@@ -105,7 +105,9 @@ def sees_fewer(
 
 
 def _gains(old: discord.abc.GuildChannel, new: discord.abc.GuildChannel, person: int, needed: Iterable[str]) -> bool:
-    """Whether what is said of one person alone may let them do more in the new channel; most are no cached members."""
+    """Whether an overwrite for a single person gives them more in the new channel; most people are no
+    cached members.
+    """
     member = new.guild.get_member(person)
     if member is not None:
         return not missing(new.permissions_for(member), needed) and bool(missing(old.permissions_for(member), needed))
@@ -124,7 +126,7 @@ def _said_of(channel: discord.abc.GuildChannel, person: int) -> discord.Permissi
 
 
 def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
-    """What the person lacks to write where they are in a server; the bot posts nothing there for them, then."""
+    """What the person lacks for writing in this place of a server; the bot posts nothing there for them, then."""
     if server_of(interaction) is None:
         return []
     writing = "send_messages_in_threads" if isinstance(interaction.channel, discord.Thread) else "send_messages"
@@ -132,7 +134,7 @@ def lacking_to_post(interaction: discord.Interaction[Any]) -> list[str]:
 
 
 def runs_club(interaction: discord.Interaction[Any], club: Club) -> bool:
-    """Its host, or who manages threads in its channel, or the server."""
+    """Whether they are its host, or manage threads in its channel, or the server."""
     if club.host_id == str(interaction.user.id):
         return True
     server, granted = server_of(interaction), interaction.permissions
@@ -143,7 +145,7 @@ def runs_club(interaction: discord.Interaction[Any], club: Club) -> bool:
 
 
 def manages_shelf(interaction: discord.Interaction[Any]) -> bool:
-    """Whether the shelf before them is the person's own, or they manage the server whose it is, by their roles."""
+    """Whether the shelf is the person's own, or they manage its server, by their roles."""
     if server_of(interaction) is None:
         return True
     if not isinstance(interaction.user, discord.Member):
@@ -153,17 +155,17 @@ def manages_shelf(interaction: discord.Interaction[Any]) -> bool:
 
 
 def may_remove_book(interaction: discord.Interaction[Any], book: Book) -> bool:
-    """Who added it, or who manages the shelf."""
+    """Whether they added it, or manage the shelf."""
     return book.added_by == str(interaction.user.id) or manages_shelf(interaction)
 
 
 def may_restore_book(interaction: discord.Interaction[Any], book: Book) -> bool:
-    """Who took it off the shelf, or who manages that."""
+    """Whether they removed it from the shelf, or manage the shelf."""
     return book.removed_by == str(interaction.user.id) or manages_shelf(interaction)
 
 
 def may_change(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-    """Whose it is, or who manages its own channel's threads or the server."""
+    """Whether it is theirs, or they manage its own channel's threads or the server."""
     if conversation.owner_id == str(interaction.user.id):
         return True
     server = server_of(interaction)

@@ -1,4 +1,4 @@
-"""/privacy: a copy of what is kept about a person, or its erasure; the erasure of a server by who manages it."""
+"""/privacy: a copy of everything kept about a person, or its erasure; and the erasure of a server by its managers."""
 
 import asyncio
 import io
@@ -25,7 +25,7 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 LINKS_SHOWN = 12
-"""More of them are given as a file."""
+"""Longer lists are sent as a file."""
 
 
 class Privacy(commands.Cog):
@@ -166,7 +166,7 @@ class Privacy(commands.Cog):
         await interaction.edit_original_response(content=say("Everything about this server is erased."), view=None)
 
     async def _withdraw_answers(self, conversation_ids: set[str]) -> None:
-        """Let no answer be written any more to what is about to be erased."""
+        """Stop all running answers that are about to be erased."""
         for conversation_id in conversation_ids:
             self._use_cases.chat.withdraw(conversation_id)
             await self._use_cases.chat.settle(conversation_id)
@@ -202,12 +202,12 @@ class Privacy(commands.Cog):
 
     @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
-        """As Discord tells it, too, of one that the bot was taken back to."""
+        """Discord also reports a server that the bot was added to again."""
         await self._use_cases.left_servers.back([str(guild.id)])
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Find out which servers the bot has been removed from, or taken back to, while it was away."""
+        """Find out which servers the bot was removed from, or added to again, while it was offline."""
         here = {str(guild.id) for guild in self._bot.guilds}
         try:
             known = {each for each in await self._use_cases.left_servers.known() if self._is_of_this_shard(each)}
@@ -234,7 +234,7 @@ def _refuse_who_does_not_manage(interaction: discord.Interaction[Any], say: Spee
 
 
 def _opt_button(say: Speech, *, out: bool) -> Button[View]:
-    """The button that undoes what is so."""
+    """The button that undoes the current choice."""
     if out:
         return action_button("privacy-in", "", label=say("Take part again"))
     return action_button("privacy-out", "", label=say("Leave me out"))
@@ -256,7 +256,7 @@ def _erased_line(erased: Erasure, say: Speech) -> str:
 
 
 def _still_there(left: Sequence[Removal], say: Speech) -> str:
-    """Which threads and messages still show the person, where Discord does not let the bot remove them."""
+    """The threads and messages that still show the person because Discord does not let the bot remove them."""
     refused = [each for each in left if each.refused]
     lines = []
     if refused:
@@ -280,7 +280,7 @@ def _still_there(left: Sequence[Removal], say: Speech) -> str:
 
 
 def _list_of(left: Sequence[Removal]) -> dict[str, Any]:
-    """A file with the links where there are too many for a message."""
+    """A file with the links, if there are too many for a message."""
     links = [each.link for each in left if each.refused]
     if len(links) <= LINKS_SHOWN:
         return {}

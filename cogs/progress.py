@@ -67,7 +67,7 @@ class Progress(commands.Cog):
         await interaction.edit_original_response(content="\n".join(filter(None, lines)), view=view)
 
     async def _bound_here(self, interaction: discord.Interaction[Any], book: Book) -> str:
-        """Who keeps answers in this thread from going as far as the person has read; nothing where nobody does."""
+        """Who keeps answers in this thread from going as far as the person has read; empty if nobody does."""
         conversation = await bound_conversation(interaction)
         if conversation is None or conversation.book_id != book.id:
             return ""
@@ -76,7 +76,7 @@ class Progress(commands.Cog):
         return binding_note(binding, speech_of(interaction)) if binding else ""
 
     async def _way_to_who_binds(self, interaction: discord.Interaction[Any], book: Book) -> View | None:
-        """A button for whoever may change the conversation of the thread, where somebody else reads along."""
+        """A button for people who may change the thread's conversation, if somebody else reads along."""
         conversation = await bound_conversation(interaction)
         if conversation is None or conversation.book_id != book.id or not may_change(interaction, conversation):
             return None
@@ -85,7 +85,7 @@ class Progress(commands.Cog):
         return row(action_button(WHO_BINDS, conversation.id, label=speech_of(interaction)("Who binds")))
 
     async def _who_binds(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
-        """Say who keeps the answers of a conversation from going further, and offer to wait for them no more."""
+        """Say who keeps the answers of a conversation from going further, and offer to stop counting them."""
         await interaction.response.defer(ephemeral=True, thinking=True)
         conversation, say = await self._own(interaction, conversation_id), speech_of(interaction)
         server = server_of(interaction)
@@ -117,7 +117,7 @@ class Progress(commands.Cog):
         await interaction.followup.send(line, view=view, ephemeral=True)
 
     async def _unbind(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        """Wait for somebody no more, and say so there; `argument` is the conversation, a colon and the person."""
+        """Stop counting somebody, and say so there; `argument` is the conversation, a colon and the person."""
         conversation_id, _, person = argument.partition(":")
         await interaction.response.defer()
         conversation, server = await self._own(interaction, conversation_id), server_of(interaction)
@@ -138,9 +138,8 @@ class Progress(commands.Cog):
         await interaction.edit_original_response(content=done, view=None)
 
     async def _own(self, interaction: discord.Interaction[Any], conversation_id: str) -> Conversation:
-        """
-        Raises:
-            Refusal: there is no such conversation, or it is not theirs to change.
+        """Raises:
+        Refusal: there is no such conversation, or the person may not change it.
         """
         conversation, say = await resolve_conversation(interaction, conversation_id), speech_of(interaction)
         if not may_change(interaction, conversation):
@@ -150,7 +149,7 @@ class Progress(commands.Cog):
     async def _moved(
         self, reader: str, book: Book, page: str | None, chapter: str | None, *, finished: bool, clear: bool
     ) -> ReadingPosition:
-        """The position after what the options ask for; without any, as it is.
+        """The position after applying the options; unchanged without any.
 
         Raises:
             BookError: NOT_FOUND, there is no such page or chapter.

@@ -1,4 +1,6 @@
-"""/recap, /who, /discuss and /ask: what a book says, to one person at their own page or to a group at the lowest."""
+"""/recap, /who, /discuss and /ask: what a book says, to one person at their own page or to a group at
+the lowest one.
+"""
 
 import io
 from collections.abc import Coroutine, Sequence
@@ -45,8 +47,9 @@ from domain.turn.chat_with_book import Asked, Reader
 from domain.use_cases import UseCases
 
 MOST_MESSAGES = 5
-"""Messages that one command is answered in; what is longer is a file. Discord allows no more than five follow-ups where
-only the person has installed the bot."""
+"""Messages in one reply; a longer reply is a file. Discord allows no more than five follow-ups where only the person
+has installed the bot.
+"""
 
 FILE_NAME = "marginalia.md"
 LONGEST_QUESTION = 1_500
@@ -59,10 +62,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A book, and how far it may be told: to whoever asks, or where it is public to all who see it there.
+    """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
 
-    `binding` is who keeps it from going further, where that is another and may be named; `crowd` says that it is
-    somebody who is not. `page` is the label of the last page. `club` is the one whose channel it is.
+    `binding` is who keeps it from going further, if that is somebody else who may be named; `crowd` says that it is
+    somebody who may not. `page` is the label of the last page. `club` is the channel's club.
     """
 
     book: Book
@@ -158,7 +161,7 @@ class ReadingCog(commands.Cog):
     async def answer(
         self, interaction: discord.Interaction[Any], question: str, book: str | None, *, public: bool = False
     ) -> None:
-        """Answer a question that somebody asks for themselves, in reply to whatever they have asked it by."""
+        """Answer a private question, in reply to the interaction by which it was asked."""
         if not question.strip():
             raise Refusal(speech_of(interaction)("What would you like to know about the book?"))
         scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
@@ -174,7 +177,7 @@ class ReadingCog(commands.Cog):
 
     @who.autocomplete("name")
     async def _names(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
-        """Names met so far; none of what they have not read."""
+        """Names met so far, none beyond the person's position."""
         try:
             book = await self._book_meant(interaction)
             read_to = await self._own_bound(interaction, book)
@@ -186,7 +189,7 @@ class ReadingCog(commands.Cog):
 
     @discuss.autocomplete("section")
     async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> access.Choices:
-        """Sections of the channel's club, by number alone; where there is none, chapters."""
+        """Sections of the channel's club, by number alone; without a club, chapters."""
         club, say = await self._club(interaction), speech_of(interaction)
         if club is None:
             return await self._chapters_read(interaction, typed)
@@ -212,7 +215,7 @@ class ReadingCog(commands.Cog):
         )
 
     async def _book_meant(self, interaction: discord.Interaction[Any]) -> Book:
-        """The book that is chosen already, else the channel's."""
+        """The book that is already chosen, else the channel's."""
         club = await self._club(interaction)
         chosen = getattr(interaction.namespace, "book", None)
         return await resolve_book(interaction, chosen or (club.book_id if club else None))
@@ -220,7 +223,7 @@ class ReadingCog(commands.Cog):
     # How far
 
     async def _scope(self, interaction: discord.Interaction[Any], book: str | None, *, public: bool) -> Scope:
-        """How far a book may be told here. Where only the person has the bot, nothing is public."""
+        """How far a book may be told here. Where only the person has installed the bot, nothing is public."""
         club = await self._club(interaction)
         found = await resolve_book(interaction, club.book_id if club and book is None else book)
         own = await self._own_bound(interaction, found)
@@ -235,7 +238,7 @@ class ReadingCog(commands.Cog):
     async def _public_bound(
         self, interaction: discord.Interaction[Any], book: Book, own: int, club: Club | None
     ) -> tuple[int, Binding | None, bool]:
-        """The lowest position in the thread, or of the channel's club; else that of all who read the book here."""
+        """The lowest position in the thread, or in the channel's club; else of everybody who reads the book here."""
         asker, positions = str(interaction.user.id), self._use_cases.positions
         conversation = await bound_conversation(interaction)
         if conversation is not None and conversation.book_id == book.id:
@@ -250,7 +253,7 @@ class ReadingCog(commands.Cog):
         return min(lowest, own), None, lowest < own
 
     async def _bound_of_club(self, club: Club, book: Book, own: int) -> tuple[int, Binding | None, bool]:
-        """The lowest position of its active members; who has hidden theirs is not named."""
+        """The lowest position of its active members; a member with a hidden position is not named."""
         now = self._use_cases.clock()
         lowest = club.lowest(now)
         if lowest >= own:
@@ -272,7 +275,7 @@ class ReadingCog(commands.Cog):
         return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)
 
     async def _stretch(self, interaction: discord.Interaction[Any], section: str | None) -> tuple[Scope, int, int]:
-        """What is to be talked about: how far it may be told, where it begins and where it ends."""
+        """What to discuss: how far it may be told, where it begins and where it ends."""
         scope, reading = await self._scope(interaction, None, public=True), self._use_cases.reading
         if section is None:
             return scope, await reading.lately(scope.book, scope.read_to), scope.read_to
@@ -318,7 +321,7 @@ class ReadingCog(commands.Cog):
         await self._show_answer(interaction, scope, asked, question)
 
     async def _ask_again(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
-        """Answer a question of /ask anew, for its asker; the answer takes the place of the one it stands under."""
+        """Answer a question of /ask again for its asker; the new answer replaces the one above the button."""
         say, played = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
         if played is None or played.conversation.guild_id != shelf_of(interaction) or not played.is_answered:
             raise Refusal(say("This answer is no longer stored, so it can't be made again."))
@@ -381,7 +384,7 @@ class ReadingCog(commands.Cog):
         heading: str = "",
         buttons: Buttons = (),
     ) -> tuple[str, ...]:
-        """Answer an interaction that was acknowledged, in as many messages as it takes; their ids."""
+        """Send the reply to an acknowledged interaction, in as many messages as necessary; returns their ids."""
         say = _speech(interaction, scope)
         heading = "\n".join(filter(None, (heading, _extent(scope, say))))
         messages = _headed(heading, messages_of(text, "\n".join(filter(None, (note, _bound_line(scope, say))))))
@@ -393,7 +396,7 @@ class ReadingCog(commands.Cog):
     async def _acknowledged(
         self, interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, public: bool = False
     ) -> T:
-        """What comes of looking things up; what is refused is told to the person alone. Then there is time to work."""
+        """The result of a lookup, acknowledged; a refusal is told privately. After that there is time to work."""
         found = await defer_if_slow(interaction, work)
         if not interaction.response.is_done():
             shown = public and server_of(interaction) is not None
@@ -403,9 +406,9 @@ class ReadingCog(commands.Cog):
 
 
 SEEN_BY_ALL = "seen by all"
-"""Of an interaction: whether its reply was acknowledged for everybody to see."""
+"""On an interaction: whether its reply was acknowledged publicly."""
 APART = "apart"
-"""Of a press: whether what it brings follows the message that was pressed, instead of taking its place."""
+"""On a press: whether the result follows the message with the button instead of replacing it."""
 
 
 async def _post(
@@ -415,9 +418,9 @@ async def _post(
     file: discord.File | None,
     buttons: Buttons,
 ) -> tuple[str, ...]:
-    """The messages, the first in place of what says that it is being worked on; file and buttons with the last.
+    """Post the messages, the first one in place of the progress notice; file and buttons go with the last.
 
-    A reply that had to be acknowledged to the person alone says so, and what is public follows it.
+    If the reply had to be acknowledged privately it says so, and the public messages follow it.
     """
     apart = interaction.extras.get(APART, False)
     if apart:
@@ -448,13 +451,13 @@ def _headed(heading: str, messages: Sequence[str]) -> list[str]:
 
 
 def _cut(message: str, say: Speech) -> str:
-    """The beginning of something that comes whole as a file."""
+    """The beginning of something that is attached as a file."""
     more = say("-# The whole of it is in the file.")
     return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
 
 
 def _extent(scope: Scope, say: Speech) -> str:
-    """Which book, and up to where it is told."""
+    """Which book, and how far it is told."""
     title = plain(clipped(scope.book.title, TITLE_SHOWN))
     if scope.read_to >= scope.book.length:
         return say("-# {title} · the whole book", title=title)
@@ -465,7 +468,7 @@ def _extent(scope: Scope, say: Speech) -> str:
 
 
 def _bound_line(scope: Scope, say: Speech) -> str:
-    """Who keeps it from going further than whoever asks has read."""
+    """Who keeps it from going further than the asker has read."""
     if scope.binding is not None:
         return binding_note(scope.binding, say)
     if not scope.crowd:
@@ -477,7 +480,7 @@ def _bound_line(scope: Scope, say: Speech) -> str:
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:
-    """The language of whoever reads it: everybody there, or the person."""
+    """The language of its readers: everybody there, or the person."""
     server = server_of(interaction) if scope.public else None
     return speech_of(interaction) if server is None else speech_in(server)
 

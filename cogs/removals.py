@@ -1,4 +1,4 @@
-"""What the bot has posted about whom, and its removal: by a list in storage, which is gone on with after a crash."""
+"""What the bot has posted about whom, and its removal by a list in storage that survives crashes."""
 
 import asyncio
 import logging
@@ -21,19 +21,19 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_S = 300.0
-"""How often the list is gone through without an occasion: answers expire, and Discord has had trouble."""
+"""How often the list is processed without a trigger: answers expire, and Discord has had trouble."""
 
 ARCHIVED = 50083
-"""Discord's code: nothing can be changed in a thread that is archived."""
+"""Discord's code: nothing can be changed in an archived thread."""
 
 REMEMBERED = 1_000
-"""Posts that are known to be noted: an answer that is being written is told of with every edit."""
+"""Posts known to be recorded: an answer in the making is reported with every edit."""
 
 _MENTION = re.compile(r"<@!?(\d+)>")
 
 
 class Removals:
-    """Goes through the list of removals: when it is told to, and every few minutes."""
+    """Processes the list of removals: on request, and every few minutes."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
@@ -42,11 +42,11 @@ class Removals:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
-        """There may be something new on the list. Returns at once."""
+        """There may be new entries on the list. Returns at once."""
         self._begin(self._work_off())
 
     def keep_looking(self) -> None:
-        """Go through the list every few minutes until `close`."""
+        """Process the list every few minutes until `close`."""
         self._begin(self._look_again())
 
     async def close(self) -> None:
@@ -66,7 +66,7 @@ class Removals:
             await self._work_off()
 
     async def _work_off(self) -> None:
-        """Do this shard's part of the list."""
+        """Process this shard's part of the list."""
         try:
             if not self._bot.shard_id:  # one shard does it for all
                 await self._use_cases.chat.drop_expired_answers()
@@ -75,7 +75,7 @@ class Removals:
             logger.error("what is to be removed from Discord could not be found out: %s", error)
 
     async def work(self, removals: Sequence[Removal]) -> None:
-        """Remove these from Discord. What it refuses is noted as such; what it has trouble with stays on the list."""
+        """Remove these from Discord. Refusals are recorded; what meets trouble stays on the list."""
         async with self._lock:
             gone: set[str] = set()
             for removal in sorted(removals, key=lambda each: each.kind is not RemovalKind.THREAD):
@@ -83,7 +83,7 @@ class Removals:
                     await self._use_cases.people.removed(removal)
 
     async def _is_done(self, removal: Removal, gone: set[str]) -> bool:
-        """Remove it; threads that are there no more are added to `gone`."""
+        """Remove it; deleted threads are added to `gone`."""
         try:
             if await retry_transient(partial(self._remove, removal)):
                 gone.add(removal.channel_id)
@@ -105,7 +105,7 @@ class Removals:
         return (int(guild_id if guild_id.isdecimal() else 0) >> 22) % self._bot.shard_count == self._bot.shard_id
 
     async def _remove(self, removal: Removal) -> bool:
-        """Remove it; whether its thread is gone now.
+        """Remove it; returns whether its thread is gone now.
 
         Raises:
             DISCORD_ERRORS: it cannot be done, or not now; NotFound, it is gone already.
@@ -127,7 +127,7 @@ class Removals:
         return False
 
     async def _in_open_thread(self, removal: Removal, act: Callable[[], Awaitable[None]]) -> None:
-        """Do something in a thread, which is opened for it where Discord asks for that, and archived again."""
+        """Do something in a thread, reopening it if Discord requires that, and archiving it again."""
         try:
             await act()
         except discord.HTTPException as error:
@@ -153,7 +153,7 @@ class Removals:
 
 
 async def _others_wrote_in(thread: discord.Thread, reader_id: str) -> bool:
-    """Whether anybody else than this person has written in a thread."""
+    """Whether anybody except this person has written in a thread."""
     async for message in thread.history(limit=None):
         is_said = message.type in (discord.MessageType.default, discord.MessageType.reply)
         if is_said and not message.author.bot and str(message.author.id) != reader_id:
@@ -172,10 +172,10 @@ async def _rename(thread: discord.Thread, name: str) -> None:
 
 
 def _without(message: discord.Message, removal: Removal, somebody: str) -> dict[str, Any]:
-    """The parts of a message without a person's name, to edit it; empty where the message has to go.
+    """The parts of a message without a person's name, for editing it; empty if the message has to be deleted.
 
-    A reply to a message or a command bears the name of who wrote that, whatever it says. A name that is not a mention
-    is taken out of small print alone: elsewhere it may be a word of the book.
+    A reply to a message or a command shows the name of its author, whatever it says. A name that is not a mention is
+    removed from small print alone: elsewhere it may be a word of the book.
     """
     reader_id = removal.reader_id
     metadata = message.interaction_metadata
@@ -196,7 +196,7 @@ def _without(message: discord.Message, removal: Removal, somebody: str) -> dict[
 
 
 def _cleaned(part: Any, clean: Callable[[str], str]) -> Any:
-    """A structure of Discord's with all its texts cleaned."""
+    """A JSON structure with all its texts cleaned."""
     if isinstance(part, str):
         return clean(part)
     if isinstance(part, dict):
@@ -205,7 +205,9 @@ def _cleaned(part: Any, clean: Callable[[str], str]) -> Any:
 
 
 def shown_in(message: discord.Message) -> list[PersonalPost]:
-    """Whom a message of the bot's own shows: who gave the command it answers, who is mentioned, whom it replies to."""
+    """The people shown by a message of the bot: who gave the command it answers, who is mentioned,
+    whom it replies to.
+    """
     if message.flags.ephemeral:
         return []
     guild_id = str(message.guild.id) if message.guild else None
@@ -240,7 +242,7 @@ def _texts(*parts: Any) -> Iterator[str]:
 
 
 async def note_post(use_cases: UseCases, post: PersonalPost) -> None:
-    """Note a message of the bot's that shows somebody under their name, which Discord does not tell of."""
+    """Record a message of the bot that shows somebody by name, which Discord does not report."""
     try:
         await use_cases.people.note_posts([post])
     except MarginaliaError as error:
@@ -248,14 +250,14 @@ async def note_post(use_cases: UseCases, post: PersonalPost) -> None:
 
 
 class PostNotes:
-    """Notes whom the bot's own messages show, as Discord tells of them: whichever part of the bot has posted them."""
+    """Records whom the bot's own messages show, as Discord reports them, whichever part of the bot has posted them."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
         self._noted: set[PersonalPost] = set()
 
     async def note(self, message: discord.Message) -> None:
-        """Note it, where it shows anybody."""
+        """Record it, if it shows anybody."""
         news = set(shown_in(message)) - self._noted
         if not news:
             return

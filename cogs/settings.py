@@ -1,4 +1,6 @@
-"""/settings: what those who manage a server choose for it, and the moderators' log, whose channel is one of these."""
+"""/settings: what a server's managers choose for it, and the moderators' log, whose channel is one of
+these settings.
+"""
 
 import asyncio
 import logging
@@ -25,13 +27,12 @@ logger = logging.getLogger("marginalia.audit")
 
 FOR_THE_LOG = ("view_channel", "send_messages")
 TROUBLE_AGAIN_AFTER_S = 600.0
-"""How long the same trouble is not told again: where the model is away, every question meets it."""
+"""How long the same failure is not logged again: while the model cannot be reached, every question meets it."""
 
 
 class AuditLog:
-    """Writes the moderators' log.
-
-    It is the channel that `/settings log` names; where there is none, or it cannot be written in, the program's log.
+    """Writes the moderators' log: to the channel set by `/settings log`, or to the program's log if there is none or
+    it cannot be written to.
     """
 
     def __init__(self, use_cases: UseCases) -> None:
@@ -80,7 +81,7 @@ ON, OFF = "on", "off"
 AS_DISCORD_SAYS = "discord"
 MOST_TOKENS = 1_000_000_000
 LANGUAGES = {"en-US": "English", "de": "Deutsch"}
-"""What may be chosen, by Discord's code, in the language itself."""
+"""The available languages, by Discord's code, in the language itself."""
 
 Place = discord.TextChannel | discord.CategoryChannel
 
@@ -94,7 +95,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         self._use_cases = use_cases
 
     async def cog_load(self) -> None:
-        """Learn what was chosen for each server, and speak to it in its language."""
+        """Load each server's settings, and use its language."""
         chosen = await self._use_cases.servers.load()
         set_languages({int(server_id): each.language for server_id, each in chosen.items()})
 
@@ -199,10 +200,10 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
 
 
 def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:
-    """The server, to somebody who may change its settings.
+    """The server, if the person may change its settings.
 
     Raises:
-        Refusal: they may not, whoever Discord's Integrations page lets use the command.
+        Refusal: they may not, whatever Discord's Integrations page allows.
     """
     server = server_of(interaction)
     if server is None or not manages_shelf(interaction):
@@ -213,7 +214,7 @@ def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:
 
 
 def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: UseCases, say: Speech) -> discord.Embed:
-    """Everything that is set for a server, and what whoever runs the bot allows."""
+    """Everything that is set for a server, and the operator's limits."""
     card = discord.Embed(title=say("Settings of this server"), colour=INK)
     everywhere, everyone = say("everywhere"), say("everyone")
     role = f"<@&{settings.adder_role}>"

@@ -1,4 +1,4 @@
-"""Threads of conversations: opening, waking, renaming and deleting them, and what to say where Discord refuses."""
+"""Threads of conversations: opening, reopening, renaming and deleting them, and what to say if Discord refuses."""
 
 import asyncio
 import contextlib
@@ -29,16 +29,16 @@ logger = logging.getLogger(__name__)
 NAME_LENGTH = 100
 """Characters Discord allows a thread's name."""
 HAS_A_THREAD = 160004
-"""Discord's code: a thread was started from the message before."""
+"""Discord's code: the message already has a thread."""
 SOME_COMPANY, LOOKED_AT, ASKED_AT_A_TIME = 2, 20, 5
 LOOKING_TAKES_S = 1.0
-"""Before an answer in company, Discord is asked who of at most so many is still there, and for so long."""
+"""Before an answer in a group, Discord is asked which of at most this many people are still there, within this time."""
 A_WEEK: Literal[10080] = 10080
-"""Minutes without a message after which Discord archives a thread: the longest there is."""
+"""Minutes without a message after which Discord archives a thread: the longest option."""
 
 
 def thread_name(conversation: Conversation, book: Book | None = None) -> str:
-    """A conversation's title, or its book's while it has none, as the name of its thread."""
+    """A thread name: the conversation's title, or its book's while it has none."""
     title = book.title if book is not None and conversation.title == UNTITLED else conversation.title
     return title if len(title) <= NAME_LENGTH else f"{title[: NAME_LENGTH - 1].rstrip()}…"
 
@@ -71,9 +71,8 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
 
 
 def assert_can_post(interaction: discord.Interaction[Any]) -> None:
-    """
-    Raises:
-        Refusal: only the person has the bot here, so it can post nothing but replies to them.
+    """Raises:
+    Refusal: only the person has installed the bot here, so that it can only reply to them.
     """
     if is_guest(interaction) and interaction.client.user is not None:
         raise Refusal(
@@ -86,7 +85,7 @@ def assert_can_post(interaction: discord.Interaction[Any]) -> None:
 
 
 async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:
-    """A thread for one reader, and those whom that reader's moderators let in."""
+    """A thread for one reader, and for people added by its moderators."""
     thread = await channel.create_thread(
         name=name, type=discord.ChannelType.private_thread, invitable=False, auto_archive_duration=A_WEEK
     )
@@ -97,7 +96,7 @@ async def open_private_thread(channel: discord.TextChannel, name: str, reader: d
 async def open_public_thread(
     channel: discord.TextChannel, name: str, message: discord.Message | None = None
 ) -> discord.Thread:
-    """A thread for everybody, from a message where there is one to start from."""
+    """A thread for everybody, started from a message if there is one."""
     if message is not None:
         return await _from(message, name)
     return await channel.create_thread(name=name, type=discord.ChannelType.public_thread, auto_archive_duration=A_WEEK)
@@ -117,7 +116,7 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
 async def thread_of(guild: discord.Guild | None, conversation: Conversation) -> discord.Thread | None:
     """The thread of a conversation, archived or not; None if it is gone or out of the bot's reach.
 
-    One in direct messages, where there is no `guild`, has none.
+    Conversations in direct messages, without a `guild`, have none.
     """
     if guild is None or conversation.thread_id is None:
         return None
@@ -132,10 +131,10 @@ async def thread_of(guild: discord.Guild | None, conversation: Conversation) -> 
 
 
 async def wake(thread: discord.Thread, reader: discord.abc.User, say: Speech) -> None:
-    """Un-archive a thread, and let the reader find it.
+    """Reopen an archived thread, and let the reader find it.
 
     Raises:
-        Refusal: it is locked, and the reader or the bot may not manage threads.
+        Refusal: it is locked, and neither the reader nor the bot may manage threads.
     """
     locked = say("{thread} is locked. Somebody who manages threads can unlock it.", thread=thread.mention)
     if thread.locked and not _manages(thread, reader):
@@ -156,7 +155,7 @@ def _manages(thread: discord.Thread, reader: discord.abc.User) -> bool:
 
 
 async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
-    """Let a thread appear in the reader's list, where no reply could name it."""
+    """Make a thread appear in the reader's list, in a place where no reply can link to it."""
     try:
         await retry_transient(partial(thread.add_user, reader))
     except DISCORD_ERRORS as error:
@@ -164,9 +163,9 @@ async def lead_to(thread: discord.Thread, reader: discord.abc.User) -> None:
 
 
 async def rename_thread(thread: discord.Thread, name: str, say: Speech) -> str:
-    """Rename a thread; what to say where Discord does not let us, else nothing.
+    """Rename a thread; returns what to say if Discord refuses, else an empty string.
 
-    Discord allows two renames in ten minutes. The client is set to give up rather than to wait that long.
+    Discord allows two renames in ten minutes; the client gives up rather than wait that long.
     """
     if thread.name == name:
         return ""
@@ -192,11 +191,11 @@ async def take_over_name(
     conversation: Conversation,
     manage: ManageConversations,
 ) -> None:
-    """Call a conversation as a person has called its thread, which Discord tells in a message of its own.
+    """Give a conversation the name of its thread, which Discord reports in a system message.
 
     Raises:
         ConversationError: NOT_FOUND, the conversation is gone.
-        StorageError: the title could not be kept.
+        StorageError: the title could not be stored.
     """
     renames = [message for message in messages if message.type is discord.MessageType.channel_name_change]
     if not renames or renames[-1].author.bot:
@@ -210,9 +209,10 @@ async def take_over_name(
 async def dismiss_absent(
     thread: discord.Thread, conversation: Conversation, company: Company, asking: Collection[str] = ()
 ) -> None:
-    """Wait no more for those who read along in a thread and have left it, been taken out, or left the server.
+    """Stop counting people who have left a thread or the server, or were removed from it.
 
-    Discord is asked about each but those who are `asking` there now; who it does not tell of in time still counts.
+    Discord is asked about everybody except those who are `asking` there now; without a timely reply a person still
+    counts.
     """
     people = await company.of(conversation.id)
     others = [each for each in people if each not in asking and each.isdecimal()]
@@ -231,7 +231,9 @@ async def dismiss_absent(
 
 
 async def _has_gone(thread: discord.Thread, person: int, *, is_owner: bool) -> bool:
-    """Whether somebody is known to be gone. Who writes in a thread is in it; who opened a public one need not be."""
+    """Whether somebody is known to be gone. Authors of messages are in the thread; the opener of a public one need not
+    be.
+    """
     try:
         if is_owner and not thread.is_private():
             await thread.guild.fetch_member(person)
@@ -245,7 +247,7 @@ async def _has_gone(thread: discord.Thread, person: int, *, is_owner: bool) -> b
 
 
 async def delete_thread(thread: discord.Thread, say: Speech) -> str:
-    """Delete a thread; what to say where Discord does not let us, else nothing."""
+    """Delete a thread; returns what to say if Discord refuses, else an empty string."""
     try:
         await retry_transient(thread.delete)
     except discord.Forbidden:
@@ -260,7 +262,7 @@ async def delete_thread(thread: discord.Thread, say: Speech) -> str:
 
 
 async def close_thread(thread: discord.Thread, farewell: str) -> None:
-    """Leave a last word in a thread nobody answers in any more, and archive it, as far as Discord lets us."""
+    """Post a last word in a thread that is no longer answered, and archive it, as far as Discord allows."""
     try:
         await thread.send(farewell, silent=True)
         await thread.edit(archived=True)

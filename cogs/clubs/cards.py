@@ -1,7 +1,7 @@
-"""What a club looks like: its plan, its board, and what stands in its threads; made from values alone.
+"""What a club looks like: its plan, its board, and the messages in its threads, made from values alone.
 
-What is seen by all is made with `bound` = the lowest position of the active members: titles that begin after it are
-left out. What one person alone sees is made with their own position.
+Public messages are made with `bound` = the lowest position of the active members: titles after it are left out. A
+message for one person uses that person's own position.
 """
 
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ from domain.library.progress import title_is_read
 from domain.spoilers.detector import label_at
 
 JOIN, THERE, BOARD, END, LIFT = "club-join", "club-there", "club-board", "club-end", "club-lift"
-"""What the buttons do, as their custom_ids have it."""
+"""The actions of the buttons, as in their custom_ids."""
 
 CELLS = 10
 """Characters of a bar."""
 SHOWN_MEMBERS = 40
 TITLES_LENGTH = 60
 NAME_LENGTH = 100
-"""Characters Discord allows a thread or an event in its name."""
+"""Characters that Discord allows in the name of a thread or an event."""
 
 POLL_ANSWERS, POLL_ANSWER_LENGTH, POLL_QUESTION_LENGTH = 10, 55, 300
-"""What Discord allows a poll."""
+"""Discord's limits for polls."""
 
 NOON = timedelta(hours=12)
-"""A date is shown by its noon in UTC, so that it reads as the same date nearly everywhere."""
+"""A date is shown by its noon in UTC, so that it is the same date nearly everywhere."""
 
 STARTED = later("{who} began a club.")
 MOVED = later("{who} moved the dates of a club.")
@@ -47,7 +47,7 @@ OPENED = later("{who} opened section {number} of a club.")
 
 @dataclass(frozen=True, slots=True)
 class ClubScene:
-    """A club, its book and the moment at which they are shown."""
+    """A club and its book at some moment."""
 
     club: Club
     book: ClubBook
@@ -55,7 +55,7 @@ class ClubScene:
 
     @property
     def public_bound(self) -> int:
-        """How far into the book what all see may tell."""
+        """How far into the book public messages may tell."""
         return self.club.lowest(self.now)
 
     def pages(self, section: Section, say: Speech) -> str:
@@ -73,7 +73,7 @@ class ClubScene:
         return say("about p. {page}", page=page) if self._estimated else say("p. {page}", page=page)
 
     def titles(self, section: Section, bound: int) -> str:
-        """The titles of a section's chapters that begin before the bound; nothing where there are none."""
+        """The titles of a section's chapters that begin before the bound; empty if there are none."""
         reached = [
             plain(each.title)
             for each in self.book.chapters
@@ -92,7 +92,7 @@ def date_mark(section: Section) -> str:
 
 
 def plan_card(scene: ClubScene, say: Speech, *, bound: int | None = None, reached: int | None = None) -> discord.Embed:
-    """The plan. `bound` and `reached` are one person's, who alone sees it; without them it is the card for all."""
+    """The plan. `bound` and `reached` belong to the one person who sees it; without them the card is public."""
     club = scene.club
     card = discord.Embed(title=clipped(plain(scene.book.book.title), TITLE_LENGTH), colour=INK)
     card.set_author(name=say("This club has ended") if club.ended_at else say("A club is reading"))
@@ -136,7 +136,7 @@ def _members(scene: ClubScene, say: Speech) -> str:
 
 
 def _fitting(parts: Sequence[str], length: int) -> list[str]:
-    """As many of the parts, from the first, as fit into so many characters with commas between."""
+    """As many of the parts, from the first, as fit into so many characters, joined by commas."""
     shown: list[str] = []
     for part in parts:
         if len(", ".join([*shown, part])) > length:
@@ -163,7 +163,7 @@ def _how(say: Speech) -> str:
 
 
 def plan_buttons(club: Club, say: Speech) -> View:
-    """The buttons under the plan card: they carry the club's id, and so work for as long as the card stands."""
+    """The buttons under the plan card. They carry the club's id, so they work as long as the card exists."""
     return row(
         action_button(JOIN, club.id, label=say("Join"), style=ButtonStyle.primary),
         action_button(THERE, club.id, label=say("I'm there"), style=ButtonStyle.success),
@@ -172,7 +172,7 @@ def plan_buttons(club: Club, say: Speech) -> View:
 
 
 def board_card(scene: ClubScene, say: Speech) -> discord.Embed:
-    """A bar for each member who is not hidden, those furthest on first. There are no titles on it."""
+    """A bar for each member who is not hidden, the furthest first. It has no titles."""
     club = scene.club
     card = discord.Embed(title=clipped(plain(scene.book.book.title), TITLE_LENGTH), colour=INK)
     card.set_author(name=say("How far the club is"))
@@ -188,7 +188,7 @@ def board_card(scene: ClubScene, say: Speech) -> discord.Embed:
 
 
 def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
-    """ "3 of 5 are at section 4": the furthest section anybody has read."""
+    """ "3 of 5 are at section 4": the furthest section that anybody has read."""
     furthest = max(map(club.finished, seen))
     if not furthest:
         return say("Nobody has finished section 1 yet.")
@@ -197,7 +197,7 @@ def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
 
 
 def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:
-    """How far a member is, as a bar of sections."""
+    """How far a member has read, as a bar of sections."""
     read, of = club.finished(member), len(club.sections)
     full = read * CELLS // of
     where = say("section {number} of {of}", number=read, of=of)
@@ -206,7 +206,7 @@ def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str
 
 
 def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: bool) -> str:
-    """What a check-in has come to. `was_there`: they had read the section before they said so."""
+    """The outcome of a check-in. `was_there`: they had read the section before."""
     club = scene.club
     read = club.finished(member)
     if was_there:
@@ -228,12 +228,12 @@ def check_in_line(scene: ClubScene, member: Member, say: Speech, *, was_there: b
 
 
 def shown_title(scene: ClubScene) -> str:
-    """The book's title in a sentence."""
+    """The book's title within a sentence."""
     return clipped(plain(scene.book.book.title), 200)
 
 
 def section_name(section: Section, title: str, say: Speech) -> str:
-    """The name of a section's thread. One that all see has the number alone."""
+    """The name of a section's thread. A public one has the number alone."""
     number = say("Section {number}", number=section.number)
     if not section.private:
         return number
@@ -241,7 +241,7 @@ def section_name(section: Section, title: str, say: Speech) -> str:
 
 
 def opening_line(scene: ClubScene, section: Section, say: Speech) -> str:
-    """The first line of a section's thread: up to where it speaks."""
+    """The first line of a section's thread: how far it goes."""
     return say(
         "**Section {number}** · This thread talks about “{title}” up to {page}. Not there yet? Then don't read on!",
         number=section.number,
@@ -257,7 +257,7 @@ def how_to_ask(say: Speech, *, reads_messages: bool) -> str:
 
 
 def section_buttons(club: Club, section: Section, say: Speech) -> View:
-    """The buttons under a message about a section. Their custom_ids tell it from all others of the bot."""
+    """The buttons under a message about a section. Their custom_ids distinguish it from the bot's other messages."""
     mine = f"{club.id}:{section.number}"
     return row(
         action_button(THERE, mine, label=say("I'm there"), style=ButtonStyle.success),
@@ -287,13 +287,13 @@ def event_text(scene: ClubScene, section: Section, say: Speech) -> str:
 
 
 def poll_choices(typed: str) -> list[str]:
-    """The choices of a vote as they were typed, each once, in the length a poll allows."""
+    """The choices of a vote, without duplicates, cut to the length a poll allows."""
     parts = (" ".join(part.split()) for part in typed.split(";"))
     return list(dict.fromkeys(_clipped_units(part, POLL_ANSWER_LENGTH) for part in parts if part))
 
 
 def completions(typed: str, titles: Sequence[str]) -> list[str]:
-    """What was typed, the last of its choices completed by each of the titles that is not among the others."""
+    """What was typed, with its last choice completed by each title that is not among the other choices."""
     before, _, last = typed.rpartition(";")
     chosen = {each.casefold() for each in poll_choices(before)}
     offered = dict.fromkeys(" ".join(title.split()).replace(";", ",") for title in titles)
@@ -308,7 +308,7 @@ def _clipped_units(text: str, length: int) -> str:
 
 
 def result_line(vote: Vote, votes: Sequence[int], say: Speech) -> str:
-    """How a vote has ended; `votes` are those for each choice."""
+    """The result of a vote; `votes` are the counts of the choices."""
     best = max(votes, default=0)
     if not best:
         return say("The vote is over. Nobody has voted.")

@@ -1,4 +1,4 @@
-"""What the bot does for clubs and votes of itself, when it is due and after every change."""
+"""What the bot does for clubs and votes on its own, when it is due and after every change."""
 
 import asyncio
 import logging
@@ -25,16 +25,16 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 LOOK_S = 20.0
-"""How often it is looked whether something is due."""
+"""The interval between checks for due work."""
 LATER = timedelta(minutes=10)
-"""When something is tried again that Discord did not let us do."""
+"""When something is retried that Discord did not allow."""
 VOTES_COUNTED_WITHIN = timedelta(minutes=10)
-"""Discord counts the votes anew when a poll ends; the count it has after this time is taken as it is."""
+"""Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
 
 
 @dataclass(slots=True)
 class _Attendance:
-    """Who waits for a club to be attended to: one run serves all who asked before it began."""
+    """Callers waiting for work on a club: one run serves everybody who asked before it began."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     asked: int = 0
@@ -43,7 +43,7 @@ class _Attendance:
 
 
 class ClubDuties:
-    """Brings what stands on Discord in line with the clubs in storage, and keeps it so."""
+    """Brings Discord in line with the clubs in storage, and keeps it so."""
 
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._bot = bot
@@ -61,7 +61,7 @@ class ClubDuties:
         self._in_background(self._keep())
 
     async def close(self) -> None:
-        """Leave off; what is unfinished is found at the next start."""
+        """Stop; unfinished work is found at the next start."""
         self._looking.cancel()
         looking = self._looking.get_task()
         under_way = [*self._at_work, *([looking] if looking else ())]
@@ -75,7 +75,7 @@ class ClubDuties:
         self._looking.start()
 
     async def sweep(self) -> None:
-        """Do what is due for all clubs and votes of the servers that are served here."""
+        """Do what is due for all clubs and votes of the servers handled here."""
         try:
             for club_id in await self._clubs.store.list_to_look_at(self._clubs.now()):
                 await self.attend(club_id)
@@ -85,7 +85,7 @@ class ClubDuties:
             logger.error("what is due for clubs cannot be looked up: %s", error)
 
     async def attend(self, club_id: str) -> Trouble:
-        """Do what is to be done for a club now. Never fails; what it could not do is in what it returns."""
+        """Do what has to be done for a club now. Never raises; the result says what could not be done."""
         attendance = self._attendances.setdefault(club_id, _Attendance())
         attendance.asked += 1
         mine = attendance.asked
@@ -102,7 +102,7 @@ class ClubDuties:
             self._in_background(self._attend_quietly(club_id))
 
     async def let_back_in(self, club_id: str, number: int, reader_id: str) -> None:
-        """Have the next round let somebody into a section's thread, if they have been let in before and have left."""
+        """Have the next round add somebody to a section's thread again, if they had been added and have left."""
         async with self._attendances.setdefault(club_id, _Attendance()).lock:
             await unseat(self._clubs.store, club_id, number, reader_id)
 
@@ -173,7 +173,7 @@ class ClubDuties:
                 self._in_background(self._pose(work, section))
 
     async def _pose(self, work: "ClubWork", section: Section) -> None:
-        """Ask the questions in a section's thread: a model takes its time over them, so nothing waits for that."""
+        """Post the questions in a section's thread in the background, because a model takes its time."""
         try:
             await work.safely(work.pose(section))
         except MarginaliaError as error:
@@ -193,7 +193,7 @@ class ClubDuties:
         await self._clubs.store.look_again(club_id, following)
 
     async def _channel(self, guild: discord.Guild, club: Club) -> discord.TextChannel | None:
-        """The club's channel; None where it was deleted."""
+        """The club's channel; None if it was deleted."""
         known = guild.get_channel(int(club.channel_id))
         if known is None:
             try:
@@ -204,7 +204,7 @@ class ClubDuties:
         return known if isinstance(known, discord.TextChannel) else None
 
     async def stopped(self, clubs: Sequence[Club], book_title: str) -> None:
-        """Say on the cards of clubs that their book is off the shelf."""
+        """Say on the cards of clubs that their book has been removed."""
         for club in clubs:
             guild, posts = self._bot.get_guild(int(club.guild_id)), await self._clubs.store.get_posts(club.id)
             post = posts.get("card")
@@ -227,7 +227,7 @@ class ClubDuties:
     # Votes
 
     async def attend_vote(self, vote_id: str) -> str:
-        """Post a vote that was kept, or tell its end. Returns the link of its poll, where that stands."""
+        """Post a vote that was kept, or announce its result. Returns the link of its poll, if there is one."""
         async with self._votes:
             now = self._clubs.now()
             vote = next((each for each in await self._clubs.store.list_votes(now) if each.id == vote_id), None)
@@ -284,7 +284,7 @@ def _is_poll_of(vote: Vote, message: discord.Message) -> bool:
 
 
 def _is_reply_to(message_id: int, message: discord.Message) -> bool:
-    """Whether it is an ordinary reply to that message; Discord's own note on a poll's end is none."""
+    """Whether it is an ordinary reply to that message, not Discord's own notice of a poll's end."""
     replied = message.reference is not None and message.reference.message_id == message_id
     return replied and message.type is discord.MessageType.reply
 

@@ -1,7 +1,7 @@
-"""One round of work for one club: its card, its section threads, its reminders and its events.
+"""One round of work for one club: its card, section threads, reminders and events.
 
-Each is claimed in storage before it is made and marked after. A claim that is found unfinished is looked for on
-Discord first, so that a crash at any moment neither loses it nor makes it twice.
+Each post is claimed in storage before it is made and marked afterwards. An unfinished claim is first looked up on
+Discord, so that a crash at any moment neither loses nor repeats a post.
 """
 
 import hashlib
@@ -31,16 +31,16 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 SOON = timedelta(minutes=1)
-"""By how much Discord's clock and ours may differ."""
+"""How far Discord's clock and ours may differ."""
 LOOKED_THROUGH = 100
-"""Messages since a claim among which its own is looked for: what one request hands out."""
+"""Messages since a claim among which its post is searched: one request's worth."""
 QUESTIONS = 3
 UNKNOWN_MEMBERS, TOO_MANY_OLD_EDITS, ARCHIVED = (10007, 10013), 30046, 50083
 
 
 @dataclass(slots=True)
 class Trouble:
-    """What could not be done for a club: the permissions that lack for it, and whether it is to be tried again soon."""
+    """What could not be done for a club: the missing permissions, and whether it is to be retried soon."""
 
     threads: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Trouble:
     passing: bool = False
 
     def sentences(self, say: Speech) -> list[str]:
-        """What to say of it to whoever has just done something."""
+        """What to tell the person who has just done something."""
         lines = []
         if self.threads:
             lines.append(say("I can't open the section's thread.") + " " + bot_lacks(self.threads, say))
@@ -61,7 +61,9 @@ class Trouble:
 
 @dataclass(slots=True)
 class ClubWork:
-    """`posts` are those the club has in storage. `reads_messages`: the bot sees what is not addressed to it."""
+    """`posts` are those the club has in storage. `reads_messages`: the bot sees messages that are not
+    addressed to it.
+    """
 
     use_cases: UseCases
     scene: ClubScene
@@ -72,7 +74,7 @@ class ClubWork:
     reads_messages: bool
 
     async def safely(self, work: Awaitable[None]) -> None:
-        """Do a part of the work; what Discord has against it is noted, and the rest is done all the same.
+        """Do one part of the work; record Discord's refusals and go on with the rest.
 
         Raises:
             MarginaliaError: storage or the book cannot be used.
@@ -103,7 +105,7 @@ class ClubWork:
         make: Callable[[str], Awaitable[discord.Message]],
         shown: str = "",
     ) -> Post:
-        """The post of that key, made where it does not stand yet. `make` is handed its nonce."""
+        """The post with that key, made if it does not exist yet. `make` receives its nonce."""
         club = self.scene.club
         post: Post = await self._store.claim(club.id, key, self.use_cases.clubs.now())
         if post.state is not PostState.CLAIMED:
@@ -117,7 +119,7 @@ class ClubWork:
     # The card and the board
 
     async def show_card(self) -> None:
-        """Post the plan card, or bring it up to date."""
+        """Post the plan card, or update it."""
         club = self.scene.club
         known = self.posts.get("card")
         if known is None and missing(self._granted, FOR_A_CARD):
@@ -136,7 +138,7 @@ class ClubWork:
         await self._bring_up_to_date(post, shown, embed=embed, view=view, content=None)
 
     async def show_board(self) -> None:
-        """Bring the newest board that stands for all to see up to date."""
+        """Update the newest public board."""
         post = self.posts.get("board")
         if post is not None:
             embed = cards.board_card(self.scene, self.say)
@@ -161,7 +163,7 @@ class ClubWork:
     # Section threads
 
     async def open(self, section: Section) -> None:
-        """Bring a section's thread about, as far as it does not stand yet, and say up to where it speaks."""
+        """Create what is missing of a section's thread, and say how far it goes."""
         clubs, club = self.use_cases.clubs, self.scene.club
         section = (await clubs.get(club.id)).section(section.number)
         if section.thread_id is None:
@@ -194,7 +196,7 @@ class ClubWork:
         )
 
     async def _thread(self, section: Section) -> Section:
-        """The section with its thread, which is made where it does not stand, and belongs to its conversation."""
+        """The section with its thread, which is created if necessary and bound to its conversation."""
         clubs, club = self.use_cases.clubs, self.scene.club
         name = cards.section_name(section, self.scene.book.book.title, self.say)
         conversation = await clubs.conversation_of(club, section, name)
@@ -220,7 +222,7 @@ class ClubWork:
         return section
 
     async def _standing_thread(self, section: Section, post: Post) -> discord.Thread | None:
-        """The thread that an attempt of before has made, without having come to keep it."""
+        """The thread that an interrupted attempt has created without recording it."""
         if post.state is PostState.DONE:
             return await self._fetched(replace(section, thread_id=post.message_id))
         title = self.scene.book.book.title
@@ -254,7 +256,7 @@ class ClubWork:
         )
 
     async def pose(self, section: Section) -> None:
-        """Ask the questions to discuss in a section's thread, then call it ready."""
+        """Post the discussion questions in a section's thread, then mark it as ready."""
         clubs = self.use_cases.clubs
         club = await clubs.get(self.scene.club.id)
         section = club.section(section.number)
@@ -273,7 +275,7 @@ class ClubWork:
         await self._store.put_sections(club.id, [replace(section, ready=True)])
 
     async def _questions(self, club: Club, section: Section) -> str:
-        """Questions on the section that rest on nothing beyond its bound; as many as one message holds."""
+        """Questions about the section that depend on nothing beyond its bound; as many as fit into one message."""
         bound = club.bound_of(section, self.use_cases.clubs.now())
         if bound <= section.start:
             return ""
@@ -287,7 +289,7 @@ class ClubWork:
         return ""
 
     async def seat(self) -> None:
-        """Let those into private threads who have read so far."""
+        """Add the people to private threads who have read so far."""
         club = self.scene.club
         for section in club.sections:
             if not section.private or section.thread_id is None:
@@ -310,9 +312,9 @@ class ClubWork:
                 await self._store.settle(club.id, key, PostState.DONE, "", " ".join(seated))
 
     async def _let_in(self, thread: discord.Thread, reader_id: str) -> bool:
-        """Let somebody in; who has left the server is passed over. False: somebody has locked the thread.
+        """Add somebody; people who have left the server are skipped. False: the thread is locked.
 
-        Discord lets nobody into a thread that is archived.
+        Discord adds nobody to an archived thread.
         """
         add = partial(thread.add_user, discord.Object(int(reader_id)))
         try:
@@ -335,7 +337,7 @@ class ClubWork:
     # Reminders and events
 
     async def remind(self) -> None:
-        """Remind of what is due tomorrow, once."""
+        """Remind, once, of what is due tomorrow."""
         club = self.scene.club
         for section in club.to_remind(self.scene.now):
             roles = [discord.Object(int(club.role_id))] if club.role_id else False
@@ -354,7 +356,9 @@ class ClubWork:
         return await self.channel.send(text, view=view, allowed_mentions=pings, nonce=nonce)
 
     async def make_events(self) -> None:
-        """Make a native event for each coming date, move it with that, and take it away where the club has ended."""
+        """Create a native event for each future date, move it along with the date, and delete it when the club has
+        ended.
+        """
         club = self.scene.club
         if not club.events:
             return
@@ -412,9 +416,9 @@ class ClubWork:
 async def standing(
     place: discord.abc.Messageable, since: datetime, is_it: Callable[[discord.Message], bool]
 ) -> discord.Message | None:
-    """The bot's own message that is looked for: among the newest, else among the first since a moment.
+    """The bot's own message in question, searched among the newest, then among the first since a moment.
 
-    None too where the bot may not look.
+    None if it does not exist, or the bot may not look.
     """
     try:
         newest = await retry_transient(partial(_page, place, limit=LOOKED_THROUGH))
@@ -447,7 +451,7 @@ def _is_about(custom_id: str, message: discord.Message, *, warns: bool) -> bool:
 
 
 async def unseat(store: ClubRepository, club_id: str, number: int, reader_id: str) -> None:
-    """Forget that somebody was let into a section's thread, so that they are again."""
+    """Forget that somebody was added to a section's thread, so that they are added again."""
     key, mark = f"seats/{number}", _mark(club_id, reader_id)
     post = (await store.get_posts(club_id)).get(key)
     seated = post.shown.split() if post else []
@@ -457,10 +461,10 @@ async def unseat(store: ClubRepository, club_id: str, number: int, reader_id: st
 
 
 def _mark(club_id: str, reader_id: str) -> str:
-    """What tells a member from the others of a club without naming them: it stays when they have themselves erased."""
+    """A pseudonym of a member within the club, which remains after they have erased their data."""
     return hashlib.sha256(f"{club_id}:{reader_id}".encode()).hexdigest()[:12]
 
 
 def fingerprint(embed: discord.Embed, *, ended: bool = False) -> str:
-    """What tells one state of a card from another."""
+    """Identifies one state of a card."""
     return hashlib.sha256(json.dumps([embed.to_dict(), ended], sort_keys=True).encode()).hexdigest()[:16]

@@ -1,1 +1,3 @@
-"""The conversation in threads: what people write there is heard once, answered, and can be changed and taken back."""
+"""The conversation in threads: what people write there is taken in once, answered, and follows their edits and
+deletions.
+"""

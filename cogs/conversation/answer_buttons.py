@@ -1,4 +1,4 @@
-"""What the buttons under answers do. What they show comes from storage, so they work as long as there is something."""
+"""The buttons under answers. What they show comes from storage, so they work as long as it exists there."""
 
 import io
 from collections.abc import Collection, Mapping, Sequence
@@ -65,7 +65,7 @@ class AnswerButtons:
         self._live: LiveTurns = workers.live
 
     def items(self) -> tuple[type[DynamicItem[Any]], ...]:
-        """What carries out the presses of each button."""
+        """The handlers of the buttons."""
         acts: dict[str, Action] = {
             STOP: self.stop,
             RETRY: self.retry,
@@ -89,7 +89,7 @@ class AnswerButtons:
             await interaction.response.defer()
 
     async def decide(self, interaction: discord.Interaction[Any], argument: str, *, allowed: bool) -> None:
-        """Let a call go on, or not; `argument` is the turn, a colon and the question's id."""
+        """Allow a call, or refuse it; `argument` is the turn, a colon and the question's id."""
         turn_id, _, approval_id = argument.partition(":")
         say, live = speech_of(interaction), self._live.get(turn_id)
         if live is None:
@@ -103,7 +103,7 @@ class AnswerButtons:
         await interaction.response.defer()
 
     async def retry(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
-        """Answer anew, even where Discord has given the press up as unanswered by now."""
+        """Answer again, even if Discord has already reported the press as failed."""
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
@@ -117,7 +117,7 @@ class AnswerButtons:
         self._workers.start(conversation.id, leftover, notify=partial(tell_kept, interaction))
 
     async def redo(self, interaction: discord.Interaction[Any], turn_id: str) -> None:
-        """Answer an answered question anew; the answer takes the place of the one it stands under."""
+        """Answer an answered question again; the new answer replaces the one above the button."""
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state not in (TurnState.ANSWERED, TurnState.DELIVERED):
@@ -133,7 +133,7 @@ class AnswerButtons:
         self._workers.start(shown.conversation.id, again=shown.turn.id, notify=notify)
 
     async def again(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
-        """Answer what waits, and take the sentence away that said why it does."""
+        """Answer what is waiting, and delete the sentence that explained the delay."""
         answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
@@ -143,7 +143,9 @@ class AnswerButtons:
         self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
 
     async def sources(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        """The sentences an answer rests on, to whoever presses; `argument` is the turn, a colon and the page."""
+        """Show the sentences an answer is based on to the person who presses; `argument` is the turn, a colon and the
+        page.
+        """
         (turn_id, number), say = page_asked(argument), speech_of(interaction)
         turning = interaction.message is not None and interaction.message.flags.ephemeral
         shown = await defer_if_slow(interaction, self._shown(interaction, turn_id), thinking=not turning)
@@ -161,7 +163,7 @@ class AnswerButtons:
     async def _around(
         self, interaction: discord.Interaction[Any], conversation: Conversation, citations: Sequence[Citation]
     ) -> tuple[int, Mapping[Citation, Surroundings]]:
-        """How far the person may look, and what stands around the citations up to there."""
+        """How far the person may look, and the context of the citations up to there."""
         reach = await reach_of(interaction, conversation)
         book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
         try:
@@ -170,7 +172,7 @@ class AnswerButtons:
             return reach, {}
 
     async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        """Set the position that was proposed; `argument` is the turn, the reader and the place, with colons between."""
+        """Set the position that was proposed; `argument` is the turn, the reader and the place, separated by colons."""
         (turn_id, proposal), say = proposal_of(argument), speech_of(interaction)
         reader_id = proposal.reader_id
         if str(interaction.user.id) != reader_id:
@@ -200,7 +202,7 @@ class AnswerButtons:
         return await positions.set_page(proposal.reader_id, book, proposal.page)
 
     async def _shown(self, interaction: discord.Interaction[Any], turn_id: str) -> PlayedTurn | None:
-        """The turn that a button belongs to; None where it is kept no more, or is not the person's to see."""
+        """The turn that a button belongs to; None if it is no longer stored, or the person may not see it."""
         played = await self._use_cases.transcripts.played(turn_id)
         if played is None:
             return None
@@ -211,9 +213,8 @@ class AnswerButtons:
 def _refuse_others(
     interaction: discord.Interaction[Any], conversation: Conversation, askers: Collection[str], say: Speech
 ) -> None:
-    """
-    Raises:
-        Refusal: it is not theirs to press.
+    """Raises:
+    Refusal: the button is for somebody else.
     """
     asked = str(interaction.user.id) in askers
     if not asked and not may_change(interaction, conversation):
@@ -231,7 +232,7 @@ class ToolCallButtons:
         self._live = live
 
     async def press(self, interaction: discord.Interaction[Any], custom_id: str) -> None:
-        """Carry out a press of a card's button, told by its name."""
+        """Carry out a press of a card's button, identified by its name."""
         press = read_press(custom_id)
         assert press is not None, "the pattern of the button and of the press are one"
         calls = await defer_if_slow(interaction, self._calls(interaction, press), thinking=press.wants_trace)
@@ -243,15 +244,16 @@ class ToolCallButtons:
             await change(interaction, embeds=embeds_of(body), view=view_of(body.view or ()))
 
     def _under_way(self, turn_id: str) -> LiveTurn | None:
-        """The turn, where it runs; a card stays that of its own turn while that is being answered anew."""
+        """The turn if it is running; a card stays with its own turn while that is being answered again."""
         live = self._live.get(turn_id)
         return live if live is not None and live.screen.turn_id == turn_id else None
 
     async def _calls(self, interaction: discord.Interaction[Any], press: Press) -> list[ShownCall]:
-        """The calls as they happen, or as they were kept.
+        """The calls as they happen, or as they were stored.
 
         Raises:
-            Refusal: they are kept no more, are not the person's to see, or show more of the book than they have read.
+            Refusal: they are no longer stored, the person may not see them, or they show more of the book than the
+            person has read.
         """
         live = self._under_way(press.turn_id)
         kept = (live.conversation, live.screen.calls, None) if live else await self._kept(press.turn_id)
@@ -265,11 +267,13 @@ class ToolCallButtons:
     async def _refuse_beyond(
         self, interaction: discord.Interaction[Any], conversation: Conversation, depends_to: int | None, *, alone: bool
     ) -> None:
-        """`alone`: what is to be seen is for the person only, else for everybody in the thread. The bound of a turn
-        that is under way is that of the people in the thread, and so not known by itself (None).
+        """Refuse to show calls that depend on more of the book than may be seen.
+
+        `alone`: only the person will see it, else everybody in the thread. The bound of a running turn is that of the
+        people in the thread and therefore unknown here (None).
 
         Raises:
-            Refusal: the calls rest on more of the book than that.
+            Refusal: the calls depend on more of the book than that.
         """
         say, mine = speech_of(interaction), await reach_of(interaction, conversation)
         common = await common_reach(interaction, conversation)

@@ -1,4 +1,4 @@
-"""After a start or a new session: what a crash has left, and what was written while nobody listened."""
+"""After a start or a new session: finishing what a crash interrupted, and reading what was written meanwhile."""
 
 import asyncio
 import logging
@@ -22,20 +22,19 @@ logger = logging.getLogger(__name__)
 THREADS_AT_A_TIME = 5
 
 ASLEEP_AT_MOST = 500
-"""Threads of a guild that Discord does not name as open, newest first, which are read on all the same.
-
-Somebody may have written there and archived them since. Each costs a request.
+"""Threads of a server that Discord does not list as open, newest first, which are read all the same, because somebody
+may have written there before they were archived. Each costs a request.
 """
 
 READ_AGAIN_AFTER_S = (5.0, 20.0, 60.0, 300.0)
-"""Where a thread could not be read on."""
+"""When to retry a thread that could not be read."""
 
 DIRECT_AFTER_A_BREAK = 50
-"""The same for direct messages, the last that were written in first, after a break of seconds."""
+"""The same for direct messages, the most recently used first, with a pause in seconds."""
 
 
 class Backfill:
-    """Looks after everything that came to no end; each conversation by itself."""
+    """Finishes everything that was interrupted, each conversation by itself."""
 
     def __init__(
         self,
@@ -72,12 +71,12 @@ class Backfill:
             await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
 
     async def run_direct(self, bot_id: int) -> None:
-        """Read on in direct messages after a start."""
+        """Read missed direct messages after a start."""
         async with self._running:
             await self._read_direct(bot_id, ASLEEP_AT_MOST)
 
     async def read_open(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
-        """Read on in the threads that are open, after a break of seconds."""
+        """Read missed messages in the open threads, after a pause in seconds."""
         async with self._running:
             await self._read_all(guilds, bot_id, 0)
             await self._read_direct(bot_id, DIRECT_AFTER_A_BREAK)
@@ -90,7 +89,7 @@ class Backfill:
             await self._read_thread(thread, conversation, bot_id, asyncio.Semaphore())
 
     def come_back_to(self, thread: Thread, conversation: Conversation, bot_id: int) -> None:
-        """Read on later in a thread where that is not possible now."""
+        """Read a thread later because that is not possible now."""
         self._come_back(partial(self._read_thread, thread, conversation, bot_id, asyncio.Semaphore(), 1), 0)
 
     async def _read_all(self, guilds: Iterable[discord.Guild], bot_id: int, asleep: int) -> None:
@@ -98,7 +97,7 @@ class Backfill:
         await asyncio.gather(*(self._read(guild, bot_id, limit, asleep) for guild in guilds))
 
     async def _read(self, guild: discord.Guild, bot_id: int, limit: asyncio.Semaphore, asleep: int) -> None:
-        """Read on in the threads of a guild that belong to conversations, and in so many of those that sleep."""
+        """Read missed messages in a server's threads with conversations, and in some of the archived ones."""
         try:
             known = await self._use_cases.conversations.in_guild(str(guild.id))
         except MarginaliaError as error:
@@ -108,7 +107,7 @@ class Backfill:
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 
     async def _read_direct(self, bot_id: int, at_most: int) -> None:
-        """Read on in so many of the direct messages that have a conversation."""
+        """Read missed messages in direct messages that have a conversation, up to a number of them."""
         if not self._bot.serves_direct_messages:
             return
         try:
@@ -138,7 +137,7 @@ class Backfill:
         limit: asyncio.Semaphore,
         failures: int = 0,
     ) -> None:
-        """Read on, see that what waits there is answered, and come back later where Discord has trouble."""
+        """Read missed messages, have waiting ones answered, and retry later if Discord has trouble."""
         try:
             async with limit, self._intake.order(thread.id):
                 found = await self._intake.catch_up(thread, conversation, bot_id)

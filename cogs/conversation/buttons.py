@@ -1,4 +1,4 @@
-"""The buttons under answers: values that name what they do and to which turn, and the views made of them."""
+"""The buttons under answers: values that name their action and their turn, and the views made from them."""
 
 import re
 from collections.abc import Hashable, Iterable
@@ -17,7 +17,7 @@ STOP, RETRY, SOURCES, MOVE, AGAIN, HEAR = "stop", "retry", "sources", "move", "a
 RECAP, REDO, ASK_AGAIN = "recap", "redo", "ask-again"
 ALLOW, REFUSE = "allow", "refuse"
 KEEP_ANSWER, DROP_ANSWER = "keep-answer", "drop-answer"
-"""What the buttons do, as their custom_ids have it."""
+"""The actions of the buttons, as in their custom_ids."""
 
 Buttons = tuple[ButtonData, ...]
 
@@ -33,7 +33,7 @@ def retry_button(turn_id: str, say: Say) -> Buttons:
 
 
 def approval_buttons(turn_id: str, approval_id: str, say: Say) -> Buttons:
-    """What the asker says to a call that may change something."""
+    """The asker's choices for a call that may change something."""
     argument = f"{turn_id}:{approval_id}"
     return _button(ALLOW, argument, say("Allow"), ButtonStyle.GREEN) + _button(REFUSE, argument, say("Refuse"))
 
@@ -43,7 +43,7 @@ def sources_button(turn_id: str, say: Say) -> Buttons:
 
 
 def move_buttons(turn_id: str, proposals: Iterable[PositionProposed], say: Say) -> Buttons:
-    """One for each position that was proposed: the reader it would be confirms it there."""
+    """One button for each proposed position, by which the reader confirms it."""
     return tuple(
         button
         for each in proposals
@@ -52,7 +52,7 @@ def move_buttons(turn_id: str, proposals: Iterable[PositionProposed], say: Say) 
 
 
 def proposal_of(argument: str) -> tuple[str, PositionProposed]:
-    """The turn and the proposal that the argument of such a button stands for."""
+    """The turn and the proposal in the argument of such a button."""
     turn_id, reader_id, place = argument.split(":", 2)
     kind, is_no_page, chapter = place.partition("=")
     page = "" if is_no_page else kind
@@ -60,7 +60,7 @@ def proposal_of(argument: str) -> tuple[str, PositionProposed]:
 
 
 def _place(proposal: PositionProposed) -> str:
-    """A page's label is no word, and has no sign in it."""
+    """The place of a proposal; a page label is not a word, and contains no sign."""
     if proposal.page:
         return proposal.page
     return f"chapter={proposal.chapter}" if proposal.chapter else "finished="
@@ -75,28 +75,28 @@ def _claim(proposal: PositionProposed, say: Say) -> str:
 
 
 def redo_button(turn_id: str, say: Say, *, edited: bool = False) -> Buttons:
-    """Answer an answered question anew; `edited`: it says something else than when it was answered."""
+    """Answer an answered question again; `edited`: its words have changed since."""
     return _button(REDO, turn_id, say("Answer again") if edited else say("Try again"))
 
 
 def ask_again_button(turn_id: str, say: Say) -> Buttons:
-    """The same for an answer that stands in no conversation's thread."""
+    """The same for an answer outside a conversation's thread."""
     return _button(ASK_AGAIN, turn_id, say("Try again"))
 
 
 def buttons_of_edited(message: discord.Message, turn_id: str, say: Say) -> Buttons:
-    """The buttons under an answer, once its question was edited."""
+    """The buttons under an answer whose question was edited."""
     redo = redo_button(turn_id, say, edited=True)
     return buttons_left(message, redo[0].custom_id) + redo
 
 
 def again_button(conversation_id: str, say: Say) -> Buttons:
-    """Answer what waits in a conversation: for trouble that no turn knows of."""
+    """Answer what is waiting in a conversation, after trouble that belongs to no turn."""
     return _button(AGAIN, conversation_id, say("Retry"))
 
 
 def hear_button(message_id: int, say: Say) -> Buttons:
-    """Take in a message that could not be kept."""
+    """Take in a message that could not be stored."""
     return _button(HEAR, str(message_id), say("Retry"))
 
 
@@ -107,12 +107,12 @@ def tells_of_waiting(message: discord.Message) -> bool:
 
 
 def recap_button(book_id: str, say: Say) -> Buttons:
-    """Tell whoever presses what has happened so far."""
+    """Tell the person who presses what has happened so far."""
     return _button(RECAP, book_id, say("What happened so far?"))
 
 
 def keep_buttons(turn_id: str, say: Say) -> Buttons:
-    """Whether an answer stays whose question was deleted."""
+    """Whether to keep an answer whose question was deleted."""
     return _button(KEEP_ANSWER, turn_id, say("Keep it")) + _button(DROP_ANSWER, turn_id, say("Remove it"))
 
 
@@ -129,7 +129,7 @@ def turn_traced_by(custom_id: str) -> str | None:
 
 
 def buttons_left(message: discord.Message, pressed: str) -> Buttons:
-    """The buttons under a message without the one that was pressed, told by its custom_id."""
+    """The buttons under a message without the one that was pressed, identified by its custom_id."""
     return tuple(
         ButtonData(part.label or "…", part.custom_id, row=0, style=ButtonStyle(part.style.value))
         for part in buttons_of(message)
@@ -138,7 +138,7 @@ def buttons_left(message: discord.Message, pressed: str) -> Buttons:
 
 
 def view_of(buttons: Hashable) -> View:
-    """The view that `Buttons` stand for."""
+    """The view for some `Buttons`."""
     return view_row(*map(_item, cast(Iterable[ButtonData], buttons)))
 
 

@@ -1,4 +1,4 @@
-"""The conversation in threads, fitted together: what Discord tells goes to whom it concerns."""
+"""The conversation in threads, assembled: passes Discord's events to the parts they concern."""
 
 import asyncio
 import logging
@@ -47,16 +47,16 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 PATIENCE_S = 3.0
-"""How long a stop of the program waits for answers that are made and on their way; then as long for what is shown."""
+"""How long a stop of the program waits for answers in the making; then as long again for their delivery."""
 
 TAKE_IN_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""A message that could not be kept; after that, its button and the next start are left."""
+"""When to retry a message that could not be stored; after that, its button and the next start remain."""
 
 AWAY = timedelta(days=7)
-"""How long somebody has not written about a book before they are offered to be told what happened so far."""
+"""How long somebody has not written about a book before they are offered a recap."""
 
 OPENING_TAKES = timedelta(minutes=1)
-"""From the opening of a thread until it belongs to a conversation, at most: a tenth of a second where all is well."""
+"""The longest time from the opening of a thread until it is bound to its conversation, usually a tenth of a second."""
 
 
 class ConversationCog(commands.Cog):
@@ -89,7 +89,7 @@ class ConversationCog(commands.Cog):
         )
 
     async def cog_unload(self) -> None:
-        """Deliver what is made; what is not made is answered after the next start."""
+        """Deliver finished answers; unfinished ones are made after the next start."""
         self._listens = False
         for task in self._later:
             task.cancel()
@@ -140,13 +140,13 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_resumed(self) -> None:
-        """The session goes on, with what happened meanwhile told after the event; whether all of it, nobody says."""
+        """The session continues, with missed events delivered late, though perhaps not all of them."""
         self._intake.forget_session()
         await self._backfill.read_open(self._bot.guilds, self._bot_id)
 
     @commands.Cog.listener()
     async def on_guild_available(self, guild: discord.Guild) -> None:
-        """Discord had lost it, or told us of it late; those it has told of at once are looked after all together."""
+        """Discord had lost the server, or reported it late; those reported at once are handled together."""
         if self._is_ready:
             await self._backfill.run([guild], self._bot_id)
 
@@ -227,7 +227,7 @@ class ConversationCog(commands.Cog):
     # Messages
 
     async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
-        """Take in a message that stands in a thread or in direct messages."""
+        """Take in a message in a thread or in direct messages."""
         say = await self._speech_at(message)
         try:
             heard = await self._take_in(message, notify)
@@ -247,7 +247,7 @@ class ConversationCog(commands.Cog):
             await hint(message, text)
 
     async def _speech_at(self, message: discord.Message) -> Speech:
-        """The language to speak in where a message stands."""
+        """The language to use where a message is."""
         if message.guild is not None:
             return speech_in(message.guild)
         try:
@@ -287,7 +287,7 @@ class ConversationCog(commands.Cog):
         self._not_kept.pop(message_id, None)
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
-        """What became of it; None where the thread belongs to no conversation."""
+        """What became of it; None if the thread belongs to no conversation."""
         async with self._intake.order(message.channel.id):
             if await self._intake.leaves_out(message.author):
                 return IntakeResult.OVERHEARD
@@ -307,7 +307,7 @@ class ConversationCog(commands.Cog):
         return heard
 
     async def _offer_recap(self, message: discord.Message, conversation: Conversation) -> None:
-        """Offer to tell what happened so far to somebody who comes back to a book after some days."""
+        """Offer a recap to somebody who returns to a book after some days."""
         try:
             last = await self._use_cases.transcripts.last_written(
                 str(message.author.id), conversation.book_id, but=str(message.id)
@@ -321,7 +321,7 @@ class ConversationCog(commands.Cog):
             await hint(message, text, recap_button(conversation.book_id, say), about=RECAP)
 
     async def _read_on(self, thread: Thread, conversation: Conversation, before: discord.abc.Snowflake) -> CaughtUp:
-        """Before the first message of a session in a thread: those that nobody heard."""
+        """Before the first message of a session in a thread: take in the ones that were missed."""
         try:
             return await self._intake.catch_up(thread, conversation, self._bot_id, before=before)
         except DISCORD_ERRORS as error:  # nobody waits for an answer until Discord lets us read what came before
@@ -330,14 +330,16 @@ class ConversationCog(commands.Cog):
             return CaughtUp()
 
     def _note_missed(self, message: discord.Message) -> None:
-        """A thread of ours may be about to be bound: who is quick writes before that."""
+        """Remember a message in a thread that is about to be bound, because fast people write before that."""
         if message.guild is None:
             return
         if not isinstance(message.channel, discord.Thread) or message.channel.owner_id == self._bot_id:
             self._intake.note_missed(message.channel.id)
 
     def _has_lost_its_conversation(self, message: discord.Message) -> bool:
-        """Whether a thread of ours waits for no conversation any more; so once, as people may go on without us."""
+        """Whether one of our threads no longer waits for a conversation; true once only, because people may go on
+        without the bot.
+        """
         thread = message.channel
         is_old = message.created_at - discord.utils.snowflake_time(thread.id) > OPENING_TAKES
         if not is_old or not isinstance(thread, discord.Thread) or thread.owner_id != self._bot_id:
@@ -347,7 +349,7 @@ class ConversationCog(commands.Cog):
         return is_news
 
     async def _hear_again(self, interaction: discord.Interaction[Any], message_id: str) -> None:
-        """Take in a message that could not be kept, and take the sentence away that said so."""
+        """Take in a message that could not be stored, and delete the sentence that said so."""
         answerable = await acknowledge(interaction, ephemeral=True)
         assert isinstance(interaction.channel, (discord.Thread, discord.DMChannel))
         assert_may_post(interaction)

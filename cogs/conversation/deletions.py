@@ -27,9 +27,9 @@ logger = logging.getLogger(__name__)
 
 
 class AnswersWithoutQuestion:
-    """Asks whoever deleted a question whether its answer is to stay, and carries out what they say.
+    """Asks the person who deleted a question whether its answer should stay, and carries out the decision.
 
-    Until then, and where nobody says anything, the answer goes at the time it names: storage knows when.
+    Until then, or without a decision, the answer is deleted at the time that storage knows.
     """
 
     def __init__(self, use_cases: UseCases, places: ThreadContexts, removals: Removals) -> None:
@@ -38,11 +38,11 @@ class AnswersWithoutQuestion:
         self._removals = removals
 
     def items(self) -> tuple[type[DynamicItem[Any]], ...]:
-        """What carries out the presses of its buttons."""
+        """The handlers of the buttons."""
         return on_press(KEEP_ANSWER, self._keep), on_press(DROP_ANSWER, self._drop)
 
     async def ask_all(self) -> None:
-        """Ask wherever that may not have been done before the program ended; where it was, nothing changes."""
+        """Ask wherever that may not have been done before the program ended; nothing changes where it was."""
         try:
             for turn in await self._use_cases.chat.answers_to_decide():
                 await self.show(turn.id)
@@ -50,7 +50,9 @@ class AnswersWithoutQuestion:
             logger.error("which answers are without their question could not be found out: %s", error)
 
     async def show(self, turn_id: str) -> None:
-        """Let an answer say that its question is gone and, while that is open, ask whether it is to stay."""
+        """Show that the question of an answer is gone and, while that is undecided, ask whether the answer should
+        stay.
+        """
         try:
             shown = await self._use_cases.transcripts.played(turn_id)
             place = await self._places.of(shown.conversation) if shown else None
@@ -79,9 +81,8 @@ class AnswersWithoutQuestion:
         self._removals.wake()
 
     async def _asked_of(self, interaction: discord.Interaction[Any], turn_id: str, *, managers: bool) -> None:
-        """
-        Raises:
-            Refusal: the answer is gone, or it is for somebody else to say.
+        """Raises:
+        Refusal: the answer is gone, or somebody else has to decide.
         """
         say, shown = speech_of(interaction), await self._use_cases.transcripts.played(turn_id)
         if shown is None or shown.turn.asked_by is None or shown.conversation.place_id != str(interaction.channel_id):
@@ -111,13 +112,13 @@ def _buttons(turn: Turn, answer: Answer, say: Speech) -> Buttons:
 
 
 class DeletedPlaces:
-    """Notes threads and channels that were deleted: their conversations go after a while, unless they are taken up."""
+    """Records deleted threads and channels: their conversations are erased after a while unless they are resumed."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
 
     async def gone(self, guild_id: int, place_ids: Iterable[int]) -> None:
-        """Threads, or channels with theirs, are gone."""
+        """Threads, or channels with their threads, are gone."""
         for place_id in place_ids:
             try:
                 await self._use_cases.conversations.note_gone(str(guild_id), str(place_id))

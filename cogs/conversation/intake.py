@@ -1,4 +1,4 @@
-"""Taking in what people write in the thread of a conversation: in order, once, and only what is for the bot."""
+"""Taking in what people write in a conversation's thread: in order, once, and only what is meant for the bot."""
 
 import asyncio
 import logging
@@ -35,12 +35,12 @@ _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
 
 
 def is_from_a_person(message: discord.Message) -> bool:
-    """Not from a bot or a webhook, and not one of Discord's own ("Ann has renamed the thread")."""
+    """Not from a bot or a webhook, and not one of Discord's system messages ("Ann has renamed the thread")."""
     return not message.author.bot and message.webhook_id is None and message.type in ORDINARY
 
 
 def is_addressed(message: discord.Message, bot_id: int) -> bool:
-    """Whether it mentions the bot, or its role, or answers one of its messages."""
+    """Whether it mentions the bot or its role, or replies to one of its messages."""
     return mentions(message, bot_id) or replies_to(message, bot_id)
 
 
@@ -58,7 +58,7 @@ def replies_to(message: discord.Message, bot_id: int) -> bool:
 
 
 def words_of(message: discord.Message, bot_id: int) -> str:
-    """The text without the mention of the bot; others are called by their names. Blank where there is none."""
+    """The text without the mention of the bot, and with names for other mentions. Blank if there is none."""
     names = {user.id: user.display_name for user in message.mentions}
     own_role = _own_role(message)
 
@@ -76,7 +76,7 @@ def words_of(message: discord.Message, bot_id: int) -> str:
 
 
 def _own_role(message: discord.Message) -> int:
-    """The role that Discord gave the bot, which people take for the bot itself; 0 where there is none."""
+    """The role that Discord gave the bot, which people mistake for the bot itself; 0 if there is none."""
     role = message.guild.self_role if message.guild else None
     return role.id if role else 0
 
@@ -92,12 +92,12 @@ def _channel_name(message: discord.Message, channel_id: int) -> str:
 
 
 PAGE = 100
-"""Messages that Discord hands out in one request."""
+"""Messages per request."""
 READ_AT_MOST = 5_000
-"""Messages of a busy thread that are looked at after an absence, besides the first page."""
+"""Messages of a busy thread that are read after an absence, besides the first page."""
 
 Thread = discord.Thread | discord.PartialMessageable
-"""A thread, or direct messages; a partial thread is asleep, or the client has not been told of it."""
+"""A thread, or direct messages; a partial thread is archived, or unknown to the client."""
 
 
 class IntakeResult(Enum):
@@ -106,25 +106,24 @@ class IntakeResult(Enum):
     ASKED = auto()
     """It waits for its answer."""
     KNOWN = auto()
-    """It was heard before."""
+    """It was taken in before."""
     OVERHEARD = auto()
-    """It is for others."""
+    """It is meant for others."""
     FIRST_OVERHEARD = auto()
-    """It is for others, and the first of which that is assumed: they have to be told how to ask now."""
+    """It is probably meant for others, for the first time in this thread: people have to be told how to ask now."""
     WORDLESS = auto()
-    """It is for the bot and has no text."""
+    """It is meant for the bot and has no text."""
     NOT_HERE = auto()
-    """It is for the bot, and stands in a channel where the bot may not be used."""
+    """It is meant for the bot, but in a channel where the bot may not be used."""
     UNREADABLE = auto()
-    """It is for the bot, and Discord does not show the bot what it says."""
+    """It is meant for the bot, but Discord does not show the bot its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """What was found in a thread that was read on.
+    """What reading a thread brought. `asked`: something waits for an answer.
 
-    `asked`: something waits for an answer. `deleted` are the ids of questions that are not there any more, `edited` the
-    messages of questions that say something else now.
+    `deleted` are the ids of questions that are gone, `edited` the messages of questions whose words have changed.
     """
 
     asked: bool = False
@@ -133,9 +132,9 @@ class CaughtUp:
 
 
 class MessageIntake:
-    """Accepts messages, each once. `bot_id` is always the bot's own.
+    """Takes in messages, each once. `bot_id` is the bot's own id.
 
-    `reads_messages` False: Discord hands over the text of messages only where the bot is mentioned or replied to.
+    `reads_messages` False: Discord delivers the text of messages only if they mention or reply to the bot.
     """
 
     def __init__(self, use_cases: UseCases, *, reads_messages: bool) -> None:
@@ -145,10 +144,12 @@ class MessageIntake:
         self._up_to_date: set[int] = set()
         self._missed: set[int] = set()
         self._read_from: dict[int, int] = {}
-        """Where reading on begins in threads that could not be read to the end, whatever was heard there since."""
+        """The message after which to continue in threads that could not be read to the end, whatever has been taken in
+        since.
+        """
 
     def order(self, channel_id: int) -> asyncio.Lock:
-        """Held while a message of the channel is taken in, so that they are taken in as they come."""
+        """Held while a message of the channel is taken in, so that messages are taken in by order of arrival."""
         return self._locks.setdefault(channel_id, asyncio.Lock())
 
     def forget_session(self) -> None:
@@ -157,23 +158,23 @@ class MessageIntake:
         self._missed.clear()
 
     def note_new_thread(self, thread_id: int) -> None:
-        """Nothing can have been missed in a thread that was opened before our eyes."""
+        """Nothing can have been missed in a thread that was opened during this session."""
         self._up_to_date.add(thread_id)
 
     def note_missed(self, thread_id: int) -> None:
-        """Something was written in a thread of ours while it belonged to no conversation, or not yet."""
+        """A message was written in a thread of ours that belonged to no conversation at the time."""
         self._up_to_date.discard(thread_id)
         self._missed.add(thread_id)
 
     def has_missed(self, thread_id: int) -> bool:
-        """Whether something was written there that has not been taken in since; ask with the `order` held."""
+        """Whether a message there has not been taken in since; ask while holding the `order`."""
         return thread_id in self._missed
 
     async def accept(self, message: discord.Message, conversation: Conversation, bot_id: int) -> IntakeResult:
         """Take in a message.
 
         Raises:
-            StorageError: it could not be kept.
+            StorageError: it could not be stored.
         """
         author = str(message.author.id)
         if await self.leaves_out(message.author):
@@ -195,7 +196,7 @@ class MessageIntake:
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
 
     async def leaves_out(self, author: discord.abc.User) -> bool:
-        """Whether nothing of what they write is to be stored or answered, as they have asked."""
+        """Whether they have opted out, so that nothing they write is stored or answered."""
         return await self._use_cases.people.is_left_out(str(author.id))
 
     async def catch_up(
@@ -206,14 +207,14 @@ class MessageIntake:
         *,
         before: discord.abc.Snowflake | None = None,
     ) -> CaughtUp:
-        """Take in what was written in a thread while nobody listened, and find out what was changed there.
+        """Take in what was written in a thread while the bot was away, and find out what was changed there.
 
-        Call it with the channel's `order` held. What is not a question is passed over in silence. A name that a person
-        has given the thread meanwhile is the conversation's title.
+        Call it while holding the channel's `order`. Messages that are no questions are skipped silently. A name that a
+        person has given the thread meanwhile becomes the conversation's title.
 
         Raises:
-            StorageError: something could not be kept.
-            DISCORD_ERRORS: Discord does not let us read, or has trouble.
+            StorageError: something could not be stored.
+            DISCORD_ERRORS: Discord refuses, or has trouble.
         """
         if thread.id in self._up_to_date:
             return CaughtUp()
@@ -240,9 +241,9 @@ class MessageIntake:
     async def _changed(
         self, page: Sequence[discord.Message], span: tuple[int, int], conversation: Conversation, bot_id: int
     ) -> CaughtUp:
-        """Questions from one id to another that ought to be in a page, and are gone or say something else.
+        """Questions between two ids that should be in a page and are gone or have other words.
 
-        Without a message of our own in it, the page may be empty because the bot may not read back.
+        If the page has no message of the bot, it may be empty because the bot may not read the history.
         """
         first, last = span
         if first > last or not any(message.author.id == bot_id for message in page):
@@ -259,7 +260,7 @@ class MessageIntake:
         )
 
     async def _may_answer_in(self, message: discord.Message, conversation: Conversation) -> bool:
-        """Whether those who manage the server want the bot to be used in the thread's channel."""
+        """Whether the server's managers allow the bot in the thread's channel."""
         if conversation.server_id is None or message.guild is None:
             return True
         channel = message.guild.get_channel(int(conversation.channel_id or 0))
@@ -282,7 +283,7 @@ async def _between(
 ) -> tuple[list[discord.Message], list[discord.Message]]:
     """The newest page of messages, and those newer than `known`, oldest first.
 
-    Where those do not fit into the page: the first page of them, and the newest.
+    If those do not fit into a page: the first page of them, and the newest.
     """
     page = [message async for message in thread.history(before=before, limit=PAGE, oldest_first=False)][::-1]
     if len(page) < PAGE or page[0].id <= known:
@@ -294,9 +295,9 @@ async def _between(
 
 
 class Corrections:
-    """A message that waits or is being answered is answered as it is now, or not at all.
+    """Follows edits and deletions. A waiting message, or one being answered, is answered as it is now, or not at all.
 
-    One that has its answer is kept as it is now, or goes; then its asker says what becomes of the answer.
+    An answered one is stored as it is now, or deleted; its asker then decides what becomes of the answer.
     """
 
     def __init__(
@@ -329,19 +330,19 @@ class Corrections:
         await self._go_on(await self._use_cases.chat.take_back(repeated or str(message_id)))
 
     async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
-        """As for what was changed while nobody listened."""
+        """Handle what was changed while the bot was away."""
         for message in caught_up.edited:
             await self.edited(message, bot_id)
         for message_id in caught_up.deleted:
             await self.deleted(message_id, channel_id)
 
     async def _let_it_arrive(self, channel_id: int) -> None:
-        """A message may be changed while it is still being taken in. Others need not wait for its answer to end."""
+        """Wait while a message that was changed is still being taken in, but not for its answer."""
         async with self._intake.order(channel_id):
             return
 
     async def _offer_again(self, before: ChatMessage) -> None:
-        """Where an answered question says something else than before: let its answer offer to be made anew."""
+        """If the words of an answered question have changed, let its answer offer to be made again."""
         now = await self._use_cases.transcripts.question(before.external_id or "")
         if now is not None and now.turn_id is not None and now.content != before.content:
             await self._workers.offer_again(now.turn_id)
@@ -364,7 +365,7 @@ BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".ht
 
 
 def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
-    """What to say to a message that was not taken in; nothing where there is nothing to say."""
+    """What to reply to a message that was not taken in; empty if there is nothing to say."""
     match heard:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
@@ -384,12 +385,12 @@ def how_to_start(say: Speech) -> str:
 
 
 def conversation_gone(say: Speech) -> str:
-    """To somebody who writes in a thread of the bot's after its conversation has been erased."""
+    """A reply to somebody who writes in a thread of the bot whose conversation has been erased."""
     return say("This thread's conversation is no longer stored, so I can't answer here. Start a new one with /chat.")
 
 
 def how_to_start_directly(say: Speech, *, has_books: bool) -> str:
-    """To somebody who writes direct messages before there is a conversation in them."""
+    """A reply to somebody who writes direct messages before there is a conversation in them."""
     if has_books:
         return say("Which book shall we talk about? Choose one with /chat and I'll answer everything you write here.")
     return say("Let's read a book together. Add one with /books add, then start with /chat.")

@@ -51,22 +51,22 @@ from domain.usage import PersonalPost
 from domain.use_cases import UseCases
 
 STATUS_AFTER_S = 1.5
-"""How long a turn may say nothing before the status line shows that it is at work, with its Stop button."""
+"""How long a turn may show nothing before the status line appears, with its Stop button."""
 STATUS_BEFORE_CALLS_S = 4.0
-"""The same where tool calls are shown: their card is to stand above the answer, so it is waited for a little longer."""
+"""The same where tool calls are shown: it waits a little longer, because their card should be above the answer."""
 PREAMBLE = 300
-"""Characters that a model may say before it calls a tool, and takes back then."""
+"""Characters that a model may say before a tool call and then take back."""
 
 ONES_OWN_LIMITS = frozenset({LLMErrorCode.DAILY_LIMIT, LLMErrorCode.TURN_LIMIT})
-"""Failures that are nobody's trouble but the asker's."""
+"""Failures that concern nobody but the asker."""
 
 Record = Callable[[Sequence[str], str | None], Awaitable[None]]
-"""Notes which messages show a turn: its answer's, and the card of its tool calls."""
+"""Records which messages show a turn: its answer's, and the card of its tool calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostedMessages:
-    """Messages of an attempt that came to nothing; the next one makes them its own."""
+    """Messages of a failed attempt, which the next attempt reuses."""
 
     replies: tuple[str, ...] = ()
     trace: str | None = None
@@ -83,7 +83,7 @@ NOTHING = PostedMessages()
 
 
 class TurnPresenter:
-    """Shows the events of one turn in a channel. `seed` names what is answered, whatever the attempt."""
+    """Shows the events of one turn in a channel. `seed` identifies what is answered, across attempts."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class TurnPresenter:
     ) -> None:
         self.turn_id = turn_id
         self.shown_as = turn_id
-        """The turn that the buttons name while this one runs."""
+        """The turn named by the buttons while this one runs."""
         self.ending: Answer | TurnFailed | None = None
         self._pump = pump
         self._seed = seed
@@ -119,7 +119,7 @@ class TurnPresenter:
         self._visible = bool(leftover.replies)
         self._held: Answer | None = None
         self.remark = ""
-        """What is to be said below an answer besides what it says itself."""
+        """An additional remark below an answer."""
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
         wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
@@ -131,9 +131,9 @@ class TurnPresenter:
         return PostedMessages(self._answer.message_ids, self._trace.message_id)
 
     def hold(self, earlier: Answer) -> None:
-        """Let an earlier answer stand until this turn has one; what is being done is said below it.
+        """Keep an earlier answer on display until this turn has one, with the progress below it.
 
-        Meanwhile the messages are those of the earlier turn, should this one never be heard of.
+        Until then the messages belong to the earlier turn, in case this one never ends.
         """
         self._held = earlier
         self.shown_as = earlier.turn_id
@@ -142,7 +142,7 @@ class TurnPresenter:
         self._show()
 
     def follow(self, event: TurnEvent) -> None:
-        """Show what has happened, when the channel's pace allows. Returns at once."""
+        """Show an event as soon as the channel's pace allows. Returns at once."""
         match event:
             case TextDelta():
                 self._text += event.text
@@ -168,7 +168,7 @@ class TurnPresenter:
         self._answer.lost(message_id)
 
     def pressed(self, press: Press) -> MessagePayload:
-        """What the card of tool calls is to show after a press of one of its buttons."""
+        """The contents of the card of tool calls after a press of one of its buttons."""
         return self._trace.pressed(press)
 
     @property
@@ -176,17 +176,19 @@ class TurnPresenter:
         return self._trace.calls
 
     async def settled(self) -> Delivery:
-        """Return when the turn's end stands as it should, or never will."""
+        """Return when the turn's end is posted, or never will be."""
         assert self._settling is not None, "the turn has not ended"
         return await asyncio.shield(self._settling)
 
     async def leave(self) -> PostedMessages:
-        """Show nothing any more: the turn was taken back. What stands is left to the next."""
+        """Stop showing anything, because the turn was taken back. The next attempt reuses its messages."""
         self._timer.cancel()
         return PostedMessages(await self._answer.leave(), await self._trace.leave())
 
     async def pause(self) -> None:
-        """Say that the answer will be made after a restart. The Stop button stays, and tells whose the message is."""
+        """Say that the answer will be made after a restart. The Stop button stays, because it identifies the message's
+        turn.
+        """
         self._timer.cancel()
         if self._answer.message_ids and self._held is None:
             note = self._say("-# ⏸ I'm restarting and will start this answer again in a moment.")
@@ -206,7 +208,7 @@ class TurnPresenter:
             self._trace.finished(event)
 
     def _move_below(self) -> None:
-        """Post the answer anew: the card that comes now belongs above it."""
+        """Post the answer again, because the new card belongs above it."""
         self._removing = asyncio.create_task(self._answer.remove())
         self._answer = self._answer_message(f"{self._seed} below", ())
 
@@ -215,9 +217,10 @@ class TurnPresenter:
         self._show()
 
     def _show(self) -> None:
-        """Show the text, else a status line. Where calls are shown, a short text may be but what is said before one.
+        """Show the text, else a status line.
 
-        A call that waits for its asker's word goes before everything: nothing goes on without it.
+        Where calls are shown, a short text may be what a model says before one. A call that waits for its asker's
+        decision takes precedence, because nothing continues without it.
         """
         earlier, cited = (self._held.text, self._held.citations) if self._held else ("", ())
         if self.ending is None and self._approvals:
@@ -276,10 +279,7 @@ class TurnPresenter:
 
 
 class ThreadContext:
-    """A thread or the channel of direct messages, and everything that is needed to say something in it.
-
-    `own_id` is the bot's.
-    """
+    """A thread or the channel of direct messages, and everything needed to post there. `own_id` is the bot's id."""
 
     def __init__(
         self, thread: discord.Thread | discord.PartialMessageable, bot: ServingBot, pumps: ChannelWriters, say: Speech
@@ -294,7 +294,7 @@ class ThreadContext:
 
     @property
     def lacking(self) -> list[str]:
-        """The permissions the bot lacks to write here; none, as far as can be told."""
+        """The permissions the bot lacks for writing here, as far as is known."""
         thread = self.thread
         if not isinstance(thread, discord.Thread) or thread.parent is None:
             return []
@@ -302,7 +302,7 @@ class ThreadContext:
 
     @property
     def obstacle(self) -> str:
-        """What is in the way of writing here, for whoever runs the bot; nothing, as far as can be told."""
+        """What prevents writing here, for the operator; empty if nothing does, as far as is known."""
         return f"in thread {self.thread.id} the bot lacks {', '.join(self.lacking)}" if self.lacking else ""
 
 
@@ -313,11 +313,11 @@ class ThreadContexts:
         self._pumps = pumps
 
     async def of(self, conversation: Conversation) -> ThreadContext | None:
-        """The place of a conversation; None while it has none that the bot can reach.
+        """The place of a conversation; None if it has none that the bot can reach.
 
         Raises:
             discord.HTTPException: Discord has trouble.
-            StorageError: it cannot be found out in which language to speak there.
+            StorageError: the language to use there cannot be looked up.
         """
         if conversation.guild_id is None or conversation.place_id is None:
             return None
@@ -335,13 +335,13 @@ logger = logging.getLogger(__name__)
 
 
 class Showing:
-    """Makes screens for turns, and notes what was delivered by them."""
+    """Makes presenters for turns, and records what they have delivered."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
 
     async def is_verbose(self, conversation: Conversation, askers: Sequence[str]) -> bool:
-        """Whether tool calls are shown: as chosen for the thread, by who wrote last, for the server, or for all."""
+        """Whether tool calls are shown: as chosen for the thread, by the last author, for the server, or by default."""
         chosen = conversation.verbose
         if chosen is None and askers:
             chosen = await self._use_cases.people.verbose(askers[-1])
@@ -371,7 +371,7 @@ class Showing:
         )
 
     async def conclude(self, screen: TurnPresenter, place: ThreadContext) -> bool:
-        """See a turn that has ended to its readers. False: it is to be tried again later."""
+        """Deliver the end of a turn to its readers. False: it has to be retried later."""
         delivery = await screen.settled()
         if isinstance(screen.ending, TurnFailed) and screen.ending.code not in ONES_OWN_LIMITS:
             reason, *_ = place.say.failure(screen.ending.code, screen.ending.message).splitlines()
@@ -398,7 +398,7 @@ class Showing:
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:
-        """Let an answer offer to be made anew, as its question says something else now."""
+        """Let an answer offer to be made again, because its question has changed."""
         try:
             message = await place.thread.fetch_message(int(turn.reply_ids[-1]))
             await message.edit(view=view_of(buttons_of_edited(message, turn.id, place.say)))
@@ -406,7 +406,7 @@ class Showing:
             logger.info("turn %s could not offer to be answered again: %s", turn.id, error)
 
     async def remove(self, leftover: PostedMessages, place: ThreadContext) -> None:
-        """Take away what a turn has shown that comes to nothing."""
+        """Delete what a turn has posted if it gets no answer."""
         if leftover.replies:
             await AnswerMessage(place.pump, "leftover", standing=leftover.replies).remove()
         if leftover.trace:
@@ -415,7 +415,7 @@ class Showing:
 
 @dataclass(frozen=True, slots=True)
 class LiveTurn:
-    """`askers` are the ids of those who wrote what is being answered."""
+    """`askers` are the ids of the authors of the questions."""
 
     screen: TurnPresenter
     conversation: Conversation

@@ -26,12 +26,12 @@ from domain.use_cases import UseCases
 logger = logging.getLogger(__name__)
 
 LOOKED_AT = 100
-"""Messages after the oldest unanswered one: what Discord gives out in one request."""
+"""Messages after the oldest unanswered one: one request's worth."""
 
 
 @dataclass(slots=True)
 class Standing:
-    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons, by their text."""
+    """The bot's own messages, by the turn their buttons name; `plain` are those without such buttons, by text."""
 
     replies: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     traces: dict[str, str] = field(default_factory=dict)
@@ -41,15 +41,15 @@ class Standing:
         return PostedMessages(tuple(self.replies.get(turn_id, ())), self.traces.get(turn_id))
 
     def others_than(self, known: Iterable[str]) -> set[str]:
-        """The turns that have left something, besides these."""
+        """The turns other than these that have posted something."""
         return {*self.replies, *self.traces} - set(known)
 
 
 async def look_around(place: ThreadContext, since: int | None) -> Standing:
-    """What the bot has posted in the thread after the message of that id, else last; nothing, where it may not look.
+    """What the bot has posted in the thread after the message with that id, else last; empty if it may not look.
 
     Raises:
-        TRANSIENT_ERRORS: Discord has trouble; to go on without having looked might say something twice.
+        TRANSIENT_ERRORS: Discord has trouble; continuing without a look might post something twice.
     """
     standing, thread = Standing(), place.thread
     try:
@@ -95,9 +95,9 @@ class Recovery:
         self._showing = showing
 
     async def clear_up(self, conversation: Conversation, place: ThreadContext) -> tuple[PostedMessages, bool]:
-        """Deliver what is answered, and let what was interrupted wait again.
+        """Deliver finished answers, and let interrupted questions wait again.
 
-        Returns what interrupted turns have left in the thread, and whether everything answered stands there now.
+        Returns what interrupted turns have posted in the thread, and whether all finished answers are delivered now.
         """
         await self._use_cases.chat.withhold(conversation.id)
         history = await self._use_cases.transcripts.messages(conversation.id)
@@ -113,14 +113,14 @@ class Recovery:
         return leftover, all(delivered)
 
     async def _orphans(self, standing: Standing, known: Sequence[str]) -> PostedMessages:
-        """What is left of turns that there are no more; in direct messages, those of other conversations stand too."""
+        """What is left of deleted turns; direct messages may contain messages of other conversations too."""
         orphans = [each for each in standing.others_than(known) if not await self._use_cases.transcripts.played(each)]
         return sum(map(standing.of, orphans), PostedMessages())
 
     async def show_again(self, turn_id: str, conversation: Conversation, place: ThreadContext, remark: str) -> bool:
-        """Show an answer as it was before it was to be made anew, with a remark below; whether that is done.
+        """Show an answer as it was before it was to be made again, with a remark below; returns whether that worked.
 
-        One that is gone by now needs no showing.
+        An answer that is gone needs no showing.
         """
         played = await self._use_cases.transcripts.played(turn_id)
         if played is None or played.turn.state is not TurnState.ANSWERED:
@@ -130,7 +130,7 @@ class Recovery:
     async def _look_around(
         self, place: ThreadContext, history: Sequence[ChatMessage], turns: Sequence[Turn]
     ) -> Standing:
-        """What stands below the oldest message that is not done with."""
+        """What has been posted after the oldest unfinished message."""
         done = {turn.id for turn in turns if turn.state is TurnState.DELIVERED or turn.told}
         questions = [message for message in history if message.role is MessageRole.USER and message.turn_id not in done]
         ids = [message.external_id for message in questions if message.external_id]
@@ -147,7 +147,7 @@ class Recovery:
         standing: Standing,
         remark: str = "",
     ) -> bool:
-        """Show an answer from storage, in the messages that stand for it already."""
+        """Post an answer from storage, in the messages that exist for it already."""
         said = [message for message in history if message.turn_id == turn.id]
         asked = [message for message in said if message.role is MessageRole.USER]
         text = said[-1].content
@@ -179,7 +179,7 @@ class Recovery:
     async def _binding(
         self, conversation: Conversation, asked: Sequence[ChatMessage], depends_to: int | None
     ) -> Binding | None:
-        """Who has kept an answer from going further; None where nobody did, or somebody has moved since."""
+        """Who kept an answer from going further; None if nobody did, or somebody has moved since."""
         people = await self._use_cases.company.of(conversation.id)
         book = await self._use_cases.shelf.get(conversation.book_id)
         found = await self._use_cases.positions.binding(people, [each.author_id for each in asked], book)
@@ -187,7 +187,7 @@ class Recovery:
 
 
 def _unmarked(messages: Sequence[str], known: PostedMessages, standing: Standing) -> PostedMessages:
-    """Parts of an answer that stand without anybody having noted it: they say what it says."""
+    """Posted parts of an answer that were not recorded, identified by their text."""
     texts = map(as_compared, messages)
     found = {standing.plain[text] for text in texts if text in standing.plain} - {*known.replies}
     return PostedMessages(tuple(found))

@@ -1,4 +1,4 @@
-"""Everything that is to be answered in one conversation now, turn by turn."""
+"""Answering everything that is waiting in one conversation, turn by turn."""
 
 import asyncio
 import logging
@@ -42,7 +42,7 @@ ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 
 class TitleUpdates:
-    """Names conversations in the background; a title that a person chose is left alone, whenever they chose it."""
+    """Names conversations in the background; a title that a person chose is never replaced."""
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
@@ -97,10 +97,10 @@ def _asked(said: list[ChatMessage]) -> ChatMessage:
 
 
 class ConversationWorker:
-    """Answers in one conversation until nothing waits there any more.
+    """Answers in one conversation until nothing is waiting there.
 
-    `leftover` are messages of earlier attempts, for the next turn to use. `untidy` holds the conversations in which
-    something is to be put in order before anything is answered.
+    `leftover` are messages of earlier attempts, for the next turn to reuse. `untidy` holds the conversations that have
+    to be put in order before anything is answered.
     """
 
     def __init__(
@@ -125,23 +125,23 @@ class ConversationWorker:
         self._untidy = untidy
         self.leftover = NOTHING
         self.again: list[str] = []
-        """The turns that are to be answered anew, in order; the one that is being so comes first."""
+        """The turns that are to be answered again, in order; the current one comes first."""
         self.notifies: list[NotifyPrivately] = []
-        """How to reach those who wait for an answer otherwise than in the thread."""
+        """How to reach those who wait for an answer outside the thread."""
         self.wanted = True
         self.closing = False
         self.told: list[TakeBack] = []
         """What those were told who are waiting so, to be taken back once the answer stands."""
         self.cut_short = False
-        """Whether trouble has ended it that no reader was told of: it is for us to come back."""
+        """Whether a failure has ended it that no reader was told about, so that it has to be retried."""
 
     @property
     def is_delivering(self) -> bool:
-        """Whether an answer is made and on its way."""
+        """Whether an answer is finished and being delivered."""
         return self._screen is not None and self._screen.ending is not None
 
     async def run(self, opened: asyncio.Event) -> None:
-        """Answer what waits, and what comes meanwhile. Never fails: trouble ends in a sentence in the thread."""
+        """Answer what is waiting and what arrives meanwhile. Never raises: failures end in a sentence in the thread."""
         ANSWERING.set(True)
         await opened.wait()
         while self.wanted and not self.closing:
@@ -160,7 +160,7 @@ class ConversationWorker:
                 await self._tell_privately(place.lacking if place else [])
 
     async def _answer_all(self, conversation: Conversation, place: ThreadContext) -> None:
-        """Nobody is to pay for another answer while one that is made cannot be shown."""
+        """Answer turn by turn; nobody pays for another answer while a finished one cannot be delivered."""
         async with Typing(place.channel.typing):
             if self._id in self._untidy:
                 self.leftover += await self._tidy(conversation, place)
@@ -182,7 +182,7 @@ class ConversationWorker:
         return leftover
 
     async def _answer_next(self, conversation: Conversation, place: ThreadContext) -> bool:
-        """Play one turn; False if nothing waits for it, or the conversation is not shown here any more."""
+        """Play one turn; False if nothing is waiting, or the conversation is no longer shown here."""
         if conversation.place_id != str(place.thread.id):
             return False
         try:
@@ -198,7 +198,7 @@ class ConversationWorker:
             await dismiss_absent(place.thread, conversation, self._use_cases.company, {*asking})
 
     async def _answer_again(self, turn_id: str, conversation: Conversation, place: ThreadContext) -> None:
-        """Answer anew what a turn has answered; where nothing comes of it, show its answer as it was."""
+        """Answer again what a turn has answered; if that fails, show its answer as it was."""
         replaced = await self._use_cases.transcripts.played(turn_id)
         if replaced is None or replaced.turn.state not in ANSWERED or conversation.place_id != str(place.thread.id):
             return
@@ -284,7 +284,7 @@ class ConversationWorker:
             await self._use_cases.transcripts.record_delivery(started.turn_id, leftover.replies, leftover.trace)
 
     async def _conclude(self, screen: TurnPresenter, conversation: Conversation, place: ThreadContext) -> bool:
-        """See the end of a turn to its readers. False: it is not the time for another."""
+        """Deliver the end of a turn to its readers. False: no further turn should be played now."""
         if screen.ending is None:  # taken back
             self.leftover += await screen.leave()
             return True
@@ -344,11 +344,11 @@ def _failure(turn_id: str, error: Exception, place: ThreadContext) -> TurnFailed
 
 
 COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
-"""To a conversation in which Discord did not let us say what there is to say; after that, the next start does."""
+"""When to retry in a conversation in which Discord refused a post; after that, the next start does."""
 
 
 class ConversationWorkers:
-    """Starts workers, and ends them. None begins before `open` is called: first is found out what a crash has left."""
+    """Starts and ends workers. None runs before `open` is called, because crash recovery comes first."""
 
     def __init__(self, use_cases: UseCases, places: ThreadContexts, titles: TitleUpdates) -> None:
         self.live: LiveTurns = {}
@@ -377,11 +377,11 @@ class ConversationWorkers:
         again: str = "",
         notify: NotifyPrivately | None = None,
     ) -> asyncio.Task[None]:
-        """Have answered what waits in a conversation; the task ends when that has been done.
+        """Have everything answered that is waiting in a conversation; the task ends when that is done.
 
-        `leftover` are messages for the next answer to use; `untidy` says that turns of before may have come to no end.
-        `again` is an answered turn to be answered anew.
-        `notify` is called where the answer cannot be shown in its thread.
+        `leftover` are messages for the next answer to reuse; `untidy` says that earlier turns may be unfinished.
+        `again` is an answered turn to be answered again. `notify` is called if the answer cannot be shown in its
+        thread.
         """
         if untidy:
             self._untidy.add(conversation_id)
@@ -395,12 +395,12 @@ class ConversationWorkers:
         return task
 
     def answers_again(self, turn: Turn) -> bool:
-        """Whether a turn is being answered anew, or about to be."""
+        """Whether a turn is being answered again, or about to be."""
         worker, _ = self._workers.get(turn.conversation_id, (None, None))
         return worker is not None and turn.id in worker.again
 
     async def offer_again(self, turn_id: str) -> None:
-        """Let the answer to a question that was edited offer to be made anew."""
+        """Let the answer to an edited question offer to be made again."""
         played = await self._use_cases.transcripts.played(turn_id)
         if played is None or played.turn.state is not TurnState.DELIVERED or not played.turn.reply_ids:
             return
@@ -409,14 +409,14 @@ class ConversationWorkers:
             await self._showing.offer_again(played.turn, place)
 
     def lost(self, message_id: int) -> None:
-        """Somebody has deleted a message; where it is part of an answer that is being written, it is written anew."""
+        """Somebody has deleted a message; if it is part of an answer in the making, it is posted again."""
         for live in self.live.values():
             live.screen.lost(str(message_id))
 
     def try_again(self) -> None:
-        """Come back at once to where there is something left to say: Discord may let us now.
+        """Retry at once wherever something is undelivered, because Discord may allow it now.
 
-        Workers under way may have met its refusal already, so they go on once more when they are through.
+        Running workers may have been refused already, so they run once more when they are done.
         """
         for conversation_id in self._untidy | self._workers.keys():
             if timer := self._later.pop(conversation_id, None):
@@ -425,7 +425,7 @@ class ConversationWorkers:
             self.start(conversation_id)
 
     async def close(self, patience: float) -> None:
-        """End all workers: what is made is delivered within `patience` seconds, what is not made waits again."""
+        """End all workers: finished answers are delivered within `patience` seconds, unfinished ones wait again."""
         self._closing = True
         for timer in self._later.values():
             timer.cancel()

@@ -1,1 +1,1 @@
-"""How things get into a channel, and stay right there: one pump per channel, one path for drafts and answers."""
+"""Delivery: getting posts into a channel and keeping them right, with one writer per channel for drafts and answers."""

@@ -26,32 +26,29 @@ from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
 MakeView = Callable[[Hashable], discord.ui.View]
-"""Makes the buttons that a body's `view` stands for."""
+"""Makes the buttons for a body's `view`."""
 
 Place = discord.Thread | discord.TextChannel | discord.PartialMessageable
 
 UNKNOWN_CHANNEL, TOO_MANY_OLD_EDITS, ARCHIVED, LOCKED = 10003, 30046, 50083, 160005
 BANNED_FOR_S = 60.0
-"""How long to keep quiet when a 429 does not say: it comes from Cloudflare, for too many invalid requests."""
+"""How long to pause if a 429 does not say: it comes from Cloudflare, after too many invalid requests."""
 
 
 LOOKED_THROUGH = 100
-"""Messages since an attempt among which its own is looked for: what one request hands out."""
+"""Messages since an attempt among which its message is searched: one request's worth."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """A message of which it is not known whether it was posted, and the newest that was there before."""
+    """A message that may or may not have been posted, and the newest message before it."""
 
     body: MessagePayload
     after: int
 
 
 class DiscordChannel:
-    """Sends what Discord shows; never anything that notifies, whatever the client's own setting.
-
-    `own_id` is the bot's.
-    """
+    """Posts messages that never notify anybody, whatever the client's own setting. `own_id` is the bot's id."""
 
     def __init__(self, channel: Place, make_view: MakeView, own_id: int) -> None:
         self._channel = channel
@@ -65,8 +62,9 @@ class DiscordChannel:
         return self._channel.id
 
     async def send(self, body: MessagePayload, nonce: str) -> Sent:
-        """As the port says. Discord knows a nonce for some minutes, an outage may take longer: so before a message is
-        sent again, it is looked for in the channel."""
+        """See Channel. Discord remembers a nonce for some minutes, and an outage may take longer, so before a message
+        is sent again it is searched in the channel.
+        """
         attempt = self._unsure.get(nonce) or _Attempt(body, self._newest_known())
         with _translated():
             message = await self._find(attempt) if nonce in self._unsure else None
@@ -87,7 +85,7 @@ class DiscordChannel:
         )
 
     async def _find(self, attempt: "_Attempt") -> discord.Message | None:
-        """The message of an attempt whose answer was lost, if it stands."""
+        """The message of an attempt whose response was lost, if it exists."""
         after = discord.Object(attempt.after)
         try:
             async for message in self._channel.history(after=after, limit=LOOKED_THROUGH, oldest_first=True):
@@ -104,7 +102,7 @@ class DiscordChannel:
         return _shows(message, body, self._custom_ids(body))
 
     async def edit(self, message_id: str, body: MessagePayload) -> None:
-        """By way of a partial message: a whole one would send flags along, and bring link previews back."""
+        """Edit through a partial message: a full one would send flags along and bring link previews back."""
         with _translated():
             message = self._partial(message_id)
             view = None if body.view is None else self._make_view(body.view)
@@ -147,7 +145,7 @@ def _embed(embed: EmbedData) -> discord.Embed:
 
 
 def _shows(message: discord.Message, body: MessagePayload, custom_ids: list[str]) -> bool:
-    """Whether the message is the one that was sent, not an earlier one of the same nonce; spaces do not count."""
+    """Whether the message is the one that was sent, not an earlier one with the same nonce; white space is ignored."""
     rows = [row.children for row in message.components if isinstance(row, discord.ActionRow)]
     shown = [message.content, *(embed.description or "" for embed in message.embeds)]
     wanted = [body.content, *(embed.description for embed in body.embeds)]
@@ -157,9 +155,9 @@ def _shows(message: discord.Message, body: MessagePayload, custom_ids: list[str]
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """discord.py's exceptions as delivery's own.
+    """Translate discord.py's exceptions into those of delivery.
 
-    It repeats neither requests that met a 503 nor those whose connection broke; delivery does.
+    discord.py repeats neither requests that met a 503 nor those whose connection broke; delivery does.
     """
     try:
         yield
@@ -190,11 +188,13 @@ def _fault(error: discord.HTTPException) -> Exception:
 logger = logging.getLogger(__name__)
 
 REFRESH_S = 8.0
-"""Discord shows it for ten seconds, and has no call to end it but a message."""
+"""Discord shows it for ten seconds, and ends it only when a message arrives."""
 
 
 class Typing:
-    """Shown from `start`, or entering, to `stop`, or leaving; in the background, and only as well as it works."""
+    """Shows the typing indicator between `start` and `stop`, or within a block; in the background, as well as
+    possible.
+    """
 
     def __init__(
         self, show: Callable[[], Awaitable[None]], *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -208,7 +208,7 @@ class Typing:
             self._task = asyncio.create_task(self._keep_showing(), name="typing")
 
     def stop(self) -> None:
-        """At once; may be called any number of times."""
+        """Stop at once; may be called any number of times."""
         if self._task is not None:
             self._task.cancel()
             self._task = None

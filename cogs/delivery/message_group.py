@@ -14,10 +14,8 @@ from domain.errors import MarginaliaError
 
 @dataclass(frozen=True, slots=True)
 class MessagePayload:
-    """A message, as a value that can be compared.
-
-    `view` stands for its buttons: whatever the channel's adapter makes a view of. A `silent` message notifies nobody
-    when it is sent.
+    """A message as a comparable value. `view` represents its buttons, in whatever form the channel's adapter
+    understands. A `silent` message notifies nobody.
     """
 
     content: str = ""
@@ -28,7 +26,7 @@ class MessagePayload:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A message that stands. `as_sent` False: it was there before under that nonce, and shows something else."""
+    """A posted message. `as_sent` False: it existed under that nonce, and shows something else."""
 
     message_id: str
     as_sent: bool = True
@@ -44,7 +42,7 @@ class Channel(Protocol):
     def id(self) -> int: ...
 
     async def send(self, body: MessagePayload, nonce: str) -> Sent:
-        """Post a message, or find the one that was posted under this nonce a few minutes ago."""
+        """Post a message, or find the one that was posted with this nonce a few minutes ago."""
         ...
 
     async def edit(self, message_id: str, body: MessagePayload) -> None: ...
@@ -60,7 +58,7 @@ class DeliveryError(Exception):
 
 
 class MessageGoneError(DeliveryError):
-    """The message was deleted, or may be edited no more."""
+    """The message was deleted, or can no longer be edited."""
 
 
 class ChannelGoneError(DeliveryError):
@@ -72,15 +70,15 @@ class NotAllowedError(DeliveryError):
 
 
 class ArchivedThreadError(DeliveryError):
-    """The thread sleeps, and nothing in it may be changed until it is woken."""
+    """The thread is archived, and nothing in it can change until it is reopened."""
 
 
 class RefusedError(DeliveryError):
-    """Discord will never take this body."""
+    """Discord will never accept this body."""
 
 
 class TryLaterError(DeliveryError):
-    """Discord, or the way to it, is in trouble. `retry_after` is its own advice in seconds, where it gave one."""
+    """Discord or the network has trouble. `retry_after` is Discord's advice in seconds, if any."""
 
     def __init__(self, reason: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
@@ -97,7 +95,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of a posting. `message_ids` are the messages that stand, in order; `reason` is for the log."""
+    """The outcome of a posting. `message_ids` are its messages, in order; `reason` is for the log."""
 
     state: DeliveryState
     message_ids: tuple[str, ...] = ()
@@ -111,16 +109,15 @@ class Delivery:
 logger = logging.getLogger(__name__)
 
 Compose = Callable[[], Sequence[MessagePayload | None]]
-"""Makes the messages that should stand; called when it is time to show them, not for every change.
-
-None is for a message that stands already and is to be left as it is.
+"""Makes the messages that should be posted; called when it is time to post, not at every change. None stands for an
+existing message that stays as it is.
 """
 
 Posted = Callable[[tuple[str, ...]], Awaitable[None]]
-"""Told the ids of all messages of a posting whenever one was added."""
+"""Receives the ids of all messages of a posting whenever one is added."""
 
 NONCE_DIGEST_BYTES = 12
-"""Sixteen characters; with kind and number a nonce stays below Discord's 25."""
+"""Sixteen characters; with kind and number a nonce stays below Discord's limit of 25."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +142,17 @@ Step = Send | Edit | Delete
 
 @dataclass(slots=True)
 class _Standing:
-    """`body` None: it is not known what the message shows."""
+    """`body` None: it is unknown what the message shows."""
 
     message_id: str
     body: MessagePayload | None
 
 
 class MessageGroup:
-    """One or more messages that are one thing: an answer, or the card of its tool calls.
+    """One or more messages that form a unit: an answer, or the card of its tool calls.
 
-    `kind` and the turn's id name its messages for Discord, so that one that is sent again after a lost connection or a
-    crash is not doubled. `standing` are messages that are known to stand from before.
+    `kind` and the turn's id make up the nonces of its messages, so that a message sent again after a lost connection
+    or a crash is not doubled. `standing` are existing messages.
     """
 
     def __init__(self, turn_id: str, kind: str, *, standing: Sequence[str] = (), posted: Posted | None = None) -> None:
@@ -180,11 +177,11 @@ class MessageGroup:
 
     @property
     def stands(self) -> bool:
-        """Whether anything of it is in the channel yet."""
+        """Whether any of it is in the channel yet."""
         return bool(self._standing)
 
     def want(self, compose: Compose, *, final: bool = False) -> None:
-        """Set what should stand. After a final wish no draft counts any more."""
+        """Set what should be posted. After a final call drafts are ignored."""
         if self.final and not final:
             return
         self._compose, self._bodies = compose, None
@@ -194,7 +191,7 @@ class MessageGroup:
             self.final, self.retry_at = True, 0.0
 
     def next_step(self) -> Step | None:
-        """What to do first so that what stands is what should; None when it is."""
+        """The next step towards what should be posted; None when nothing is left to do."""
         if self._stale:
             return Delete(self._stale[0])
         if self._bodies is None:
@@ -212,7 +209,7 @@ class MessageGroup:
         return Delete(surplus[-1].message_id) if surplus else None
 
     async def done(self, step: Step, sent: Sent | None = None) -> None:
-        """Note that a step succeeded."""
+        """Record that a step succeeded."""
         self.failures = 0
         match step:
             case Send(body=body):
@@ -228,7 +225,7 @@ class MessageGroup:
                 self._forget(message_id)
 
     def gone(self, step: Step) -> None:
-        """Note that the step's message does not exist; what should stand there, and after it, is to be sent anew."""
+        """Record that the step's message does not exist; it and the ones after it have to be sent again."""
         match step:
             case Send():
                 self._sent += 1
@@ -238,7 +235,7 @@ class MessageGroup:
                 self._forget(message_id)
 
     def lost(self, message_id: str) -> None:
-        """Note that somebody has deleted a message; it, and what follows it, is sent anew with the next step."""
+        """Record that somebody has deleted a message; it and the ones after it are sent again with the next step."""
         ids = self.message_ids
         if message_id in ids:
             index = ids.index(message_id)
@@ -246,19 +243,19 @@ class MessageGroup:
             del self._standing[index:]
 
     def shown(self, body: MessagePayload) -> None:
-        """Note that somebody else changed the one message of this posting: it shows `body` now."""
+        """Record that somebody else changed the only message of this posting: it shows `body` now."""
         if self._standing:
             self._standing[0].body = body
 
     def as_it_stands(self) -> Sequence[None]:
-        """What to want where nothing is to change any more."""
+        """The current state as the wish, so that nothing changes any more."""
         return [None] * len(self._standing)
 
     def end(self, state: DeliveryState, reason: str = "") -> None:
         self.outcome = Delivery(state, self.message_ids, reason)
 
     async def _tell(self) -> None:
-        """What stands, stands, whether or not it could be noted."""
+        """Report the ids; a posted message counts even if that fails."""
         try:
             if self._posted is not None:
                 await self._posted(self.message_ids)

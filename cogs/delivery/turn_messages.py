@@ -1,4 +1,4 @@
-"""The messages of an answer, by one path from the first draft to the final text."""
+"""The messages of an answer, on one path from the first draft to the final text."""
 
 from collections.abc import Hashable, Iterable, Sequence
 
@@ -14,7 +14,7 @@ from domain.citations.resolver import in_language
 from domain.event import ToolCallFinished, ToolCallStarted
 
 FIRST_WORDS = 40
-"""Characters before a draft is shown at all: what is sent first is what a phone notifies with."""
+"""Characters before a draft is shown at all, because a phone's notification shows what is sent first."""
 
 
 class AnswerMessage:
@@ -53,15 +53,15 @@ class AnswerMessage:
         return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view, cited))
 
     async def leave(self) -> tuple[str, ...]:
-        """Change nothing any more; return the messages that stand, once no request for them is under way."""
+        """Stop changing anything; returns the existing messages once no request for them is running."""
         return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
 
     def lost(self, message_id: str) -> None:
-        """Somebody has deleted a message of the channel: if it is one of these, it is not left out."""
+        """Somebody has deleted a message of the channel; if it is one of these, it is posted again."""
         self._posting.lost(message_id)
 
     async def remove(self) -> Delivery:
-        """Take back all that stands of it."""
+        """Delete everything posted for it."""
         return await self._pump.settle(self._posting, tuple)
 
     def _bodies(self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]) -> list[MessagePayload]:
@@ -76,9 +76,9 @@ def messages_of(text: str, note: str = "", *, cited: Sequence[Citation] = (), sa
 
 
 class TraceMessage:
-    """Posted silently with the first call. What a reader opened or folded meanwhile stays as they left it.
+    """The card of tool calls, posted silently with the first call. Whatever a reader opened or folded stays so.
 
-    `turn_id` is what its buttons carry; `seed` is as for the answer's messages; `calls` are those that ended before.
+    `turn_id` is what its buttons carry; `seed` is that of the answer; `calls` are earlier ones.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class TraceMessage:
         self._posting = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 
     def replace(self, calls: Iterable[ShownCall]) -> None:
-        """Let the card be that of these calls, the next time it is shown."""
+        """Show these calls from the next update on."""
         self._calls = {str(call.number): call for call in calls}
 
     @property
@@ -118,7 +118,7 @@ class TraceMessage:
         self._show()
 
     def pressed(self, press: Press) -> MessagePayload:
-        """What to show in answer to a press while the turn runs; later calls keep to it."""
+        """The contents after a press while the turn runs; later calls keep to it."""
         self._chosen = press.after(self.calls)
         body = self._body()
         self._posting.shown(body)
@@ -129,16 +129,16 @@ class TraceMessage:
         return next(iter(self._posting.message_ids), None)
 
     async def leave(self) -> str | None:
-        """Change nothing any more; return the message if it stands, once no request for it is under way."""
+        """Stop changing anything; returns the message, if it exists, once no request for it is running."""
         delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
         return next(iter(delivery.message_ids), None)
 
     async def remove(self) -> Delivery:
-        """Take the card back."""
+        """Delete the card."""
         return await self._pump.settle(self._posting, tuple)
 
     async def settle(self) -> Delivery | None:
-        """Return when the card stands as it should; None where there were no calls."""
+        """Return when the card is up to date; None if there were no calls."""
         return await self._pump.settle(self._posting, lambda: [self._body()]) if self._calls else None
 
     def _show(self) -> None:

@@ -1,4 +1,4 @@
-"""One pump per channel: the latest text wins, one request at a time, and what is final always goes out."""
+"""One writer per channel: the latest text wins, one request at a time, and the final text always goes out."""
 
 import asyncio
 import logging
@@ -29,15 +29,17 @@ from cogs.delivery.message_group import (
 
 EDITS = SENDS = 5
 WINDOW_S = 5.0
-"""Discord lets a bot send, and separately edit, five messages in five seconds per channel. Widely observed, documented
-nowhere; discord.py reads the true numbers from headers and waits beyond what is kept here."""
+"""Discord lets a bot send, and separately edit, five messages in five seconds per channel.
+
+This is widely observed and documented nowhere; discord.py reads the true numbers from headers and waits beyond these.
+"""
 
 DRAFT_EVERY_S = 1.25
 """Four edits in five seconds: one is always left for the final text."""
 
 
 class RateBudget:
-    """Keeps the count for one channel. All times are seconds of one clock."""
+    """Counts requests in one channel. All times are seconds on one clock."""
 
     def __init__(self) -> None:
         self._edits: deque[float] = deque(maxlen=EDITS)
@@ -51,7 +53,7 @@ class RateBudget:
         return max(0.0, self._last_draft + DRAFT_EVERY_S - now, reserve)
 
     def until_edit(self, now: float) -> float:
-        """Seconds until an edit that cannot be left out would not have to wait at Discord."""
+        """Seconds until a necessary edit would not have to wait at Discord."""
         return _until_free(self._edits, now)
 
     def until_send(self, now: float) -> float:
@@ -79,14 +81,14 @@ Now = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
 
 BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Waits after failures in a row; the last one again and again."""
+"""Pauses after consecutive failures; the last one repeats."""
 
 PATIENCE = 25
-"""Tries of what is final, some ten minutes: an outage longer than that is left to the next start of the program."""
+"""Attempts for a final text, some ten minutes; a longer outage is left to the next start of the program."""
 
 
 class ChannelWriter:
-    """Keeps the postings of one channel what they should be. Works only while there is something to do."""
+    """Keeps the postings of one channel as they should be. Works only while there is something to do."""
 
     def __init__(self, channel: Channel, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self.channel = channel
@@ -100,13 +102,13 @@ class ChannelWriter:
         self._task: asyncio.Task[None] | None = None
 
     def show(self, posting: MessageGroup, compose: Compose) -> None:
-        """Let this stand as soon as the channel's pace allows; a later wish replaces an earlier one."""
+        """Post this as soon as the channel's pace allows; a later call replaces an earlier one."""
         if posting.outcome is None:
             posting.want(compose)
             self._work_on(posting)
 
     async def settle(self, posting: MessageGroup, compose: Compose) -> Delivery:
-        """Let this stand for good, and return when it does, or when it is certain that it never will."""
+        """Post this for good; returns when it is done, or certain never to be."""
         if posting.outcome is not None:
             return posting.outcome
         posting.want(compose, final=True)
@@ -121,7 +123,7 @@ class ChannelWriter:
             await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Leave off, whatever is left to do."""
+        """Stop, whatever is left to do."""
         if self._task is not None:
             self._task.cancel()
             with suppress(asyncio.CancelledError):
@@ -146,7 +148,7 @@ class ChannelWriter:
             self._abandon(lambda waiting: waiting.set_exception(broken))
 
     def _abandon(self, tell: Callable[[asyncio.Future[Delivery]], object]) -> None:
-        """Let nobody wait for what will not happen."""
+        """Release callers that wait for something that will not happen."""
         for waiting in self._settled.values():
             if not waiting.done():
                 tell(waiting)
@@ -154,13 +156,13 @@ class ChannelWriter:
         self._postings.clear()
 
     def _choose(self) -> MessageGroup | None:
-        """What is final goes first, then what has waited longest."""
+        """Final texts first, then what has waited longest."""
         self._postings = [each for each in self._postings if not each.in_step]
         waiting = sorted(self._postings, key=lambda each: (not each.final, each.retry_at, each.served_at))
         return waiting[0] if waiting else None
 
     async def _advance(self, posting: MessageGroup) -> None:
-        """Do one step of a posting, or wait until it may be done."""
+        """Carry out one step of a posting, or wait until it is allowed."""
         if (wait := self._until(posting)) > 0:
             await self._wait(wait)
             return
@@ -189,7 +191,7 @@ class ChannelWriter:
                 return 0.0
 
     async def _wait(self, seconds: float) -> None:
-        """Sleep, unless something final comes in meanwhile."""
+        """Sleep, unless something final arrives."""
         self._urgent.clear()
         sleeping = asyncio.ensure_future(self._sleep(seconds))
         called = asyncio.ensure_future(self._urgent.wait())
@@ -200,7 +202,7 @@ class ChannelWriter:
             called.cancel()
 
     def _rest(self, posting: MessageGroup) -> None:
-        """The posting is as it should be; a final one is done with."""
+        """The posting is up to date; a final one is finished."""
         posting.in_step = True
         if posting.final:
             self._end(posting, DeliveryState.DELIVERED)
@@ -258,7 +260,7 @@ class ChannelWriter:
             self._end(posting, DeliveryState.UNREACHABLE, str(trouble))
 
     def _refuse(self, posting: MessageGroup, fault: RefusedError, *, superseded: bool) -> None:
-        """A draft that is refused is left out; the next one may be better."""
+        """A refused draft is skipped; the next one may succeed."""
         logger.error("channel %s refuses a message: %s", self.channel.id, fault)
         if superseded:
             return
@@ -276,7 +278,7 @@ class ChannelWriter:
 
 
 class ChannelWriters:
-    """The pump of each channel, as long as anybody uses it."""
+    """The writer of each channel, as long as anybody uses it."""
 
     def __init__(self, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self._now = now
@@ -290,7 +292,7 @@ class ChannelWriters:
         return pump
 
     async def close(self, patience: float) -> None:
-        """Let what is under way go out for `patience` seconds, then leave off."""
+        """Let running work finish for `patience` seconds, then stop."""
         pumps = list(self._pumps.values())
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):

@@ -1,4 +1,4 @@
-"""What the bot says, in the languages it knows: English in the code, others in a catalogue each."""
+"""The bot's texts in all its languages: English in the code, others in one catalogue each."""
 
 from cogs.i18n.speech import (
     CatalogueTranslator,

@@ -1,7 +1,7 @@
-"""Texts in the language of whoever reads them.
+"""Texts in the reader's language.
 
-Every text stands in the code in English, as the first argument of a call of a `Speech` (by convention named `say`), and
-is its own key in the catalogues, `locale/*.po`. A test collects the texts and compares.
+Every text is in the code in English, as the first argument of a `Speech` (by convention named `say`), and is its own
+key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 """
 
 import re
@@ -25,11 +25,11 @@ from discord.app_commands import TranslationContextTypes, locale_str
 from domain.errors import MarginaliaError, StorageErrorCode
 
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
-"""The languages there is a catalogue for, by the name of its file."""
+"""The languages with a catalogue, by the name of its file."""
 
 
 def read_catalogue(language: str) -> Catalog:
-    """The catalogue as its file has it. The gists of failures have the name of their class as context."""
+    """The catalogue as in its file. The short forms of failures have the name of their class as context."""
     with (files(__package__) / "locale" / f"{language}.po").open("rb") as file:
         return read_po(file, locale=language)
 
@@ -45,11 +45,11 @@ def _translations(locale: discord.Locale) -> NullTranslations:
 
 
 _FOLDERS = re.compile(r"(?<!\S)/.*/")
-"""In which folder a file is kept is told to whoever runs the bot, by `marginalia check`; readers are told its name."""
+"""Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
 
 
 class CommaNumbers(Formatter):
-    """Formats numbers as German does: 1.234,5."""
+    """Formats numbers in the German way: 1.234,5."""
 
     def format_field(self, value: object, format_spec: str) -> str:
         shown = str(super().format_field(value, format_spec))
@@ -71,7 +71,7 @@ class Speech:
         return self._formatter.vformat(self._translations.gettext(text), (), values)
 
     def counted(self, number: int, one: str, many: str, /, **values: object) -> str:
-        """The form of a text that fits a number, which is its {number}."""
+        """The form of a text for a number, which fills its {number}."""
         text = self._translations.ngettext(one, many, number)
         return self._formatter.vformat(text, (), {"number": number, **values})
 
@@ -95,7 +95,7 @@ _SPEECHES = {locale: Speech(locale) for locale in discord.Locale}
 
 
 def speech_for(locale: discord.Locale) -> Speech:
-    """Locales that Discord adds and the library does not know yet are read as English."""
+    """The texts for a locale; locales that the library does not know yet are served in English."""
     return _SPEECHES.get(locale) or _SPEECHES[discord.Locale.american_english]
 
 
@@ -105,18 +105,18 @@ def speech_of(interaction: discord.Interaction[Any]) -> Speech:
 
 
 _CHOSEN: dict[int, discord.Locale] = {}
-"""The languages that the managers of servers have chosen; told at the start of the bot and with each choice."""
+"""The languages that servers' managers have chosen; set at the start of the bot and with each choice."""
 
 
 def set_languages(codes: Mapping[int, str]) -> None:
-    """Speak these languages, by Discord's codes for them, to all in these servers, and in others Discord's setting."""
+    """Use these languages, by Discord's codes, in these servers, and Discord's own setting in others."""
     _CHOSEN.clear()
     for server_id, code in codes.items():
         choose_language(server_id, code)
 
 
 def choose_language(server_id: int, code: str) -> None:
-    """Speak a language, by Discord's code for it, to all in a server from now on; "" leaves it to Discord's setting."""
+    """Use a language, by Discord's code, in a server from now on; "" returns to Discord's setting."""
     if code:
         _CHOSEN[server_id] = discord.Locale(code)
     else:
@@ -124,18 +124,18 @@ def choose_language(server_id: int, code: str) -> None:
 
 
 def speech_in(guild: discord.Guild) -> Speech:
-    """The language of a guild, for what is read by all: messages do not tell their author's."""
+    """The language of a server, for what everybody reads: messages do not tell their author's language."""
     return speech_for(_CHOSEN.get(guild.id, guild.preferred_locale))
 
 
 def speech_for_all(interaction: discord.Interaction[Any]) -> Speech:
-    """The language of a reply that everybody reads: the one chosen for the server, else that of whoever asked."""
+    """The language of a reply that everybody reads: the one chosen for the server, else the asker's."""
     chosen = _CHOSEN.get(interaction.guild_id or 0)
     return speech_of(interaction) if chosen is None else speech_for(chosen)
 
 
 def language_name(code: str, locale: discord.Locale) -> str:
-    """A language, given by its code, as it is called in the language of the locale; the code where nobody knows it."""
+    """The name of a language, given by its code, in the locale's language; the code if the name is unknown."""
     try:
         return babel.Locale.parse(code).get_language_name(LANGUAGES.get(locale, "en")) or code
     except (babel.UnknownLocaleError, ValueError, TypeError):
@@ -143,16 +143,16 @@ def language_name(code: str, locale: discord.Locale) -> str:
 
 
 def later(text: str) -> str:
-    """Mark a text that is said elsewhere, by a Speech that is handed it as a value."""
+    """Mark a text that is translated elsewhere, by a Speech that receives it as a value."""
     return text
 
 
 NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
-"""What is typed stays as it is in every language, so that a command can be told to anybody. Menus are not typed."""
+"""What people type is the same in every language, so that they can tell each other commands. Menus are not typed."""
 
 
 class CatalogueTranslator(app_commands.Translator):
-    """Descriptions and choices in every language there is a catalogue for."""
+    """Descriptions and choices in every language with a catalogue."""
 
     async def translate(self, string: locale_str, locale: Locale, context: TranslationContextTypes) -> str | None:
         if context.location in NAMES and not isinstance(context.data, app_commands.ContextMenu):

@@ -1,1 +1,1 @@
-"""What is shown, as plain data: no Discord in here, so that it can be read and tested alone."""
+"""What is shown, as plain data without discord.py, so that it can be read and tested alone."""

@@ -1,4 +1,4 @@
-"""What is said around an answer: what is being done, that it was stopped or failed; and what it rests on."""
+"""The texts around an answer: its progress, how it ended, and its sources."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -22,11 +22,11 @@ AROUND_SHOWN = 250
 NOTHING_AROUND: Mapping[Citation, Surroundings] = MappingProxyType({})
 
 ARGUMENTS_SHOWN = 1_200
-"""Characters of the arguments of a call that somebody is to allow."""
+"""Characters of a call's arguments shown when somebody is asked to allow it."""
 
 
 def status_line(calls: Sequence[ShownCall], say: Say = in_english) -> str:
-    """A small line that says what is being done: the calls that run, else the last one that ended, else thinking."""
+    """A small line about the progress: the running calls, else the last finished one, else thinking."""
     running = [call for call in calls if call.state is CallState.RUNNING]
     if running:
         more = f" (+{len(running) - 1})" if len(running) > 1 else ""
@@ -50,8 +50,9 @@ def approval_note(call: ApprovalAsked, say: Say = in_english) -> str:
 
 
 def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False) -> str:
-    """What is to be said below an answer: that a person stopped it, part of it is hidden, or the model ran out of room
-    for it; with `verbose` also which of its claims stand without a reference; last, who has read less than is asked."""
+    """The note below an answer: that a person stopped it, part of it is hidden, or it was cut; with `verbose` also how
+    many of its claims have no reference; and finally who limited it.
+    """
     lines = [say("-# ⏹ Stopped.")] if answer.stopped else []
     if has_hidden(answer.text):
         lines.append(say("-# I've hidden part of this answer: it seems to give away something you haven't read yet."))
@@ -61,7 +62,7 @@ def answer_note(answer: Answer, say: Say = in_english, *, verbose: bool = False)
 
 
 def _uncited_lines(claims: Sequence[str], say: Say) -> list[str]:
-    """How many sentences rest on nothing; they stand above and are not repeated."""
+    """How many sentences have no reference; they are not repeated."""
     if len(claims) == 1:
         return [say("-# ⚠ 1 sentence cites nothing")]
     return [say("-# ⚠ {count} sentences cite nothing", count=len(claims))] if claims else []
@@ -73,7 +74,7 @@ def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
 
 
 def binding_note(binding: Binding, say: Say = in_english) -> str:
-    """The line that says up to where is answered, and because of whom."""
+    """The line that says how far the answer goes, and because of whom."""
     who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
     if not binding.page:
         return say("-# {who} hasn't begun to read, so I say nothing of the story here.", who=who)
@@ -82,7 +83,7 @@ def binding_note(binding: Binding, say: Say = in_english) -> str:
 
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:
-    """What is to be said below what had been written: the failure's own sentence, or it in another language."""
+    """The note below an unfinished answer: the failure's own sentence, or its translation."""
     return f"⚠️ {inert(sentence or failure.message, ours=True)}"
 
 
@@ -95,7 +96,7 @@ def with_offer(note: str, failure: TurnFailed, say: Say = in_english) -> str:
 
 
 def with_note(text: str, note: str) -> str:
-    """The text and, where there is one, a note: a paragraph of its own, outside any code block."""
+    """The text followed by a note, if there is one, as a paragraph outside any code block."""
     if not text.strip() or not note:
         return text if text.strip() else note
     return f"{closed_code(text.rstrip())}\n\n{note}"
@@ -109,11 +110,10 @@ def source_pages(
     read_to: int | None = None,
     around: Mapping[Citation, Surroundings] = NOTHING_AROUND,
 ) -> list[str]:
-    """The sentences an answer rests on, page by page of the book, in messages of at most `limit` characters.
+    """The sentences an answer is based on, page by page, in messages of at most `limit` characters.
 
-    Where the sentences `around` one are known, they are shown with it, and it is bold among them.
-
-    Those beyond `read_to` are only counted: whoever asks has not read so far.
+    If the context `around` a sentence is known it is shown too, with the sentence in bold. Sentences beyond `read_to`
+    are only counted, because the person has not read them.
     """
     if not citations:
         return [say("This answer cites nothing from the book.")]

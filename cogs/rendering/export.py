@@ -20,7 +20,7 @@ TRACE_NAME = "trace.md"
 
 
 def trace_markdown(calls: Sequence[ShownCall], title: str = "Tool calls") -> bytes:
-    """Everything the calls were given and gave back, uncut."""
+    """The arguments and results of all calls, uncut."""
     return inert_in_files("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
 
 
@@ -75,9 +75,10 @@ def export_conversation(
 
 
 def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_english) -> list[ChatMessage]:
-    """The messages for somebody who has read up to `read_to`: what people wrote, and answers that rest on no more.
+    """The messages for somebody who has read up to `read_to`: what people wrote, and the answers that depend on no
+    more.
 
-    What was hidden in an answer is not in it: a file has no covers. An answer whose question was deleted says so.
+    Hidden spans are left out, because a file cannot cover them. An answer whose question was deleted says so.
     """
     asked = {message.turn_id for message in messages if message.role is MessageRole.USER}
     deleted = say("(The question to this answer was deleted.)")
@@ -96,7 +97,7 @@ def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_englis
 
 
 def export_name(conversation: Conversation, form: ExportFormat) -> str:
-    """A name any file system takes, made of the title."""
+    """A file name from the title that is valid on any file system."""
     plain = unicodedata.normalize("NFKD", conversation.title).encode("ascii", "ignore").decode()
     stem = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")[:60]
     return f"{stem or 'conversation'}.{'json' if form is ExportFormat.JSON else 'md'}"
@@ -147,7 +148,7 @@ def _message_json(message: ChatMessage, messages: Sequence[ChatMessage]) -> dict
 
 
 def is_said(message: ChatMessage) -> bool:
-    """Whether a person read it: not a tool's result, nor the calls that asked for one."""
+    """Whether people have read it: neither a tool's result nor the calls that requested one."""
     return message.role is not MessageRole.TOOL_RESULT and not message.tool_invocations
 
 

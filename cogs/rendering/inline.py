@@ -11,7 +11,7 @@ from typing import Protocol
 
 ZERO_WIDTH = "\u200b"
 HAIR_SPACE = "\u200a"
-"""Where a name may hold whatever is not white space."""
+"""Used where a name may contain anything but white space."""
 
 _TAGS = {
     **dict.fromkeys(("b", "strong"), "**"),
@@ -55,23 +55,23 @@ _LIVE = re.compile(
     """,
     re.VERBOSE,
 )
-"""The first half of everything in a message that Discord makes more than text of."""
+"""The first half of everything in a message that Discord turns into more than text."""
 _COMMAND_THAT_DOES = re.compile(r"/(?=(?:books|chat|club|conversations|discuss|privacy|settings)\b)")
-"""The first half of a command that does more than show: in the bot's own words, names of commands become links."""
+"""The first half of a command that does more than show something: commands in the bot's own words become links."""
 _TURNED = re.compile("[\u202a-\u202e\u2066-\u2069]+")
-"""What makes others read backwards, and a page number another."""
+"""Characters that reverse the following ones, and could make a page number another."""
 _LIVE_IN_FILES = re.compile(r"<(?=[a-z/!?])|\](?=:)|\bwww(?=\.)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE)
-"""The first half of what other programs make more than text of: HTML, the target of a link, bare addresses."""
+"""The first half of what other programs turn into more than text: HTML, the target of a link, bare addresses."""
 _FORMATTING = re.compile(r"([\\*`~|<>]|(?<![^\W_])_|_(?![^\W_]))")
-"""What formats; an underscore inside a word does not."""
+"""Formatting characters; an underscore inside a word is none."""
 _FENCE = re.compile("`{3,}")
 _AFTER_URL = ".,;:!?'\"”’»*_~)"
 
 
 def render_inline(line: str) -> str:
-    """The line with links reduced to their words, HTML and LaTeX made readable; inline code is left as it is.
+    """The line with links reduced to their words, and HTML and LaTeX made readable; inline code stays as it is.
 
-    What is left of addresses and mentions is alive until the whole text is made `inert`.
+    Addresses and mentions in it are active until the whole text is made `inert`.
     """
     last_run = {len(run[0]): run.start() for run in _TICKS.finditer(line)}
     shown, at = [], 0
@@ -89,31 +89,32 @@ def render_inline(line: str) -> str:
 
 
 def _end_of_code(line: str, start: int, ticks: int) -> int:
-    """Behind the next run of exactly so many backticks, of which there is one."""
+    """The index after the next run of exactly so many backticks, which exists."""
     return next(run.end() for run in _TICKS.finditer(line, start) if len(run[0]) == ticks)
 
 
 def inert(text: str, *, ours: bool = False) -> str:
-    """The text, in which nothing can be clicked and nobody is called; it looks the same.
+    """The text in a form in which nothing can be clicked and nobody is notified; it looks the same.
 
-    In code, too: where Discord sees code depends on all the marks around it. A sentence of `ours` may name commands.
+    This includes code, because where Discord sees code depends on all the marks around it. A sentence of `ours` may
+    name commands.
     """
     parted = _LIVE.sub(_parted, _TURNED.sub("", text))
     return parted if ours else _COMMAND_THAT_DOES.sub(_parted, parted)
 
 
 def inert_in_files(text: str) -> str:
-    """The same for a file of Markdown, which may be read with any program."""
+    """The same for a Markdown file, which may be opened in any program."""
     return _LIVE_IN_FILES.sub(_parted, inert(text))
 
 
 def fenceless(text: str) -> str:
-    """The text, in which nothing ends the code block it is put into."""
+    """The text in a form that cannot end the code block it is put into."""
     return _FENCE.sub(lambda marks: ZERO_WIDTH.join(marks[0]), text)
 
 
 def escape(text: str) -> str:
-    """Text that Discord shows letter for letter and that notifies nobody."""
+    """Text that Discord shows literally and that notifies nobody."""
     return inert(_FORMATTING.sub(r"\\\1", text).replace("@", "@" + ZERO_WIDTH))
 
 
@@ -154,7 +155,7 @@ def _entity(entity: str) -> str:
 
 
 class Say(Protocol):
-    """Turns an English text with {placeholders} into the reader's language."""
+    """Translates an English text with {placeholders} into the reader's language."""
 
     def __call__(self, text: str, /, **values: object) -> str: ...
 
@@ -167,5 +168,5 @@ _COMMAND = re.compile(r"</([\w -]+):\d+>|`(/[\w -]+)`")
 
 
 def as_compared(text: str) -> str:
-    """A text without what becomes of it on its way: Discord takes outer space away, our client links commands."""
+    """A text as it is after posting: Discord removes outer white space, our client links commands."""
     return " ".join(_COMMAND.sub(lambda match: f"/{match[1]}" if match[1] else match[2], text).split())

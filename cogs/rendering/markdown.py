@@ -1,7 +1,7 @@
-"""A model's Markdown made into what Discord renders, block by block. Nothing a reader could read is lost.
+"""A model's Markdown turned into what Discord renders, block by block.
 
-Code blocks are left alone; tables become aligned columns or lists; headings deeper than Discord's three become bold;
-links, mentions, HTML and LaTeX are what `inline` makes of them.
+Nothing readable is lost. Code blocks stay as they are; tables become aligned columns or lists; headings deeper than
+Discord's three become bold; `inline` handles links, mentions, HTML and LaTeX.
 """
 
 import html
@@ -18,7 +18,7 @@ WIDTH = 60
 
 _DELIMITER = re.compile(r":?-+:?")
 _LONGEST_CELL = 4 * WIDTH
-"""Characters of a cell, with its marks, that may fit into a code block."""
+"""Characters of a cell, including marks, that may fit into a code block."""
 _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _PAIRED_MARKS = re.compile(r"(\*\*|~~|`|\*|\b_)(?=\S)(.+?)(?<=\S)(?:(?<=\w)_\b|\1)")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
@@ -37,7 +37,7 @@ class Table:
 
 
 def find_table(lines: Sequence[str], first: int) -> Table | None:
-    """The table that begins at this line, if one does."""
+    """The table that begins at this line, if there is one."""
     if first + 1 >= len(lines) or not all("|" in line for line in lines[first : first + 2]):
         return None
     header, marks = _cells(lines[first]), _cells(lines[first + 1])
@@ -52,7 +52,7 @@ def find_table(lines: Sequence[str], first: int) -> Table | None:
 
 
 def render_table(table: Table) -> list[str]:
-    """The lines to show in its place."""
+    """The lines that replace it."""
     rows = (table.header, *table.rows)
     if any(len(row) > WIDTH or max(map(len, row), default=0) > _LONGEST_CELL for row in rows):
         return _as_list(table)
@@ -94,7 +94,7 @@ def _alignment(mark: str) -> str:
 
 
 def _plain(cell: str) -> str:
-    """The cell without marks that a code block would show."""
+    """The cell without marks that a code block would show literally."""
     if cell.isalnum():
         return cell
     text = _LINK.sub(r"\1", _BREAK.sub("; ", cell))
@@ -123,7 +123,7 @@ def _width(text: str) -> int:
 
 
 RULE = "─" * 12
-"""In place of a horizontal rule."""
+"""Replaces a horizontal rule."""
 
 _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}(?=[^`]*$)|~{3,})[ \t]*(?P<info>.*)")
 _LANGUAGE = re.compile(r"[\w+\-.#]{1,30}")
@@ -134,12 +134,12 @@ _PLAIN_TEXT = re.compile(r" {0,3}(?![-*+#>|=`~]|\d+[.)] )\S.*")
 _PLUS_BULLET = re.compile(r"(\s*)\+(?= )")
 _NESTED_QUOTE = re.compile(r"\s*(?:>[ \t]?){2,}")
 _MATH_LINES = 40
-"""A displayed formula is not longer: an opening without an end is looked for no further."""
+"""The longest displayed formula; the search for its end stops here."""
 _MATH_OPENING = {"$$": "$$", "\\[": "\\]"}
 
 
 def render(text: str) -> str:
-    """The text as Discord should get it, before it is split into messages."""
+    """The text as Discord should receive it, before it is split into messages."""
     lines = text.split("\n")
     rendered: list[str] = []
     at = 0
@@ -151,7 +151,7 @@ def render(text: str) -> str:
 
 
 def _block(lines: Sequence[str], at: int) -> tuple[int, list[str]]:
-    """How many lines the block that begins here takes, and what is shown in their place."""
+    """How many lines the block beginning here takes, and what replaces them."""
     if not lines[at].strip():
         return 1, [lines[at]]
     if (fence := _FENCE.fullmatch(lines[at])) is not None:
@@ -182,7 +182,7 @@ def _code_block(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[in
 
 
 def _math_block(lines: Sequence[str], at: int, closing: str) -> tuple[int, list[str]] | None:
-    """Displayed LaTeX as a code block, or None where it never ends or is part of a sentence."""
+    """Displayed LaTeX as a code block, or None if it never ends or is part of a sentence."""
     first = lines[at].strip()
     if first.endswith(closing) and len(first) > 4:
         return 1, ["```tex", fenceless(first[2:-2].strip()), "```"]

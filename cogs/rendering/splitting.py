@@ -1,7 +1,7 @@
-"""Text cut into messages: at the best boundary, code blocks closed and opened again, nothing lost, nothing twice.
+"""Splitting text into messages: at the best boundary, with code blocks closed and reopened, nothing lost or repeated.
 
-Where a piece is cut depends on the text up to that cut and one character more. So a text that grows keeps all its
-pieces but the last, and an answer that streams in touches only its last message.
+Where a piece is cut depends on the text up to that cut and one character more. A growing text therefore keeps all its
+pieces but the last, and a streaming answer changes only its last message.
 """
 
 import re
@@ -12,7 +12,7 @@ from itertools import pairwise
 from domain.spoilers.filter import has_hidden, spans
 
 MESSAGE_LIMIT = 2000
-"""Discord's, in characters; counted here in UTF-16 units, the strictest way to count them."""
+"""Discord's limit, in characters; counted here in UTF-16 units, the strictest way."""
 
 FENCE = "```"
 CLOSING = "\n" + FENCE
@@ -26,7 +26,7 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 @dataclass(frozen=True, slots=True)
 class MessagePart:
-    """A message's worth of text; `opened` and `closed` are what a cut inside a code block put around the body."""
+    """The text of one message; `opened` and `closed` are what a cut inside a code block put around it."""
 
     opened: str
     body: str
@@ -39,7 +39,7 @@ class MessagePart:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A whole line at `[start, end)`, its line break not included, and the fences open before and after it."""
+    """A whole line at `[start, end)`, without its line break, and the fences open before and after it."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[MessagePart]:
 
 
 def closed_code(text: str) -> str:
-    """The text with a code block that is open at its end closed, so that something else may follow."""
+    """The text with an open code block closed at its end, so that something else may follow."""
     return text + CLOSING if _fence_at_end(text, None) else text
 
 
@@ -82,7 +82,7 @@ def units(text: str) -> int:
 
 
 def _take(text: str, room: int) -> str:
-    """The longest beginning of `text` of at most `room` units, at least one character."""
+    """The longest prefix of `text` of at most `room` units, at least one character."""
     head = text[:room]
     excess = units(head) - room
     while excess > 0:
@@ -92,7 +92,7 @@ def _take(text: str, room: int) -> str:
 
 
 def _lines(text: str, stop: int, fence: str | None) -> list[_Line]:
-    """The lines of `text` that are whole before or at `stop`: their line break is there to be seen."""
+    """The complete lines of `text` before or at `stop`, that is, those whose line break is visible."""
     lines, start = [], 0
     while (end := text.find("\n", start, stop + 1)) >= 0:
         after = _next_fence(text[start:end], fence)
@@ -111,7 +111,7 @@ def _next_fence(line: str, fence: str | None) -> str | None:
 
 
 def _fence_at_end(body: str, fence: str | None) -> str | None:
-    """The code block that is open after the whole text; one that the last line only begins holds nothing yet."""
+    """The code block that is open after the whole text; one that only begins in the last line is empty."""
     *whole, last = body.split("\n")
     for line in whole:
         fence = _next_fence(line, fence)
@@ -140,7 +140,7 @@ def _paragraphs(text: str, lines: list[_Line]) -> list[_Line]:
 
 
 def _before_blocks(lines: list[_Line]) -> list[_Line]:
-    """Lines that a code block follows."""
+    """Lines before a code block."""
     following = pairwise(lines)
     return [line for line, after in following if line.end and line.after is None and after.after is not None]
 
@@ -150,7 +150,7 @@ def _open_lines(lines: list[_Line]) -> list[_Line]:
 
 
 def _code_lines(lines: list[_Line], stop: int) -> list[_Line]:
-    """Lines within a code block that are neither its first nor its last, so that no piece shows an empty one."""
+    """Lines within a code block except its first and last, so that no piece shows an empty block."""
     following = pairwise(lines)
     return [
         line
@@ -189,7 +189,7 @@ def _skip_blanks(text: str, cut: int, *, in_code: bool) -> int:
 
 
 def _whole_character(text: str, stop: int) -> int:
-    """The last place up to `stop` that is not inside what a person sees as one character."""
+    """The last index up to `stop` that is not inside a grapheme."""
     at = stop
     while at > 0 and _continues(text, at):
         at -= 1
@@ -210,7 +210,7 @@ def _continues(text: str, at: int) -> bool:
 
 
 MARK = "||"
-"""What Discord covers stands between two of these, never over the end of a line."""
+"""Discord covers what is between two of these, but never across the end of a line."""
 
 _BARS = re.compile(r"\|(?=\|)")
 
@@ -223,12 +223,14 @@ def with_covers(text: str) -> str:
 
 
 def _cover(text: str) -> str:
-    """Bars of the text's own would pair with those of the cover; a backslash at its end would undo the last."""
+    """Cover a text. Bars within it would pair with those of the cover; a backslash at its end would escape the last
+    one.
+    """
     return f"{MARK}{text.replace(MARK, '//').rstrip(chr(92))}{MARK}"
 
 
 def split_with_spoilers(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
-    """The messages that show `text`; what a cut goes through is hidden on both sides of it."""
+    """The messages that show `text`; a hidden span that is cut is hidden on both sides of the cut."""
     if MARK not in text:
         return split(text, limit)
     messages, closed, hidden = split(text, limit - 2 * len(MARK)), list[str](), False

@@ -1,7 +1,6 @@
-"""The message of a turn's tool calls: an embed each, folded to a line or open, and the buttons that fold and open.
+"""The message with a turn's tool calls: one embed each, collapsed to a line or open, and the buttons for that.
 
-Up to ten calls share a page, as Discord shows ten embeds; more are turned to. What an open call cannot show is in
-the full trace.
+Up to ten calls share a page, because Discord shows ten embeds. The full trace has what an open call cannot show.
 """
 
 import json
@@ -45,7 +44,7 @@ OUTCOMES = frozenset(
         later("without a summary yet"),
     )
 )
-"""Of what the book's tools say came of a call ("5 passages"), for those who read another language than the model."""
+"""Outcomes of the book's tools ("5 passages"), translated for people who read another language than the model."""
 
 KINDS = {
     "search_book": later("search"),
@@ -57,7 +56,7 @@ KINDS = {
     "story_so_far": later("story"),
     "who_is": later("person"),
 }
-"""What a call of each of the book's tools is, as its button names it."""
+"""Names of the book's tools on buttons."""
 
 A_CALL = later("call")
 
@@ -97,7 +96,7 @@ class ShownCall:
 
 
 def calls_of(messages: Sequence[ChatMessage], turn_id: str) -> list[ShownCall]:
-    """The calls of a turn as they were kept, in order; one without a result was interrupted and counts as failed."""
+    """The calls of a turn as they were stored, in order; one without a result was interrupted and counts as failed."""
     mine = [message for message in messages if message.turn_id == turn_id]
     results = {message.tool_use_id: message for message in mine if message.tool_use_id}
     invocations = [invocation for message in mine for invocation in message.tool_invocations]
@@ -121,12 +120,12 @@ def _with_result(call: ShownCall, result: ChatMessage | None) -> ShownCall:
 
 
 def describe(call: ShownCall) -> str:
-    """The call on one line, as in `search_book "white rabbit"`; plain text, to be escaped by whoever shows it."""
+    """The call on one line, as in `search_book "white rabbit"`; plain text, to be escaped by the caller."""
     return shortened(f"{call.tool_name} {arguments_line(call.arguments)}", DESCRIPTION_SHOWN)
 
 
 def arguments_line(arguments: Mapping[str, Any]) -> str:
-    """The first argument's value, then the others by name, as far as ARGUMENTS_SHOWN characters go."""
+    """The value of the first argument, then the others by name, within ARGUMENTS_SHOWN characters."""
     told = [
         _value(value) if number == 0 else f"{name}={_value(value)}"
         for number, (name, value) in enumerate(arguments.items())
@@ -136,7 +135,7 @@ def arguments_line(arguments: Mapping[str, Any]) -> str:
 
 
 def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
-    """A call's one line of Markdown: mark, number, what was called, what came of it, how long it took."""
+    """A call as one line of Markdown: mark, number, tool, result, duration."""
     line = f"{mark} {call.number} {escape(describe(call))}"
     if call.state is CallState.RUNNING:
         return f"{line} …"
@@ -165,15 +164,15 @@ def _value(value: Any) -> str:
 
 
 PAGE_SIZE = 10
-"""Calls on a page: one embed each, and Discord shows ten of them in a message."""
+"""Calls per page: one embed each, of which Discord shows ten in a message."""
 
 PATTERN = r"tc:(?P<turn>[\w-]{1,64}):(?P<page>\d{1,6}):(?P<mask>[0-9a-f]{1,3}):(?P<action>\d{1,7}|p\d{1,6}|f)"
-"""The custom_id of every button on a card: at most 90 characters, of which Discord takes 100."""
+"""The custom_id of every button on a card: at most 90 characters, where Discord allows 100."""
 
 
 @dataclass(frozen=True, slots=True)
 class CardState:
-    """`page` counts from 0; `mask` has a bit for each call of the page, the lowest for its first."""
+    """`page` counts from 0; `mask` has a bit for each call on the page, the lowest for the first."""
 
     page: int = 0
     mask: int = 0
@@ -196,7 +195,7 @@ class CardState:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A press of one of a card's buttons: a call to open or fold, a page to turn to, or the full trace."""
+    """A press of one of a card's buttons: a call to open or collapse, a page to turn to, or the full trace."""
 
     turn_id: str
     state: CardState
@@ -208,11 +207,11 @@ class Press:
         return self.number is None and self.page is None
 
     def opens(self, calls: Sequence[ShownCall]) -> bool:
-        """Whether it shows what was found, and not only folds what is open."""
+        """Whether it shows results, and not only collapses what is open."""
         return self.wants_trace or bool(self.after(calls).mask & ~self.state.mask) or self.page is not None
 
     def after(self, calls: Sequence[ShownCall]) -> CardState:
-        """The state it asks for."""
+        """The state it leads to."""
         if self.number is not None:
             return self.state.toggled(self.number)
         return self.state if self.page is None else state_of_page(calls, self.page)
@@ -223,7 +222,7 @@ def page_count(calls: Sequence[ShownCall]) -> int:
 
 
 def state_of_page(calls: Sequence[ShownCall], page: int) -> CardState:
-    """The page as it first appears, or the nearest there is: failed calls open by themselves."""
+    """The initial state of the page, or of the nearest existing one: failed calls are open."""
     state = CardState(min(max(0, page), page_count(calls) - 1))
     return state.with_open(call.number for call in calls if call.state is CallState.FAILED)
 
@@ -246,7 +245,7 @@ def trace_id(turn_id: str, state: CardState) -> str:
 
 
 def read_press(custom_id: str) -> Press | None:
-    """What a button stands for; None for a name that is no card's."""
+    """The press that a custom_id stands for; None if it is not a card's."""
     match = re.fullmatch(PATTERN, custom_id)
     if match is None:
         return None
@@ -269,16 +268,16 @@ def _bit(number: int) -> int:
 
 DESCRIPTION_LIMIT = 4096
 MESSAGE_TOTAL = 6000
-"""Discord's, over all embeds of a message."""
+"""Discord's limit for all embeds of a message."""
 HEADLINE_ROOM = 500
-"""More than a headline with all its characters escaped can be."""
+"""More than the longest headline with all its characters escaped."""
 ARGUMENTS_SHARE = 3
-"""A call's arguments take one part in so many of its room, and more only where its result leaves it."""
+"""A call's arguments get this fraction of its space, and more only if the result leaves it."""
 ROW_WIDTH = 5
 
 
 class Colour(IntEnum):
-    """The bar beside an embed."""
+    """The colour of the bar beside an embed."""
 
     RUNNING = 0x95A5A6
     DONE = 0x5865F2
@@ -317,7 +316,7 @@ class Card:
 
 
 def render_card(turn_id: str, calls: Sequence[ShownCall], state: CardState, say: Say = in_english) -> Card:
-    """The page of calls that `state` names."""
+    """The page of calls given by `state`."""
     shown = [call for call in calls if (call.number - 1) // PAGE_SIZE == state.page]
     heads = [headline(call, _mark(call, state), say) for call in shown]
     open_calls = [call for call in shown if state.is_open(call.number)]
@@ -337,7 +336,7 @@ def _mark(call: ShownCall, state: CardState) -> str:
 
 
 def _rooms(needs: Sequence[int], total: int) -> list[int]:
-    """Shares of the room that is left: who needs little leaves the rest to the others."""
+    """Shares of the available space: what one call does not need is left to the others."""
     rooms = [0] * len(needs)
     waiting = sorted(range(len(needs)), key=needs.__getitem__)
     for position, number in enumerate(waiting):
@@ -363,7 +362,7 @@ def _body(call: ShownCall, room: int, say: Say) -> str:
 
 
 def _block(title: str, language: str, text: str, room: int, say: Say) -> str:
-    """A titled code block, cut with a note of how much is missing; nothing at all where there is no room for it."""
+    """A titled code block, cut with a note of how much is missing; empty if there is no space for it."""
     before, after = f"\n**{title}**\n```{language}\n", "\n```"
     safe = inert(fenceless(text))
     if units(before + safe + after) <= room:
@@ -404,7 +403,7 @@ def _buttons(
 
 
 def _toggle_label(call: ShownCall, say: Say, *, is_open: bool) -> str:
-    """It names what is shown or hidden, so that it can be told from the others without seeing the card."""
+    """A label that names what is shown or hidden, so that a screen reader can tell the buttons apart."""
     kind = say(KINDS.get(call.tool_name, A_CALL))
     if is_open:
         return say("Hide {kind} {number}", kind=kind, number=call.number)
@@ -412,7 +411,7 @@ def _toggle_label(call: ShownCall, say: Say, *, is_open: bool) -> str:
 
 
 def _row_below(toggles: int, others: int) -> int:
-    """The row for the other buttons: that of the last toggles, where there is room in it."""
+    """The row for the other buttons: that of the last toggles, if it has space."""
     full, begun = divmod(toggles, ROW_WIDTH)
     return full if begun + others <= ROW_WIDTH else full + 1
 
