@@ -1,1 +1,1 @@
-"""The running program and the plugs it is fitted with."""
+"""The running program and its adapters."""

@@ -43,7 +43,7 @@ def options(
 
 
 def main() -> None:
-    """Run the command line; what the program knows to fail ends in a sentence, whichever command it was."""
+    """Run the command line; anticipated failures of any command end in a sentence."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:

@@ -1,4 +1,4 @@
-"""The composition root: the only file that names concrete classes and fits them together."""
+"""The composition root: the only file that names concrete classes and connects them."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -47,7 +47,7 @@ MICRODOLLARS = 1_000_000
 
 
 def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | None:
-    """The price of one request in millionths of a US dollar, or None where nobody knows the model's price."""
+    """The cost of one request in millionths of a US dollar, or None if the model's price is unknown."""
     if provider == "extractive":
         return 0
     from genai_prices import Usage, calc_price  # 3 MB of prices: not for those who never pay
@@ -66,10 +66,10 @@ def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | 
 
 
 QUOTES_ONLY: Provider = "extractive"
-"""The provider that writes nothing of its own, and so neither summaries nor titles."""
+"""The provider without a model, which therefore writes neither summaries nor titles."""
 
 SHARE_FOR_WRITING = 0.7
-"""Of a tool's time that may go into writing summaries; the rest is for looking up and for slow networks."""
+"""The share of a tool's time limit that may go into writing summaries; the rest is for lookups and slow networks."""
 
 SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
 
@@ -93,7 +93,7 @@ async def open_app(
     toolbox: MakeToolbox = book_toolbox,
     missing_tools: Callable[[], Mapping[str, str]] = dict,
 ) -> AsyncIterator[App]:
-    """Open the database and the shelf, and connect the brain to its model; closes all of it again.
+    """Open the database and the shelf, and connect the core to its model; closes everything at the end.
 
     `toolbox` makes the tools of a turn; `open_toolbox` adds those of the settings to the book's own. `missing_tools`
     says which tool servers cannot be reached now, and why.
@@ -285,16 +285,18 @@ def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
 
 
 def books_folder(settings: Settings) -> Path:
-    """The folder of the books, or of the copies of those in a store."""
+    """The folder with the books, or with the cached copies of those in a store."""
     return settings.data_dir / ("books-cache" if settings.books_url else "books")
 
 
 _WINDOWS = {"claude-haiku-4": 200_000, "claude-": 1_000_000, "gpt-5": 272_000, "gpt-4.1": 1_000_000, "gpt-4o": 128_000}
-"""Tokens of a prompt, by how the names of models begin."""
+"""Context windows in tokens, by the beginning of the model's name."""
 
 
 def known_window(settings: Settings) -> int:
-    """The smallest window that the models are known for; 0 for those on a server of one's own, where it may be less."""
+    """The smallest context window that the configured models are known to have; 0 for models on a custom server, which
+    may have less.
+    """
     if settings.provider == "openai" and settings.openai_base_url:
         return 0
     models = (settings.model, *settings.llm_models)
@@ -303,7 +305,7 @@ def known_window(settings: Settings) -> int:
 
 
 def open_provider(settings: Settings) -> ChatProvider:
-    """The model the settings ask for. Each SDK is loaded only when it is used.
+    """The configured model. Each SDK is imported only when it is used.
 
     Raises:
         LLMError: API_KEY_MISSING.
@@ -348,12 +350,12 @@ def _stand_in() -> FallbackAnswerer:
 
 
 def _days(days: int) -> timedelta | None:
-    """0 stands for ever."""
+    """None, for no limit, if it is 0."""
     return timedelta(days=days) if days else None
 
 
 WEATHER_TTL_S = 600.0
-"""Open-Meteo makes its current weather anew every quarter of an hour."""
+"""Open-Meteo updates its current weather every quarter of an hour."""
 
 _Register = Callable[[ToolRegistry, ToolContext], None]
 
@@ -373,7 +375,7 @@ class Toolboxes:
 
 @asynccontextmanager
 async def open_toolbox(settings: Settings) -> AsyncIterator[Toolboxes]:
-    """Open what the tools of the settings need (connections, server programs), and close it again.
+    """Open what the tools of the settings need (connections, server processes), and close it at the end.
 
     Raises:
         SettingsError: MCP_SERVERS cannot be read.
@@ -411,7 +413,9 @@ def tool_servers(settings: Settings) -> tuple[ServerAddress, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _ExtendedToolbox:
-    """The book's own tools first. Of the others only the weather is cached: it is the same for everybody."""
+    """The book's own tools come first. Of the others only the weather is cached, because it is the
+    same for everybody.
+    """
 
     view: BookView
     aids: ToolContext

@@ -1,7 +1,7 @@
-"""Files of books from hosts that the operator has named; no other place is asked, however an address is disguised.
+"""Downloading book files, only from hosts that the operator has named, however an address is disguised.
 
-An address is checked before anything is sent there, and so is each one that it redirects to. A host's name is resolved
-once for a connection, and the connection goes to the address that was checked.
+An address is checked before anything is sent there, and so is every redirect. A host's name is resolved once per
+connection, and the connection goes to the checked address.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ else:
     AbstractResolver = object  # aiohttp takes a third of a second to load, and most commands download nothing
 
 DOWNLOAD_S = 60.0
-"""From the first request to the last byte, redirects included, however slowly they come."""
+"""From the first request to the last byte, redirects included, however slowly they arrive."""
 CONNECT_S = 10.0
 SILENCE_S = 20.0
-"""How long a host may say nothing."""
+"""How long a host may be silent."""
 SIZES_S = 4.0
 REDIRECTS = 5
 LONGEST_ADDRESS = 2_000
@@ -57,7 +57,7 @@ _PAGES_OF_BOOKS = (
     ),
     (re.compile(r"https://(?:www\.)?archive\.org/details/([\w.-]+)/?"), r"https://archive.org/download/\1/\1.epub"),
 )
-"""The page that presents a book is what people copy; the book itself is at another address of the same host."""
+"""People copy the address of the page that presents a book; the book itself is at another address of the same host."""
 
 _BOOK_TYPES = re.compile(
     r"application/(?:epub|pdf|octet-stream|zip|x-zip|x-mobipocket|vnd\.amazon|x-fictionbook|rtf|xml|xhtml"
@@ -66,15 +66,15 @@ _BOOK_TYPES = re.compile(
 )
 _WEB_PAGE = re.compile(r"(?:text/html|application/xhtml)")
 _HOLDS_A_WEB_PAGE = re.compile(r"\.x?html?$|^/wiki/", re.IGNORECASE)
-"""Paths at which a web page is the book: files that say so, and the pages of Wikisource."""
+"""Paths at which a web page is the book: files with such a suffix, and the pages of Wikisource."""
 
 
 @dataclass(frozen=True, slots=True)
 class BookHosts:
     """Where books may come from.
 
-    `domains` are names of public hosts, which stand for their subdomains too and are asked by https. `places` are
-    hosts with a port that the operator has named as such: they may be in a private network, and speak http.
+    `domains` are names of public hosts, including their subdomains, which are reached by https. `places` are hosts
+    with a port that the operator has named explicitly: they may be in a private network, and use http.
     """
 
     domains: tuple[str, ...]
@@ -126,7 +126,7 @@ def _literal(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address, by number, belongs to the public Internet; one that carries another is judged by that."""
+    """Whether an IP address is on the public Internet; an address that embeds another is judged by that one."""
     known = _literal(address)
     if isinstance(known, ipaddress.IPv6Address):
         carried = [known.ipv4_mapped, known.sixtofour, *(known.teredo or ())]
@@ -140,14 +140,11 @@ def is_public(address: str) -> bool:
 
 
 class PrivateAddressError(OSError):
-    """A public name stands for an address that is none."""
+    """A public name resolves to an address that is not public."""
 
 
 class GuardedResolver(AbstractResolver):
-    """Resolves names, and refuses those that stand for an address outside the public Internet.
-
-    The places of the operator alone may be anywhere.
-    """
+    """Resolves names, and refuses addresses outside the public Internet, except for the operator's `places`."""
 
     def __init__(self, hosts: BookHosts, inner: AbstractResolver) -> None:
         self._hosts = hosts
@@ -166,10 +163,7 @@ class GuardedResolver(AbstractResolver):
 
 
 class GuardedDownloads:
-    """BookDownloads over HTTP.
-
-    `resolver` takes the place of the system's, and `seconds` that of DOWNLOAD_S.
-    """
+    """BookDownloads over HTTP. `resolver` replaces the system's, and `seconds` replaces DOWNLOAD_S."""
 
     def __init__(
         self,
@@ -207,7 +201,7 @@ class GuardedDownloads:
             raise _unreachable(error, address) from error
 
     async def sizes(self, urls: Sequence[str]) -> list[int | None]:
-        """How many bytes the files have, as far as their hosts say so within a few seconds; None where they do not."""
+        """The sizes of the files in bytes, if their hosts report them within a few seconds, else None."""
         unknown = [url for url in dict.fromkeys(urls) if url not in self._sizes]
         async with self._session() as session:
             asked = [asyncio.create_task(self._size(session, url)) for url in unknown]
@@ -249,10 +243,10 @@ class GuardedDownloads:
     async def _answer(
         self, session: "aiohttp.ClientSession", method: str, address: URL
     ) -> "AsyncIterator[aiohttp.ClientResponse]":
-        """The answer that holds the file, at the end of all redirects.
+        """The response with the file, after all redirects.
 
         Raises:
-            DownloadError: the way leads to where books may not come from, or to no file.
+            DownloadError: the redirects lead to a host that is not allowed, or to no file.
         """
         for _ in range(REDIRECTS + 1):
             async with session.request(method, address, allow_redirects=False) as response:
@@ -266,7 +260,7 @@ class GuardedDownloads:
         raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 
     def _checked(self, url: URL, *, upgrade: bool = False, redirected: bool = False) -> URL:
-        """The address, if books may come from there. `upgrade`: ask a public host by https that was named with http.
+        """The address, if books may come from there. `upgrade`: use https for a public host that was named with http.
 
         Raises:
             DownloadError: NOT_ALLOWED.
@@ -349,9 +343,8 @@ def _unpacker(encoding: str) -> _AsItIs | _Unpacker:
 
 
 def _parsed(url: str) -> URL:
-    """
-    Raises:
-        DownloadError: NOT_ALLOWED, it is no address.
+    """Raises:
+    DownloadError: NOT_ALLOWED, it is not a valid address.
     """
     try:
         if len(url) > LONGEST_ADDRESS or any(ord(letter) < 32 for letter in url.strip()):
@@ -362,7 +355,7 @@ def _parsed(url: str) -> URL:
 
 
 def _book_behind(url: URL) -> URL:
-    """The address of a book's file, where the one given is of the page that presents it."""
+    """The address of a book's file, if the given one is that of the page about the book."""
     for page, file in _PAGES_OF_BOOKS:
         if match := page.fullmatch(str(url.with_query(None))):
             return URL(match.expand(file))
@@ -378,9 +371,8 @@ def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> str:
 
 
 def _assert_found(status: int) -> None:
-    """
-    Raises:
-        DownloadError: the host does not hand out the file.
+    """Raises:
+    DownloadError: the host does not deliver the file.
     """
     if status == 200:
         return
@@ -395,9 +387,8 @@ def _assert_found(status: int) -> None:
 
 
 def _assert_is_book(response: "aiohttp.ClientResponse") -> None:
-    """
-    Raises:
-        DownloadError: NOT_A_BOOK, by what the host says of it.
+    """Raises:
+    DownloadError: NOT_A_BOOK, according to the host's headers.
     """
     declared = response.headers.get("Content-Type", "").partition(";")[0].strip().casefold()
     if _WEB_PAGE.match(declared) and not _HOLDS_A_WEB_PAGE.search(response.url.path):

@@ -4,7 +4,7 @@
 
     messages, more = await llm().agent("You are terse.").tools([get_weather]).prompt_conversation("And in Paris?")
 
-It is the same loop that answers in a thread; only there is no book, unless a tool brings one. Conversations are text,
+It is the same loop that answers in a thread, but without a book, unless a tool provides one. Conversations are text,
 without pictures, sound or structured output.
 """
 
@@ -24,7 +24,7 @@ from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry, error_output
 
 OnUsage = Callable[[UsageReported], Awaitable[None] | None]
-"""Told the tokens of each request; it may be a coroutine function."""
+"""Receives the tokens of each request; it may be a coroutine function."""
 
 DEFAULT_CALL_LIMIT = 10
 TOOL_TIMEOUT_S = 30.0
@@ -50,7 +50,7 @@ class UserMessage(Message):
 
 @dataclass(frozen=True, slots=True)
 class AssistantMessage(Message):
-    """What the model said, to the person or on the way to a call."""
+    """What the model said, to the person or before a call."""
 
     text: str
     role: MessageRole = MessageRole.ASSISTANT
@@ -74,7 +74,7 @@ class ToolCallMessage(Message):
 
 @dataclass(frozen=True, slots=True)
 class ToolResultMessage(Message):
-    """What came of the call with that id, as the model read it."""
+    """The result of the call with that id, as the model read it."""
 
     tool_call_id: str
     result: str
@@ -87,20 +87,20 @@ class ToolResultMessage(Message):
 
 @dataclass(frozen=True, slots=True)
 class ConversationState:
-    """What has been said and what may be called. `api_messages` hold all that has to be replayed exactly."""
+    """What has been said, and what may be called. `api_messages` hold everything that has to be replayed exactly."""
 
     api_messages: tuple[PromptMessage, ...] = ()
     tools: tuple[Tool, ...] = ()
 
     @property
     def message_history(self) -> list[Message]:
-        """The same as a script reads it."""
+        """The same in the form in which a script reads it."""
         return [message for prompt in self.api_messages for message in _as_messages(prompt)]
 
 
 @dataclass(frozen=True, slots=True)
 class LLMPromptBuilder:
-    """A conversation so far and how to go on with it. Every method returns a new one and changes nothing."""
+    """A conversation so far, and its options. Every method returns a new builder and changes nothing."""
 
     state: ConversationState = field(default_factory=ConversationState)
     persona: str = ""
@@ -112,22 +112,22 @@ class LLMPromptBuilder:
     own_dispatcher: Dispatcher | None = None
 
     def agent(self, persona: str) -> "LLMPromptBuilder":
-        """Say who the model is to be."""
+        """Set the system prompt."""
         return replace(self, persona=persona)
 
     def provider(self, provider: ChatProvider | ChatOnly | str) -> "LLMPromptBuilder":
-        """Choose the provider: anthropic, openai, extractive, auto, or one that is open already, which stays open.
+        """Choose the provider: anthropic, openai, extractive, auto, or an open provider, which stays open.
 
-        One of your own needs no more than `chat`; it is used without tools then.
+        A provider of your own needs no more than `chat`; it is then used without tools.
         """
         return replace(self, provider_choice=provider)
 
     def model(self, name: str) -> "LLMPromptBuilder":
-        """Choose the model of a provider that is named; without it, the settings do."""
+        """Choose the model of a named provider; otherwise the settings do."""
         return replace(self, model_name=name)
 
     def call_limit(self, calls: int) -> "LLMPromptBuilder":
-        """How many calls one prompt may lead to before the model has to answer from what it has.
+        """Limit the number of calls in one prompt; after that the model has to answer from what it has.
 
         Raises:
             ValueError: it is negative.
@@ -137,15 +137,15 @@ class LLMPromptBuilder:
         return replace(self, most_calls=calls)
 
     def on_usage(self, watcher: OnUsage) -> "LLMPromptBuilder":
-        """Have the tokens of every request told to a function as soon as they are known."""
+        """Report the tokens of every request to a function as soon as they are known."""
         return replace(self, usage_watcher=watcher)
 
     def tool(self, tool_function: Callable[..., Any] | Tool) -> "LLMPromptBuilder":
-        """Let the model call a function; its name, text and parameters are read from it.
+        """Let the model call a function, whose name, docstring and signature describe the tool.
 
         Raises:
-            ToolSignatureError: the function cannot be told to a model.
-            ValueError: there is a tool of that name.
+            ToolSignatureError: the signature cannot be described to a model.
+            ValueError: there is a tool with that name.
         """
         tool = tool_function if isinstance(tool_function, Tool) else Tool.from_function(tool_function)
         if any(other.name == tool.name for other in self.state.tools):
@@ -160,7 +160,7 @@ class LLMPromptBuilder:
         return builder
 
     def request(self, message: str) -> "LLMPromptBuilder":
-        """Add what the person says, to be answered by the next `prompt_conversation`.
+        """Add a message from the person, to be answered by the next `prompt_conversation`.
 
         Raises:
             ValueError: it is blank.
@@ -173,18 +173,19 @@ class LLMPromptBuilder:
     async def prompt_conversation(
         self, message: str | None = None, **options: Any
     ) -> tuple[list[Message], "LLMPromptBuilder"]:
-        """Have the conversation answered, calling tools on the way.
+        """Answer the conversation, calling tools as needed.
 
         Args:
-            message: What the person says; None where `request` said it before.
-            **options: Further fields of the requests, as the provider's API knows them.
+            message: What the person says; None if `request` added it before.
+            **options: Further fields of the requests, as in the provider's API.
 
         Returns:
-            All messages of the conversation, and the builder to go on from. This one may be used again for another
-            branch: neither sees the other.
+            All messages of the conversation, and the builder to continue from. This builder may be used again for
+            another branch; the branches are independent.
 
         Raises:
-            LLMError: the model gave no answer; UNSUPPORTED_FEATURE if it knows no tools and was given some.
+            LLMError: the model gave no answer; UNSUPPORTED_FEATURE if it does not support tools and was given
+            some.
             ValueError: there is nothing to answer, or `model` was called for a provider that is open already.
         """
         asked = self if message is None else self.request(message)
@@ -202,15 +203,15 @@ def llm(
     tool_dispatcher: Dispatcher | None = None,
     tools: Sequence[ToolDefinition] = (),
 ) -> LLMPromptBuilder:
-    """A conversation that has not begun, with the provider and model of the settings, LLM_PROVIDER and LLM_MODEL.
+    """A new conversation, with the provider and model of the settings, LLM_PROVIDER and LLM_MODEL.
 
     Args:
         provider: Another provider, as for `LLMPromptBuilder.provider`.
         tool_dispatcher: Carries out the calls of `tools`, such as a CachingDispatcher.
-        tools: Their definitions, as ToolRegistry.get_definitions gives them.
+        tools: Their definitions, as ToolRegistry.get_definitions returns them.
 
     Raises:
-        ValueError: there are tools and nothing to carry out their calls.
+        ValueError: there are tools but no dispatcher.
     """
     if tools and tool_dispatcher is None:
         raise ValueError("tools need a tool_dispatcher that carries out their calls")
@@ -243,7 +244,7 @@ async def _answer(asked: LLMPromptBuilder, provider: ChatProvider) -> StrategyOu
 
 
 def _joined(registry: ToolRegistry, own: Dispatcher | None) -> Dispatcher:
-    """Carries out calls of functions, and those of other tools by the dispatcher that came with them."""
+    """Carries out calls of functions directly, and those of other tools by their dispatcher."""
     functions = registry.build_dispatcher(TOOL_TIMEOUT_S)
 
     async def call(name: str, args: dict[str, Any]) -> ToolOutput:
@@ -259,7 +260,7 @@ async def _finished(work: Awaitable[None] | None) -> None:
 
 @runtime_checkable
 class TakesOptions(Protocol):
-    """A provider whose requests may have further fields."""
+    """A provider whose requests accept further fields."""
 
     def with_options(self, **options: Any) -> ChatProvider: ...
 
@@ -274,7 +275,9 @@ def _with_options(provider: ChatProvider, options: dict[str, Any]) -> ChatProvid
 
 @asynccontextmanager
 async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIterator[ChatProvider]:
-    """The chosen provider; one that was named is opened just for this, so that each prompt may run in its own loop."""
+    """The chosen provider; a named one is opened for this prompt only, so that each prompt may run in its own event
+    loop.
+    """
     if not isinstance(choice, str):
         provider = as_provider(choice)
         if model:
@@ -296,7 +299,7 @@ async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIte
 
 
 def _limited(dispatch: Dispatcher, limit: int) -> Dispatcher:
-    """Carries out that many calls; the rest, which one reply may hold, are told that it is enough."""
+    """Carries out that many calls; further ones in the same reply are told that the limit is reached."""
     made = 0
 
     async def call(name: str, args: dict[str, Any]) -> ToolOutput:

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     import aiohttp
 
 SEARCH_S = 20.0
-"""The public service is slow when nobody has asked it for a while."""
+"""The public service is slow if nobody has used it for a while."""
 MOST_OFFERED = 10
 LONGEST_QUERY = 200
 _LARGEST_REPLY = 4 * 2**20
 _BYTES_PER_WORD = 6
-"""Of plain text in European languages, with the space and the line ends."""
+"""In plain text of European languages, including the space and line ends."""
 
 _PATHS = ("/books/", "/books")
-"""What the service redirects to and what its manual names; a copy of one's own may know one of them alone."""
+"""The path the service redirects to, and the one in its manual; a self-hosted copy may support only one of them."""
 
 
 class _Person(BaseModel):
@@ -42,14 +42,16 @@ class _Reply(BaseModel):
 
 
 class FileSizes(Protocol):
-    """Asks hosts how large files are."""
+    """Asks hosts for the sizes of files."""
 
     async def sizes(self, urls: Sequence[str]) -> list[int | None]: ...
 
 
 class GutendexCatalogue:
-    """BookCatalogue over Gutendex. `url` is the operator's own setting and may be anywhere; the links that come back
-    are as far from trusted as any other."""
+    """BookCatalogue over Gutendex.
+
+    `url` is the operator's setting and may be anywhere; the links in its results are not trusted.
+    """
 
     def __init__(self, url: str, sizes: FileSizes, *, seconds: float = SEARCH_S) -> None:
         self._url = url.rstrip("/")
@@ -84,7 +86,7 @@ class GutendexCatalogue:
         raise aiohttp.ClientError(f"the catalogue answered with status {response.status}")
 
     async def _with_lengths(self, entries: Sequence[_Entry]) -> Sequence[OfferedBook]:
-        """A catalogue does not say how long a book is, but the hosts of the files do."""
+        """The books with their lengths, which the catalogue lacks but the file hosts report."""
         texts = [_text(entry) for entry in entries]
         files = [_epub(entry) or text for entry, text in zip(entries, texts, strict=True)]
         sizes = await self._sizes.sizes([text or file for text, file in zip(texts, files, strict=True)])
@@ -114,7 +116,7 @@ async def _limited(response: "aiohttp.ClientResponse") -> bytes:
 
 
 def _entry(result: Any) -> _Entry | None:
-    """A book with a file that can be read; None for others, and for what is no book."""
+    """A book with a readable file; None for others, and for entries that are no books."""
     try:
         entry = _Entry.model_validate(result)
     except ValidationError:
@@ -131,7 +133,7 @@ def _text(entry: _Entry) -> str:
 
 
 def _link(entry: _Entry, media_type: str) -> str:
-    """The file of that type; not one that is packed once more."""
+    """The file of that type; not one that is compressed in addition."""
     links = (url for kind, url in entry.formats.items() if kind.partition(";")[0].strip().casefold() == media_type)
     return next((url for url in links if not url.casefold().endswith(".zip")), "")
 
@@ -141,7 +143,7 @@ def _author(people: Sequence[_Person]) -> str:
 
 
 def _in_order(name: str) -> str:
-    """ "Austen, Jane" as she is called; a name with more parts stays as the catalogue has it."""
+    """ "Austen, Jane" in natural order; a name with more parts stays as in the catalogue."""
     parts = [" ".join(part.split()) for part in name.split(",")]
     return f"{parts[1]} {parts[0]}" if len(parts) == 2 and all(parts) else ", ".join(parts)
 

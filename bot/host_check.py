@@ -1,7 +1,7 @@
-"""Whom a web server of ours listens to: requests that name it in `Host` and, where they have one, in `Origin`.
+"""Which requests the program's web servers accept: those that name the server in `Host` and, if present, in `Origin`.
 
-Both are checked exactly, so that no web page can reach the server by way of a browser on the same machine, neither by a
-name that points here (DNS rebinding) nor from a page without an origin of its own (`null`).
+Both are compared exactly, so that no web page can reach the server through a browser on the same machine: neither by a
+name that resolves to it (DNS rebinding) nor from a page with the origin `null`.
 """
 
 import ipaddress
@@ -16,7 +16,7 @@ _DEFAULT_PORT = 80
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a request is not let in: the status of its answer, and a sentence."""
+    """Why a request is refused: the status of the response, and a sentence."""
 
     status: int
     reason: str
@@ -24,13 +24,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class OwnAddress:
-    """The address and the port that a server has bound."""
+    """The address and port that a server has bound."""
 
     host: str
     port: int
 
     def refusal(self, hosts: Sequence[str], origins: Sequence[str]) -> Refused | None:
-        """The answer to a request with these headers; None if they name this server."""
+        """The response to a request with these headers; None if they name this server."""
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
             return Refused(421, "The Host header does not name this server.")
         if len(origins) > 1 or (origins and not self._is_our_origin(origins[0])):
@@ -53,7 +53,7 @@ class OwnAddress:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address can be reached from this machine alone."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

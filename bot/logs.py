@@ -1,4 +1,4 @@
-"""What operators see: the log, and the health file for whatever watches over the bot."""
+"""What operators see: the log, and the health file for a supervisor."""
 
 import asyncio
 import json
@@ -16,18 +16,18 @@ from typing import Literal
 from bot.private import redacted
 
 LIBRARIES = {"aiosqlite": logging.WARNING, "httpx": logging.WARNING, "httpx2": logging.WARNING}
-"""Libraries that are louder than this program wants them to be, whatever LOG_LEVEL says."""
+"""Libraries that log more than operators need, whatever LOG_LEVEL says."""
 
 
 NODE = f"{socket.gethostname()}-{os.getpid()}"
-"""This process among those that share a database."""
+"""Identifies this process among those that share a database."""
 
 SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
-"""The shard on whose behalf the current task works, where there are several."""
+"""The shard on whose behalf the current task works, if there are several."""
 
 
 class Redacting(logging.Formatter):
-    """What another formatter makes of a record, without secrets."""
+    """The output of another formatter without secrets."""
 
     def __init__(self, inner: logging.Formatter, secrets: Sequence[str]) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Redacting(logging.Formatter):
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: at, level, node, shard, logger, message, the fields of a turn, and a `traceback`."""
+    """One object per line: at, level, node, shard, logger, message, the fields of a turn, and a `traceback`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -57,7 +57,7 @@ class JsonLines(logging.Formatter):
 
 
 class TextLines(logging.Formatter):
-    """A line for people. It names node and shard where there are several."""
+    """One line for people. It names node and shard if there are several."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(place)s%(name)s: %(message)s")
@@ -69,7 +69,7 @@ class TextLines(logging.Formatter):
 
 
 def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str] = ()) -> None:
-    """Send the log to standard error, from now on and in this form only; `secrets` are taken out of every line."""
+    """Send the log to standard error, in this form only; `secrets` are removed from every line."""
     handler = logging.StreamHandler()
     handler.setFormatter(Redacting(JsonLines() if form == "json" else TextLines(), secrets))
     handler.setLevel(level)
@@ -84,11 +84,11 @@ NAME = "health"
 """In DATA_DIR."""
 
 STALE_AFTER_S = 60.0
-"""A file that is older tells of a bot that is offline, stuck, or gone without a farewell."""
+"""An older file means that the bot is offline, hangs, or died without removing it."""
 
 
 class HealthFile:
-    """Written every `every_s` seconds while all is well; where it is not, it is looked again after `look_s`."""
+    """Written every `every_s` seconds while all is well; otherwise the state is checked again after `look_s`."""
 
     def __init__(self, folder: Path, *, every_s: float = 15.0, look_s: float = 1.0) -> None:
         self._path = folder / NAME
@@ -112,7 +112,7 @@ class HealthFile:
                 self._path.unlink(missing_ok=True)
 
     def _write(self) -> bool:
-        """All of it or nothing. False: the disk refuses."""
+        """Write the whole file or nothing. False: the disk refuses."""
         told = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "pid": os.getpid()}
         fresh = self._path.with_name(f"{NAME}.new")
         try:
@@ -125,7 +125,7 @@ class HealthFile:
 
 
 def age_of(folder: Path) -> float | None:
-    """Seconds since the file was written; None where there is none."""
+    """Seconds since the file was written; None if there is none."""
     try:
         return time.time() - (folder / NAME).stat().st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""Figures for Prometheus: turns and their stages, tokens and cost, failures, rate limits, the event loop, shards."""
+"""Metrics for Prometheus: turns and their stages, tokens and cost, failures, rate limits, the event loop, shards."""
 
 import asyncio
 import logging
@@ -19,19 +19,19 @@ TURN_LOG = logging.getLogger("marginalia.turns")
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0, 120.0)
 
 STAGES = {"prepare": "prepared_ms", "first_text": "first_text_ms", "tools": "tools_ms", "total": "total_ms"}
-"""Stages of a turn, and the fields of its log line that say how long each took since the turn began."""
+"""Stages of a turn, and the fields of its log line with their times since the turn began."""
 
 TOKENS = {"input": "tokens_in", "cache_read": "tokens_cached", "output": "tokens_out"}
 
 LAG_EVERY_S = 0.1
 LAG_SPAN_S = 15.0
-"""The worst of so many seconds is told, so that a scrape every quarter of a minute misses none."""
+"""The worst value of so many seconds is reported, so that a scrape every quarter of a minute misses none."""
 
 TOO_MANY_REQUESTS = 429
 
 
 class Metrics(logging.Handler):
-    """Counts what the log line of each turn says, whether or not that line is written anywhere."""
+    """Counts what each turn's log line says, whether or not that line is written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,11 +72,11 @@ class Metrics(logging.Handler):
             self._failures.labels(fields["error"]).inc()
 
     def watch_shards(self, held: Callable[[], int]) -> None:
-        """Tell how many shards are held whenever somebody asks for the figures."""
+        """Report how many shards are held, whenever the metrics are read."""
         self._shards.set_function(held)
 
     def trace(self) -> aiohttp.TraceConfig:
-        """What a Discord client is to be given, so that its rate limits are counted."""
+        """The trace configuration for a Discord client, which counts its rate limits."""
         config = aiohttp.TraceConfig()
 
         async def count(_: aiohttp.ClientSession, __: SimpleNamespace, ended: aiohttp.TraceRequestEndParams) -> None:
@@ -87,7 +87,7 @@ class Metrics(logging.Handler):
         return config
 
     async def measure_lag(self) -> None:
-        """Measure, until cancelled, by how much a short sleep of the event loop takes longer than it should."""
+        """Measure, until cancelled, how much longer than requested a short sleep of the event loop takes."""
         worst: list[tuple[float, float]] = []
         while True:
             before = time.monotonic()
@@ -100,10 +100,10 @@ class Metrics(logging.Handler):
 
 @asynccontextmanager
 async def serving_metrics(host: str, port: int) -> AsyncIterator[Metrics]:
-    """Serve the figures at http://host:port/metrics in the block.
+    """Serve the metrics at http://host:port/metrics during the block.
 
     Raises:
-        SettingsError: the address cannot be listened at.
+        SettingsError: the address cannot be used.
     """
     metrics = Metrics()
     try:

@@ -28,7 +28,7 @@ from domain.spoilers.detector import label_at
 
 BOOK_HELP = "Title, id, path or file name"
 _LONGEST_NAME = 255
-"""What file systems take; it is cut where something else is named as a file."""
+"""The longest name on most file systems; a longer one is cut."""
 
 commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
 
@@ -124,7 +124,7 @@ def info(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
 ) -> None:
-    """Show what is known of a book, and its chapters."""
+    """Show what is known about a book, and its chapters."""
 
     async def work() -> None:
         async with opened() as app:
@@ -150,7 +150,7 @@ def remove(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
 ) -> None:
-    """Erase a book with its conversations, for good."""
+    """Erase a book with its conversations, permanently."""
 
     async def work() -> int | None:
         async with opened() as app:
@@ -197,7 +197,7 @@ def text(
 
 
 async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -> Book:
-    """Add a file with a progress bar on standard error, and say what came of it.
+    """Add a file with a progress bar on standard error, and print the result.
 
     Raises:
         BookError, StorageError: with a sentence.
@@ -208,7 +208,7 @@ async def add_path(app: App, path: Path, *, title: str = "", author: str = "") -
 
 
 async def _fetch(app: App, url: str, *, title: str = "", author: str = "") -> Book:
-    """Download a book and add it, likewise.
+    """Download a book and add it in the same way.
 
     Raises:
         DownloadError, BookError, StorageError: with a sentence.
@@ -226,7 +226,7 @@ async def _add(app: App, file: DownloadedFile, follow: Follow, title: str, autho
 
 @contextmanager
 def _bar(name: str) -> Iterator[Follow]:
-    """A bar that shows how far work on a file is, while the block lasts."""
+    """A progress bar for work on a file, during the block."""
     description = TextColumn("{task.description}", markup=False)
     bar = Progress(SpinnerColumn(), description, BarColumn(), console=errors, transient=True)
     shown = _short(obeyed_by_none(name))
@@ -250,7 +250,7 @@ def _length(book: OfferedBook) -> str:
 
 
 async def _chosen(offered: Sequence[OfferedBook]) -> OfferedBook | None:
-    """The book whose number the reader types; None for none, and where nobody is there to be asked."""
+    """The book whose number the reader types; None for none, or if there is nobody to ask."""
     if not sys.stdin.isatty():
         console.print("To add one of them: marginalia books fetch URL, with its address from --json")
         return None
@@ -263,7 +263,9 @@ async def _chosen(offered: Sequence[OfferedBook]) -> OfferedBook | None:
 
 
 def _bytes_of(path: Path, most_mb: int) -> bytes:
-    """What is in a file; a device never ends, a pipe may never begin, and a file may grow while it is read."""
+    """The contents of a file, bounded: a device never ends, a pipe may never begin, and a file may grow while it is
+    read.
+    """
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -24,7 +24,7 @@ EXAMPLE_QUESTIONS = (
     "How often does “Return on the ebb” occur, and where first?",
 )
 TRIES = 3
-"""Choices that make no sense before a new conversation is started anyway."""
+"""Invalid choices after which a new conversation is started anyway."""
 
 
 def chat(
@@ -36,7 +36,7 @@ def chat(
     chapter: Annotated[str | None, typer.Option(help="The chapter you have read to, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
 ) -> None:
-    """Talk with a book. Lines on a piped standard input are questions; each is answered in order."""
+    """Talk with a book. Lines from a pipe are questions as well, answered in order."""
     if page is not None and chapter is not None:
         fail("Give either --page or --chapter.")
 
@@ -94,7 +94,7 @@ async def _start_chat() -> int:
 
 
 async def sample_book(app: App) -> Book:
-    """The sample novel, on the local shelf from the first time on."""
+    """The sample novel, on the local shelf from the first use on."""
     added = await app.shelf.add(SAMPLE.read_bytes(), SAMPLE.name)
     return added.book
 
@@ -162,7 +162,7 @@ async def _greet(app: App, book: Book, talk: Conversation) -> None:
 
 
 async def _lines(*, echo: bool) -> AsyncIterator[str]:
-    """Lines a person types, or lines of a pipe (echoed, so that a transcript makes sense), until they end."""
+    """Lines that a person types, or lines from a pipe (echoed, so that a transcript makes sense), until they end."""
     interactive = sys.stdin.isatty()
     while line := await (_input("› ") if interactive else in_daemon_thread(sys.stdin.readline)):
         if echo and not interactive and line.strip():
@@ -181,7 +181,7 @@ def _echo(line: str) -> None:
 
 
 async def _confirm(question: str) -> bool:
-    """Whether a person types yes. Not as `_input`: while a turn runs, Ctrl-C is to stop it."""
+    """Whether a person types yes. It does not use `_input`, because while a turn runs Ctrl-C has to stop it."""
     try:
         answer = await in_daemon_thread(lambda: console.input(f"[bold cyan]{escape(question)}[/] "))
     except EOFError:
@@ -190,7 +190,7 @@ async def _confirm(question: str) -> bool:
 
 
 async def _input(prompt: str) -> str:
-    """A line a person types, or an empty string at Ctrl-D. Ctrl-C only says how to leave."""
+    """A line that a person types, or an empty string at Ctrl-D. Ctrl-C only prints how to leave."""
     with interrupts(lambda: console.print(f"\n[dim]quit, exit or Ctrl-D to leave[/]\n[bold cyan]{prompt}[/]", end="")):
         try:
             return await in_daemon_thread(lambda: console.input(f"[bold cyan]{prompt}[/]")) or "\n"

@@ -1,4 +1,4 @@
-"""The second front door: a conversation in the terminal, over the same brain and the same events as on Discord."""
+"""The terminal front end: a conversation over the same use cases and events as on Discord."""
 
 import contextlib
 import json
@@ -35,13 +35,13 @@ from domain.turn.chat_with_book import ChatWithBook, Reader
 from domain.turn.state import Decision
 
 _WRITTEN = ("text", "partial", "offer")
-"""Fields with words of an answer."""
+"""Fields with an answer's text."""
 
 _WORD_START = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def event_to_json(event: TurnEvent) -> str:
-    """`{"event": "text_delta", …}`: the event's class in snake case, then its fields. What was hidden is not in it."""
+    """`{"event": "text_delta", …}`: the event's class in snake case, then its fields, without hidden text."""
     fields = {name: redacted(value) if name in _WRITTEN else value for name, value in asdict(event).items()}
     if isinstance(event, ToolCallFinished):
         del fields["passages"]  # `content` says it all
@@ -65,10 +65,10 @@ DETAIL_LINES = 14
 
 
 class ConsoleChat:
-    """Answers lines from a person or a pipe. `failures` counts the questions that got no answer.
+    """Answers lines from a person or a pipe. `failures` counts the questions without an answer.
 
-    `move` carries out what stands behind /progress and returns where the reader is, and a sentence that says so.
-    `confirm` puts a question to the person at the keyboard; None where there is nobody.
+    `move` carries out the arguments of /progress and returns the new position and a sentence about it. `confirm` asks
+    the person at the keyboard a question; None if there is nobody.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class ConsoleChat:
                 await self._take(question)
 
     async def _take(self, line: str) -> None:
-        """Answer or obey, or say why it cannot be done: a full disk ends no chat."""
+        """Answer or carry out a line, or say why that is impossible: even a full disk does not end the chat."""
         command, _, order = line.partition(" ")
         try:
             if _COMMAND.match(command):
@@ -118,7 +118,7 @@ class ConsoleChat:
                 self._console.print(error.message, style="red", markup=False, soft_wrap=True)
 
     async def _obey(self, command: str, order: str) -> None:
-        """Carry out what begins with a slash; it is never put to the model."""
+        """Carry out a command that begins with a slash; it never goes to the model."""
         match command:
             case "/progress":
                 self._show_progress(*await self._move(order))
@@ -157,9 +157,9 @@ class ConsoleChat:
             self._console.print(f"{sentence}\n", markup=False, soft_wrap=True)
 
     async def take_up(self) -> None:
-        """Bring to its end what an earlier run of the program was interrupted in: an answer unseen, or a question.
+        """Finish what an earlier run of the program was interrupted in: an unseen answer, or a question.
 
-        In a conversation that is shown on Discord this is left to the bot.
+        For a conversation that is shown on Discord this is left to the bot.
         """
         talk = self._conversation.id
         if self._conversation.thread_id is not None:
@@ -184,7 +184,7 @@ class ConsoleChat:
             self._console.print(Emphasis().feed(f"{_drawn(text)}\n"), soft_wrap=True)
 
     async def ask(self, question: str) -> None:
-        """Answer one question. Ctrl-C stops the answer, keeps what was written, and the chat goes on."""
+        """Answer one question. Ctrl-C stops the answer and keeps what was written; the chat continues."""
         self._question = question
         await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
         await self._answer()
@@ -208,7 +208,7 @@ class ConsoleChat:
                         await self._chat.delivered(event.turn_id)
 
     async def _decide(self, call: ApprovalAsked) -> None:
-        """Have the person decide on a call; where there is nobody to ask, it is not carried out."""
+        """Have the person decide on a call; if there is nobody to ask, it is refused."""
         allowed = await self._confirm("Allow this? y/n") if self._confirm else False
         decision = self._chat.decide(self._conversation.id, call.approval_id, TERMINAL_READER, allowed=allowed)
         if self._as_json:
@@ -224,7 +224,7 @@ def _print_json(event: TurnEvent) -> None:
 
 
 class _Rendering:
-    """One turn on the screen: a status while nothing is said, the answer as it streams, its sources below."""
+    """One turn on the screen: a status until the answer begins, then the answer as it streams, then its sources."""
 
     def __init__(self, console: Console, *, verbose: bool) -> None:
         self._console = console
@@ -280,7 +280,7 @@ class _Rendering:
         return WordWrap(self._console.width if self._console.is_terminal else None)
 
     def _indented(self, text: str) -> None:
-        """Small print: wrapped in a terminal, left as it is in a pipe."""
+        """Small print: wrapped in a terminal, unchanged in a pipe."""
         if self._console.is_terminal:
             self._console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2)))
         else:
@@ -312,7 +312,7 @@ class _Rendering:
         self._console.print()
 
     def _show_offer(self, failure: TurnFailed) -> None:
-        """What the book says meanwhile, where the model stayed away."""
+        """Show what the book says when the model could not be reached."""
         if failure.offer:
             self._console.print("[dim]Meanwhile, here's what the book says:[/]\n")
             wrap = self._new_wrap()
@@ -333,7 +333,7 @@ def _place(citation: Citation) -> str:
 
 
 def _drawn(text: str) -> str:
-    """Text as a terminal can show it: what is hidden is left out."""
+    """Text as a terminal can show it, without hidden spans."""
     return "".join("▒▒▒ (hidden)" if span.is_hidden else span.text for span in spans(text))
 
 
@@ -350,6 +350,6 @@ def conversation_json(conversation: Conversation, book_title: str, position: Rea
 
 
 def position_fields(position: ReadingPosition) -> dict[str, object]:
-    """The state of a position, and while reading the character up to which the book has been read."""
+    """The state of a position and, while reading, the offset up to which the book has been read."""
     reading = position.state is PositionState.READING
     return {"state": position.state.value, "read_to": position.read_to if reading else None}

@@ -1,4 +1,4 @@
-"""marginalia check: is everything set up? Each line says ok, or what to do."""
+"""marginalia check, backup, health and migrate."""
 
 import asyncio
 import filecmp
@@ -50,7 +50,7 @@ def backup(
         typer.Argument(help="The folder to copy to; books that are in it already are not copied again"),
     ],
 ) -> None:
-    """Copy the database and the books to a folder. Put that folder in place of DATA_DIR to go back to it."""
+    """Copy the database and the books to a folder. To go back to it, put that folder in place of DATA_DIR."""
 
     async def work() -> int:
         async with opened() as app:
@@ -75,7 +75,7 @@ def backup(
 
 
 async def _fetched_and_copied(app: App, book: Book, target: Path) -> bool:
-    """Copy one book file, fetched to this machine where books are in a store. False: there is none to copy."""
+    """Copy one book file, downloading it first if books are in a store. False: there is none to copy."""
     if app.settings.books_url:
         try:
             await app.shelf.open(book)
@@ -85,7 +85,7 @@ async def _fetched_and_copied(app: App, book: Book, target: Path) -> bool:
 
 
 def _copy(source: Path, target: Path, name: str) -> bool:
-    """Copy one book file, whole or not at all, unless it is there as it is now. False: there is none to copy."""
+    """Copy one book file, completely or not at all, unless an identical copy exists. False: there is none to copy."""
     original, copy, unfinished = source / name, target / name, target / f"{name}.part"
     try:
         if not (copy.exists() and filecmp.cmp(original, copy)):
@@ -116,7 +116,7 @@ def migrate(
         str, typer.Option(help="The BOOKS_URL to copy the books to, or a folder. Without it they stay where they are")
     ] = "",
 ) -> None:
-    """Copy everything to another database, and the books to another place. The bot must not run meanwhile."""
+    """Copy everything to another database, and the books to another place. Stop the bot first."""
 
     async def work() -> int:
         async with opened() as app:
@@ -139,7 +139,7 @@ def migrate(
 
 
 async def _copy_books(app: App, target: Storage, where: str) -> list[str]:
-    """Copy the books' files; the titles of those that are gone."""
+    """Copy the books' files; returns the titles of those whose file is missing."""
     lost = []
     shelved = {book.sha256: book for book in await app.shelf.list(None)}
     for book in track(shelved.values(), "Copying the books", console=errors, transient=True):

@@ -1,4 +1,4 @@
-"""The commands that serve until stopped: run (the bot on Discord), preview (in a browser), mcp (for programs)."""
+"""The commands that run until stopped: run (the bot on Discord), preview (in a browser), mcp (for other programs)."""
 
 import asyncio
 import gc
@@ -29,18 +29,21 @@ from domain.tool_use import TokenUsage
 from domain.tools.context import page_in
 
 COLLECTIONS = (2_000, 3, 7_000)
-"""What the garbage collector waits for. The second figure bounds a look at what is not quite new to a few milliseconds;
-with 10 it takes 20 when 200 answers are under way. The last makes it look at everything once in some ten thousand
-answers: with 200 under way such a look takes 0.07 s, and `collect_when_idle` mostly comes first."""
+"""Thresholds of the garbage collector.
+
+The second one limits a collection of the middle generation to a few milliseconds; with 10 it takes 20 ms while 200
+answers are being made. The third one makes full collections, which take 0.07 s with 200 answers, as rare as once in
+some ten thousand answers; `collect_when_idle` mostly comes first.
+"""
 
 IDLE_LOOK_S = 120.0
 
 
 async def warm_up(provider: ChatProvider) -> None:
-    """Load the model's SDK and its prices, and spare the garbage collector what has come to stay.
+    """Load the model's SDK and its prices, and exempt everything loaded so far from garbage collection.
 
-    A full collection stops the event loop for as long as it takes to look at every object there is: a tenth of a second
-    with an SDK in memory, most of it for objects that will never go.
+    A full collection stops the event loop while it visits every object: a tenth of a second with an SDK in memory,
+    most of it for objects that are never freed.
     """
     if isinstance(provider, WireChat):
         with suppress(LLMError):  # the first request will tell
@@ -53,7 +56,7 @@ async def warm_up(provider: ChatProvider) -> None:
 
 
 async def collect_when_idle(is_busy: Callable[[], bool], *, look_s: float = IDLE_LOOK_S) -> None:
-    """Look at all objects every `look_s` seconds, until cancelled, unless somebody would have to wait for it."""
+    """Collect all garbage every `look_s` seconds, until cancelled, unless somebody would have to wait for it."""
     while True:
         await asyncio.sleep(look_s)
         if not is_busy():
@@ -64,10 +67,10 @@ if TYPE_CHECKING:
     from bot.metrics import Metrics
 
 FAREWELL_S = 8.0
-"""Docker kills ten seconds after it has asked; what is left is for closing the database."""
+"""Docker kills after ten seconds; the rest is for closing the database."""
 
 LAST_MOMENT_S = 9.5
-"""After that the process leaves as if it were killed, which loses nothing: a disk that hangs must not keep it."""
+"""After that the process exits as if it were killed, which loses nothing: a hanging disk must not keep it."""
 
 
 def run() -> None:
@@ -124,7 +127,7 @@ async def _run() -> None:
 
 @asynccontextmanager
 async def _metrics(settings: Settings) -> AsyncIterator["Metrics | None"]:
-    """Serve figures, if METRICS_PORT is set."""
+    """Serve metrics, if METRICS_PORT is set."""
     if not settings.metrics_port:
         yield None
         return
@@ -147,9 +150,9 @@ def _leave_at_last() -> None:
 async def until_stopped(
     work: Coroutine[Any, Any, None], farewell_s: float = FAREWELL_S, on_stop: Callable[[], None] = lambda: None
 ) -> None:
-    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to come to rest.
+    """Do the work until it ends, or until the process is asked to stop; then it has `farewell_s` to finish.
 
-    `on_stop` is called once when it is asked to.
+    `on_stop` is called once when the process is asked to stop.
     """
     asked_to_stop = asyncio.Event()
 
@@ -174,7 +177,7 @@ QUESTIONS = (
     "Who is Tom Liddiard?",
     "Who says “You can cross at five to”?",
 )
-"""Asked beforehand, so that there is something to look at and to unfold."""
+"""Questions asked at the start, so that there is something to look at."""
 NOT_INSTALLED = (
     "The preview needs the extra simcord[preview]. `make preview` installs it; by hand, in the project's folder: "
     "pip install '.[preview]'"
@@ -208,7 +211,7 @@ async def _preview(port: int) -> None:
 
 
 def preview_settings(folder: Path) -> Settings:
-    """The settings of the environment for model and answers; memory and books in a folder that goes away."""
+    """The environment's settings for model and answers, with a temporary folder for database and books."""
     return load_settings(data_dir=folder, database_url="", discord_guild_ids=())
 
 
@@ -244,7 +247,7 @@ def mcp(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,
     host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
 ) -> None:
-    """Serve the books to other programs by the Model Context Protocol, as far as they have been read."""
+    """Serve the books to other programs by the Model Context Protocol, up to where they have been read."""
     from bot.mcp.books import OpenBooks
     from bot.mcp.server import book_server, serve_stdio
 

@@ -1,4 +1,4 @@
-"""What every command shares: running async work, and turning failures into one sentence and an exit code."""
+"""What all commands share: running async work, and turning failures into one sentence and an exit code."""
 
 import asyncio
 import contextlib
@@ -24,18 +24,18 @@ from bot.settings import Settings, load_settings
 from domain.errors import MarginaliaError
 
 _ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters but for the line feed and the tab, and those that turn the direction of what is around them."""
+"""Control characters except line feed and tab, and those that change the direction of the surrounding text."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
-"""Bytes of a file's name that are no text, as Python has them: no terminal can be given one."""
+"""Undecodable bytes of a file name, in Python's representation: no terminal can display them."""
 
 
 def obeyed_by_none(text: str) -> str:
-    """The text without what a terminal would do in place of showing it."""
+    """The text without sequences that a terminal would execute instead of showing."""
     return _SURROGATES.sub("\ufffd", _ORDERS.sub("", text))
 
 
 class GuardedConsole(Console):
-    """A console that shows text as text: no orders to the terminal, and no words made into pictures."""
+    """A console that shows text as text: no terminal sequences, and no words turned into emoji."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, emoji=False)
@@ -50,13 +50,13 @@ _STYLES = {"*": "italic", "**": "bold", "***": "bold italic"}
 
 
 class Emphasis:
-    """Styles text that streams in whole words. What opens in a line ends with it at the latest."""
+    """Styles text that streams in whole words. Emphasis ends at the latest with its line."""
 
     def __init__(self) -> None:
         self._open = ""
 
     def feed(self, words: str) -> Text:
-        """Take in more words; return them as they are to be shown."""
+        """Add more words; return them as they are to be shown."""
         shown, at = Text(), 0
         for part in _PART.finditer(words):
             shown.append(words[at : part.start()], _STYLES.get(self._open))
@@ -67,7 +67,7 @@ class Emphasis:
         return shown
 
     def _pass(self, mark: str, before: str, after: str) -> str:
-        """Open or close what a mark does, which then is not shown; give back one that does neither."""
+        """Apply an emphasis mark, which is then not shown; return it if it is no emphasis."""
         if mark == "\n":
             self._open = ""
             return mark
@@ -83,7 +83,7 @@ _PIECE = re.compile(r"\n|[^\S\n]+|\S+")
 
 
 class WordWrap:
-    """Breaks lines of `width` columns between words. A word is given out once it has ended; None never breaks lines."""
+    """Breaks lines at `width` columns between words; None never breaks them. A word is returned once it is complete."""
 
     def __init__(self, width: int | None) -> None:
         self._width = width
@@ -91,7 +91,7 @@ class WordWrap:
         self._word = ""
 
     def feed(self, text: str) -> str:
-        """Take in more text; return what may be shown now."""
+        """Add more text; return what may be shown now."""
         *ended, self._word = [*_PIECE.findall(self._word + text)] or [""]
         return "".join(map(self._place, ended))
 
@@ -116,7 +116,7 @@ class WordWrap:
 
 @contextlib.contextmanager
 def signal_handler(handler: Callable[[], object], *signals: signal.Signals) -> Iterator[None]:
-    """Have signals call `handler` for the length of the block."""
+    """Have signals call `handler` during the block."""
     loop = asyncio.get_running_loop()
     try:
         for number in signals:
@@ -132,12 +132,12 @@ def signal_handler(handler: Callable[[], object], *signals: signal.Signals) -> I
 
 
 def interrupts(handler: Callable[[], object]) -> AbstractContextManager[None]:
-    """Send Ctrl-C to `handler` for a while."""
+    """Send Ctrl-C to `handler` during the block."""
     return signal_handler(handler, signal.SIGINT)
 
 
 async def in_daemon_thread(read: Callable[[], str]) -> str:
-    """What `read` returns, without its thread keeping the program alive when nobody types any more."""
+    """The result of `read`, run in a thread that does not keep the program alive when nobody types any more."""
     loop = asyncio.get_running_loop()
     line: asyncio.Future[str] = loop.create_future()
 
@@ -165,10 +165,10 @@ errors = GuardedConsole(stderr=True)
 
 
 def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
-    """Run a command's work and leave with its exit code (None is 0).
+    """Run a command's work and exit with its code (None is 0).
 
-    A failure the program knows becomes its sentence on standard error and exit code 1. The process's memory, which
-    holds keys and what people write, is closed to other processes of the same user, and its files to other users.
+    An anticipated failure becomes its sentence on standard error and exit code 1. The process's memory, which holds
+    keys and what people write, is closed to other processes of the same user, and its files to other users.
     """
     keep_files_private()
     hide_memory()
@@ -206,7 +206,7 @@ async def opened() -> AsyncIterator[App]:
 
 @asynccontextmanager
 async def opened_for_talk() -> AsyncIterator[App]:
-    """As `opened`, with all the tools that the settings name; their servers take a moment to start."""
+    """The same with all the tools of the settings, whose servers take a moment to start."""
     settings = _settings()
     async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
         forget_secrets()
@@ -214,7 +214,7 @@ async def opened_for_talk() -> AsyncIterator[App]:
 
 
 def _settings() -> Settings:
-    """The settings, with the log as quiet as a person at a terminal wants it unless they ask for more."""
+    """The settings, with a log level that suits a person at a terminal unless they ask for more."""
     settings = load_settings()
     level = settings.log_level if settings.log_level in ("DEBUG", "INFO") else "CRITICAL"
     set_up_logs(level, settings.log_format, settings.secrets)

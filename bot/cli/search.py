@@ -1,4 +1,4 @@
-"""marginalia search, recap, who, discuss and eval: what a book says, outside a conversation."""
+"""marginalia search, recap, who, discuss and eval: what a book says, outside conversations."""
 
 import json
 import sys
@@ -60,7 +60,7 @@ def search(
 
 
 async def _end_of(file: BookFile, page: str | None, chapter: str | None) -> int | None:
-    """Where a page or a chapter that was named ends; None where none was."""
+    """Where the named page or chapter ends; None if none was named."""
     if page is not None:
         return end_of_page(await file.pages(), page)
     return None if chapter is None else end_of_chapter(await file.chapters(), chapter)
@@ -112,7 +112,7 @@ def discuss(
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
-    """Find questions to talk about, each with the quotation it rests on."""
+    """Find questions to discuss, each with the quotation it is based on."""
 
     async def work() -> None:
         async with opened() as app:
@@ -133,7 +133,7 @@ TERMINAL_ASKER = Asker(TERMINAL_READER.id)
 
 
 async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int]:
-    """The book, and how far into it the reader may look: to a page that was named, else to where they are."""
+    """The book, and how far the reader may look: to the named page, else to their position."""
     found = await app.shelf.find(book, shelf=None)
     read_to = await _end_of(await app.shelf.open(found), page, None)
     if read_to is None:
@@ -189,7 +189,7 @@ def _show(passages: Sequence[Passage], *, estimated: bool) -> None:
 
 
 async def passage_fields(passage: Passage, view: BookView) -> dict[str, object]:
-    """A passage as the command line's JSON has it: the text as it stands, pages as numbers where their labels are."""
+    """A passage as the command line's JSON has it: the text as it is, pages as numbers if their labels are numbers."""
     return {
         "passage_id": passage.id,
         "page": _page(passage.page),
@@ -234,7 +234,7 @@ def evaluate(
 
 
 async def _report(file: Path, limit: int | None) -> Report:
-    """The books are indexed in a folder of their own, which goes when it is done."""
+    """The report. The books are indexed in a temporary folder."""
     from bot.parsers.text.parser import read_plain
     from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
@@ -249,7 +249,7 @@ async def _report(file: Path, limit: int | None) -> Report:
 
 
 def _names(report: Report) -> list[str]:
-    """What stands over the columns of the books: short if that tells them apart."""
+    """The column headings of the books: short if that distinguishes them."""
     stems = [Path(path).stem for path in report.books]
     return stems if len({"all", *stems}) == len(stems) + 1 else list(report.books)
 

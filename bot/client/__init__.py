@@ -1,1 +1,1 @@
-"""The Discord client: connection, workarounds for discord.py, commands told to Discord."""
+"""The Discord client: connection, workarounds for discord.py, command sync."""

@@ -1,4 +1,4 @@
-"""What `marginalia check` looks at: the database, the data folder, the model. Discord has a file of its own."""
+"""The checks of `marginalia check`: database, data folder, sandbox, model, tool servers, Discord."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ FAULTS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; where `ok` is False, `sentence` says what to do."""
+    """One line of the report; if `ok` is False, `sentence` says what to do."""
 
     subject: str
     sentence: str
@@ -37,7 +37,7 @@ class Finding:
 
 
 async def findings(settings: Settings) -> AsyncIterator[Finding]:
-    """All findings, each as soon as it is there."""
+    """All findings, each as soon as it is available."""
     model = " ".join(dict.fromkeys((settings.provider, settings.model)))
     yield Finding("Settings", f"answers by {model}, data in {settings.data_dir}")
     yield await check_data_folder(settings.data_dir)
@@ -84,7 +84,7 @@ async def check_database(url: str) -> Finding:
 
 
 async def check_sandbox() -> Finding:
-    """What keeps the processes that read strangers' files from anything else."""
+    """How the processes that read untrusted files are confined."""
     try:
         given = await asyncio.to_thread(probe_confinement)
     except (OSError, ValueError) as error:
@@ -134,7 +134,7 @@ async def check_model(settings: Settings) -> Finding:
 
 
 async def _tool_call(provider: ChatProvider) -> str:
-    """What came of asking the model to call a tool."""
+    """The result of asking the model to call a tool."""
     if provider.name == QUOTES_ONLY:
         return ""
     without = "It gets passages with each question instead."
@@ -153,11 +153,11 @@ async def _tool_call(provider: ChatProvider) -> str:
 
 
 SERVER_PATIENCE_S = 30.0
-"""How long a tool server may take; one that is fetched before it starts needs some of it."""
+"""How long a tool server may take; one that has to be downloaded before it starts needs some of it."""
 
 
 async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
-    """Each server of MCP_SERVERS: reached, with its tools by name and what of them is not used, or why not."""
+    """Each server of MCP_SERVERS: reached, with its tools and the unused ones by name, or why not."""
     try:
         servers = tool_servers(settings)
     except MarginaliaError as error:
@@ -189,11 +189,11 @@ async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
 
 PATIENCE_S = 30.0
 MOST_GUILDS = 20
-"""Guilds whose permissions are looked at; each costs two requests."""
+"""Servers whose permissions are checked; each costs two requests."""
 
 
 async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
-    """Token, intents and, guild by guild, permissions."""
+    """Token, intents and, server by server, permissions."""
     point_discord_at(settings)
     async with discord.Client(intents=discord.Intents(guilds=True)) as client:
         refusal = await _log_in(client, settings.discord_token)
@@ -212,7 +212,7 @@ async def check_discord(settings: Settings) -> AsyncIterator[Finding]:
 
 
 async def _log_in(client: discord.Client, token: str) -> str:
-    """What is wrong, or nothing."""
+    """The problem with the log-in, or an empty string."""
     try:
         async with asyncio.timeout(PATIENCE_S):
             await client.login(token)
@@ -234,7 +234,7 @@ def _intents(client: discord.Client) -> Finding:
 
 
 def server_invite(application_id: int) -> str:
-    """The link by which who manages a server installs the bot there, with the permissions it needs."""
+    """The link by which a server's manager installs the bot there, with the permissions it needs."""
     url = discord.utils.oauth_url(application_id, permissions=NEEDED, scopes=("bot", "applications.commands"))
     return f"{url}&integration_type=0"
 

@@ -54,11 +54,11 @@ class IdentifyLimit:
         self._starts: deque[float] = deque(maxlen=AN_HOUR_AT_MOST)
 
     def count(self) -> None:
-        """Another one."""
+        """Count a session start."""
         self._starts.append(self._now())
 
     def wait(self) -> float:
-        """Seconds until there may be another one."""
+        """Seconds until the next session start is allowed."""
         if len(self._starts) < AN_HOUR_AT_MOST:
             return 0.0
         return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
@@ -66,11 +66,11 @@ class IdentifyLimit:
 
 ASK_AGAIN_S = 0.25
 IDENTIFY_S = 5.5
-"""Discord lets one shard of each of its buckets ask for a new session in five seconds."""
+"""Discord lets one shard per bucket start a session every five seconds."""
 
 
 async def wait_to_identify(leases: LeaseRepository, shard: int, buckets: int) -> None:
-    """Return when this shard may ask for a new session; the nodes take turns."""
+    """Return when this shard may start a session; the nodes take turns."""
     name, holder = f"identify/{shard % buckets}", f"{NODE} shard {shard}"
     while True:
         if await leases.acquire(name, holder, IDENTIFY_S):
@@ -81,18 +81,18 @@ async def wait_to_identify(leases: LeaseRepository, shard: int, buckets: int) ->
 logger = logging.getLogger(__name__)
 
 CACHED_MESSAGES = 100
-"""The conversation is in storage; discord.py's own memory of messages is used for nothing."""
+"""The conversation is in storage; discord.py's own cache of messages is not used."""
 LONGEST_RATE_LIMIT_S = 30.0
 """A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
 SYNC_AGAIN_AFTER_S = 60.0
 STORAGE_PATIENCE_S = 5.0
-"""How long a storage that is well may take to answer."""
+"""How long a healthy database may take to answer."""
 COMMAND_PATIENCE_S = 1.5
-"""How long a stop of the program waits for commands that are being carried out."""
+"""How long a stop of the program waits for running commands."""
 FAREWELL_S = 1.0
-"""How long it then takes, at most, to tell people that theirs was not."""
+"""How long it may then take to tell people that their command was not carried out."""
 LISTENER_PATIENCE_S = 0.25
-"""How long it waits, last of all, for those who still deal with an event; what they leave is read after the start."""
+"""How long it finally waits for event handlers; what they leave unfinished is read after the next start."""
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -116,7 +116,10 @@ class Commands(app_commands.CommandTree["Marginalia"]):
 
 
 class Marginalia(ServingBot):
-    """The bot on Discord. `reads_messages` False: without a privileged intent, it answers mentions and replies only."""
+    """The bot on Discord.
+
+    `reads_messages` False: without a privileged intent, it answers mentions and replies only.
+    """
 
     def __init__(
         self,
@@ -142,7 +145,7 @@ class Marginalia(ServingBot):
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
         self.identify_buckets = 1
-        """How many sessions Discord lets the shards ask for at once."""
+        """How many shards may start a session at the same time."""
         self.use_cases = app
         self.audit = AuditLog(app)
         self.handled = []
@@ -160,7 +163,7 @@ class Marginalia(ServingBot):
         self._turned_away: set[asyncio.Task[None]] = set()
 
     async def setup_hook(self) -> None:
-        """Between log-in and the gateway."""
+        """Runs between log-in and gateway connection."""
         await self.tree.set_translator(CatalogueTranslator())
         self.handle(on_press(KEEP, keep))
         for cog in self._cogs():
@@ -197,14 +200,14 @@ class Marginalia(ServingBot):
         ]
 
     async def on_ready(self) -> None:
-        """Connected, for the first time or anew."""
+        """Connected, for the first time or again."""
         for guild in self.guilds:
             if lacking := missing(guild.me.guild_permissions):
                 logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Called before a new session is asked for."""
+        """Called before a new session is requested."""
         self.identify_limit.count()
         if self._storage.leases is None or shard_id is None:
             await super().before_identify_hook(shard_id, initial=initial)
@@ -214,13 +217,13 @@ class Marginalia(ServingBot):
             await wait_to_identify(self._storage.leases, shard_id, self.identify_buckets)
 
     async def wait_to_identify(self) -> None:
-        """Wait for this shard's turn to ask for a session, before the library begins to count the time."""
+        """Wait for this shard's turn to start a session, before the library begins to measure the time."""
         if self._storage.leases is not None and self.shard_id is not None:
             await wait_to_identify(self._storage.leases, self.shard_id, self.identify_buckets)
             self._may_identify = True
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
-        """As usual, until the program is being stopped; then whoever comes is told to try again."""
+        """Take in an interaction; while the program is being stopped, people are told to try again."""
         if not self._is_stopping:
             return super().take_up(interaction)
         if self.carried_out.is_new(interaction.id) and interaction.type is not discord.InteractionType.autocomplete:
@@ -230,26 +233,26 @@ class Marginalia(ServingBot):
         return False
 
     def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
-        """Hand an event to those who listen; once the bot is stopping nobody does, though the library goes on.
+        """Pass an event to its listeners, but not while the bot is stopping.
 
-        What is missed so is read after the next start.
+        What is missed then is read after the next start.
         """
         if not self._is_stopping:
             super().dispatch(event, *args, **kwargs)
 
     def _schedule_event(self, *args: Any, **kwargs: Any) -> asyncio.Task[None]:
-        """Keep hold of who deals with an event: the library does not, and would close the connection under them."""
+        """Keep references to running handlers: the library does not, and would close the connection under them."""
         task = super()._schedule_event(*args, **kwargs)
         self._listening.add(task)
         task.add_done_callback(self._listening.discard)
         return task
 
     async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
-        """Commands and buttons have their own ways; a modal is known by its custom_id alone."""
+        """Handle modals, which are recognised by their custom_id; commands and buttons have their own paths."""
         await carry_out_form(interaction)
 
     async def on_message(self, message: discord.Message) -> None:
-        """There are no commands by message: a mention is a question."""
+        """There are no text commands: a mention is a question."""
 
     async def is_well(self) -> bool:
         """Whether the gateway is connected and the storage answers."""
@@ -263,15 +266,15 @@ class Marginalia(ServingBot):
         return True
 
     async def close(self) -> None:
-        """Bring what is at work to rest while the connection still stands, then close that."""
+        """Finish running work while the connection is still open, then close it."""
         await self.come_to_rest()
         await super().close()
         stop_heartbeats(self)
 
     async def come_to_rest(self) -> None:
-        """Finish or give up what is at work; whoever uses a command or a button meanwhile is told to come again.
+        """Finish or cancel running work; people who use a command or a button meanwhile are told to try again.
 
-        For that, the connection has to be listened to.
+        That requires the connection to stay open.
         """
         if self._is_stopping:
             return
@@ -290,7 +293,7 @@ class Marginalia(ServingBot):
             await asyncio.wait(self._turned_away, timeout=FAREWELL_S)
 
     async def _finish_work(self) -> None:
-        """Let commands that are nearly done be done; tell those who gave the others that they have to again."""
+        """Wait for commands that are nearly done; tell the authors of the others to try again."""
         myself = asyncio.current_task()
         working = {task: interaction for task, interaction in self.at_work.items() if task is not myself}
         late = await _end(working, COMMAND_PATIENCE_S)
@@ -299,12 +302,12 @@ class Marginalia(ServingBot):
                 await asyncio.gather(*(excuse(working[task]) for task in late), return_exceptions=True)
 
     async def _finish_listening(self) -> None:
-        """Let those who deal with an event be done, and stop the others while they can still be stopped in order."""
+        """Wait for running event handlers, and cancel the rest while they can still be cancelled in order."""
         myself = asyncio.current_task()
         await _end([task for task in self._listening if task is not myself], LISTENER_PATIENCE_S)
 
     async def _sync(self) -> None:
-        """Tell Discord about changed commands; without hurry, and again later if it has trouble."""
+        """Tell Discord about changed commands in the background, and again later if it has trouble."""
         leases = self._storage.leases
         file = CommandMemory(self._settings.data_dir / "discord-commands.json")
         memory = file if leases is None else SharedCommandMemory(leases)
@@ -324,9 +327,7 @@ class Marginalia(ServingBot):
                 return
 
     async def _learn_commands(self) -> None:
-        """Learn the ids of the commands, without which they can be read and not clicked; in several servers they have
-        several.
-        """
+        """Fetch the ids of the commands, which make their names clickable; they differ between servers."""
         servers = self._settings.discord_guild_ids
         if len(servers) > 1:
             return
@@ -348,12 +349,12 @@ async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[a
 
 
 def intents(*, reads_messages: bool) -> discord.Intents:
-    """Guilds with their channels and threads, and messages, direct ones too. No members, no presences."""
+    """Servers with their channels and threads, and messages, including direct ones. No members, no presences."""
     return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=reads_messages)
 
 
 def point_discord_at(settings: Settings) -> None:
-    """Send REST requests and gateway connections of this process where the settings say, and leave out voice."""
+    """Send this process's REST requests and gateway connections where the settings say, and disable voice."""
     discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
     discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
     if settings.discord_gateway_url:
@@ -361,7 +362,7 @@ def point_discord_at(settings: Settings) -> None:
 
 
 def stop_heartbeats(bot: discord.Client) -> None:
-    """Stop the threads that keep connections alive: one given up while it was being made leaves its own behind."""
+    """Stop the heartbeat threads: a connection abandoned while it was being made leaves its own thread behind."""
     for thread in threading.enumerate():
         if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
             thread.stop()

@@ -1,6 +1,6 @@
-"""Telling Discord about the slash commands, and naming them so that a click uses them.
+"""Telling Discord about the slash commands, and making their names clickable in messages.
 
-Discord is told only when they have changed: it allows 200 creations a day and guild.
+Discord is told only when they have changed, because it allows 200 creations a day per server.
 """
 
 import asyncio
@@ -20,17 +20,17 @@ from domain.ports import LeaseRepository
 logger = logging.getLogger(__name__)
 
 EVERYWHERE = "everywhere"
-"""The name of the scope of commands that are offered in all guilds."""
+"""The name of the scope of commands that are offered in all servers."""
 
 
 class CommandMemory:
-    """A small file that remembers what Discord was told last, by application and scope."""
+    """A small file with what Discord was told last, by application and scope."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     async def load(self, application_id: int) -> dict[str, str]:
-        """The digest told to each scope."""
+        """The digest of each scope."""
         told = await asyncio.to_thread(self._read)
         return dict(told.get(str(application_id), {}))
 
@@ -52,13 +52,13 @@ class CommandMemory:
 
 
 class SharedCommandMemory:
-    """The same in the database, for nodes that share it."""
+    """The same in the database, for nodes that share one."""
 
     def __init__(self, leases: LeaseRepository) -> None:
         self._leases = leases
 
     async def load(self, application_id: int) -> dict[str, str]:
-        """The digest told to each scope."""
+        """The digest of each scope."""
         told: dict[str, str] = json.loads(await self._leases.get_note(f"commands/{application_id}") or "{}")
         return told
 
@@ -72,12 +72,12 @@ async def sync_commands(
     guild_ids: Iterable[int],
     memory: CommandMemory | SharedCommandMemory,
 ) -> list[str]:
-    """Offer the commands in these guilds, or everywhere if none is named; return the scopes that were told.
+    """Offer the commands in these servers, or everywhere if none is named; returns the scopes that were told.
 
-    A scope that had commands before and is not named any more is emptied, so that no command is offered twice.
+    A scope that had commands before and is no longer named is emptied, so that no command is offered twice.
 
     Raises:
-        discord.HTTPException: Discord did not take them.
+        discord.HTTPException: Discord refused them.
     """
     wanted = [str(guild_id) for guild_id in guild_ids]
     for guild_id in wanted:
@@ -100,14 +100,14 @@ async def sync_commands(
 
 
 async def _digest(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> str:
-    """Changes when anything of the commands does, translations included."""
+    """Changes whenever the commands do, translations included."""
     assert tree.translator is not None
     payloads = [await each.get_translated_payload(tree, tree.translator) for each in tree.get_commands(guild=guild)]
     return hashlib.sha256(json.dumps(payloads, sort_keys=True).encode()).hexdigest()
 
 
 async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> bool:
-    """False: the bot is not in that guild."""
+    """False: the bot is not in that server."""
     try:
         await tree.sync(guild=guild)
     except discord.Forbidden:
@@ -123,7 +123,7 @@ async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | Non
 
 
 LONGEST = {"content": 2000, "description": 4096, "value": 1024}
-"""Characters Discord allows the texts of a message in which a command can be clicked."""
+"""Discord's limits, in characters, for texts in which a command can be clicked."""
 
 
 class CommandLinks:
@@ -134,7 +134,7 @@ class CommandLinks:
         self._names = re.compile(r"(?!)")
 
     def learn(self, offered: Iterable[app_commands.AppCommand]) -> None:
-        """Take the ids of what Discord offers. A group cannot be clicked, only what is in it."""
+        """Store the ids of the commands. A group cannot be clicked, only its subcommands."""
         for command in offered:
             if command.type is discord.AppCommandType.chat_input:
                 self._ids |= {f"/{name}": command.id for name in _leaves(command)}
@@ -142,7 +142,7 @@ class CommandLinks:
         self._names = re.compile(rf"(?<![\w/.<`])(`?)({names})\1(?![\w`/-])") if names else re.compile(r"(?!)")
 
     def in_message(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """A message, or the answer to an interaction that holds one, with its commands clickable."""
+        """A message, or an interaction response with one, with its commands clickable."""
         if isinstance(payload.get("data"), dict):
             return payload | {"data": self.in_message(payload["data"])}
         linked = (
@@ -160,7 +160,7 @@ class CommandLinks:
         return embed | described | ({"fields": fields} if fields else {})
 
     def in_text(self, text: str, kind: str) -> str:
-        """A text with its commands clickable; as it is where code is in it, or where there is no room."""
+        """A text with its commands clickable; unchanged if it contains code, or has no space for links."""
         if "```" in text:
             return text
         linked = self._names.sub(lambda match: f"<{match[2]}:{self._ids[match[2]]}>", text)

@@ -1,4 +1,4 @@
-"""Staying connected to Discord: what discord.py recovers from it does; the rest is here."""
+"""Staying connected to Discord, beyond what discord.py recovers from on its own."""
 
 import asyncio
 import logging
@@ -22,18 +22,19 @@ TOKEN_REFUSED = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL
 INTENT_REFUSED = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."
 AUTHENTICATION_FAILED = 4004
 RESERVED_SESSIONS = 20
-"""Session starts that are left alone: Discord takes the token away from a bot that uses up its thousand a day."""
+"""Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
 DISCORD_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
-"""What passes by itself, as long as Discord does not say that the request itself was wrong."""
+"""Temporary errors, unless Discord says that the request itself was wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReconnectPace:
-    """Seconds. Waits double from `first` to `longest`, and begin anew after `calm` without trouble.
+    """Pauses and limits, in seconds.
 
-    A connection that has been down for `stuck` is given up and made anew: discord.py's own waits grow to a quarter of
-    an hour. It is looked at every `look`.
+    Pauses double from `first` to `longest`, and start anew after `calm` without trouble. A connection that has been
+    down for `stuck` is closed and opened again, because discord.py's own pauses grow to a quarter of an hour; this is
+    checked every `look`.
     """
 
     first: float = 1.0
@@ -44,7 +45,7 @@ class ReconnectPace:
 
 
 class Waits:
-    """How long to wait after trouble."""
+    """How long to wait after a failure."""
 
     def __init__(self, pace: ReconnectPace) -> None:
         self._pace = pace
@@ -52,7 +53,7 @@ class Waits:
         self._since = time.monotonic()
 
     def next(self) -> float:
-        """Seconds until the next attempt; spread a little, so that not all bots come back at once."""
+        """Seconds until the next attempt, with some jitter, so that bots do not reconnect all at once."""
         now = time.monotonic()
         if now - self._since > self._pace.calm:
             self._failures = 0
@@ -71,10 +72,11 @@ class Stuck(Exception):  # noqa: N818
 
 
 async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None = None) -> None:
-    """Log in, connect and stay connected until cancelled. The bot is closed in the end.
+    """Log in, connect and stay connected until cancelled. The bot is closed at the end.
 
     Raises:
-        SettingsError: what no patience mends: a wrong token, an intent that is off, an address that is not Discord's.
+        SettingsError: an error that waiting does not fix: a wrong token, a disabled intent, an address that is not
+        Discord's.
     """
     pace = pace or ReconnectPace()
     waits, reading = Waits(pace), True
@@ -102,12 +104,12 @@ async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None 
 
 
 def reads_messages(flags: discord.ApplicationFlags) -> bool:
-    """Whether the switch for the Message Content intent is on (small bots have the limited one)."""
+    """Whether the Message Content intent is enabled (small bots have the limited one)."""
     return flags.gateway_message_content or flags.gateway_message_content_limited
 
 
 async def _may_read_messages(token: str) -> bool:
-    """Whether the application may; says so if it may not."""
+    """Whether the application may read messages; logs it if it may not."""
     async with discord.Client(intents=discord.Intents(guilds=True)) as client:
         await client.login(token)
         allowed = reads_messages(client.application_flags)
@@ -117,7 +119,7 @@ async def _may_read_messages(token: str) -> bool:
 
 
 async def _stay_connected(bot: Marginalia, waits: Waits, pace: ReconnectPace) -> None:
-    """Connect again whenever the library gives up: a first connection that fails, an event it cannot parse, …"""
+    """Connect again whenever the library gives up: a failed first connection, an event it cannot parse, …"""
     while not bot.is_closed():
         await _wait_for_sessions(bot)
         try:
@@ -152,7 +154,7 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
 
 
 async def _wait_for_sessions(bot: Marginalia) -> None:
-    """Let no crash loop, of ours or of whatever restarts us, use up the session starts of the day."""
+    """Wait, so that a crash loop, ours or a supervisor's, does not use up the day's session starts."""
     if wait := bot.identify_limit.wait():
         logger.error("sessions at the gateway keep ending; the next one is in %.0f s", wait)
         await asyncio.sleep(wait)

@@ -1,4 +1,4 @@
-"""Answers to interactions, sent again where the connection broke: discord.py gives up at once, and a person waits."""
+"""Retrying interaction responses after a broken connection: discord.py gives up at once, and a person waits."""
 
 import asyncio
 import logging
@@ -19,20 +19,23 @@ logger = logging.getLogger(__name__)
 
 BROKEN = (aiohttp.ClientConnectionError, ConnectionError)
 WAITS_S = (0.05, 0.3)
-"""Before the second and the third try. The second makes a new connection where the old one had been idle too long."""
+"""Pauses before the second and third attempts. The second opens a new connection, if the old one was idle for too
+long.
+"""
 
 LIBRARY_WAITS_S = 1.0
 
 
 class LeaseLostError(ConnectionError):
-    """Nothing may be shown now: this process was stopped or cut off for so long that another one may have taken over.
+    """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
+    over.
 
-    For those who show answers it is as if Discord were out of reach: they try again later, if they still may.
+    For code that posts answers, it is as if Discord could not be reached: it retries later, if it is still allowed to.
     """
 
 
 class SteadyAdapter(AsyncWebhookAdapter):
-    """What discord.py answers interactions with."""
+    """The adapter by which discord.py answers interactions."""
 
     def __init__(self, links: CommandLinks) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -41,7 +44,7 @@ class SteadyAdapter(AsyncWebhookAdapter):
     async def request(
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
     ) -> Any:
-        """As discord.py's own. Three tries; what may then be there twice is a small message to one person."""
+        """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
         waits, started = list(WAITS_S), time.monotonic()
         if isinstance(parts.get("payload"), dict):
             parts["payload"] = self._links.in_message(parts["payload"])
@@ -62,21 +65,23 @@ class SteadyAdapter(AsyncWebhookAdapter):
 
 
 def _tried_before(waits: Sequence[float], started: float) -> bool:
-    """By us, or by discord.py, which waits for a second after a server error; another bot's answer is told at once."""
+    """Whether we, or discord.py after a server error, have tried before; another bot's answer is reported at once."""
     return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
 def keep_interactions_steady(links: CommandLinks) -> None:
-    """For all that the current task does and starts from now on."""
+    """Applies to everything that the current task does and starts from now on."""
     async_context.set(SteadyAdapter(links))
 
 
 WINDOW_S = 1.0
-"""Discord counts fifty requests in a second. Who comes too early meets the limit again, and closes the gate again."""
+"""Discord counts fifty requests per second. A request that comes too early meets the limit again and closes the gate
+again.
+"""
 
 
 def keep_requests_going(http: HTTPClient, links: CommandLinks) -> None:
-    """Open the gate of this client again where a request is cancelled while it is closed; make commands clickable."""
+    """Reopen this client's gate if a request is cancelled while it is closed; and make commands clickable."""
     request = http.request
 
     async def steady_request(route: Route, **parts: Any) -> Any:

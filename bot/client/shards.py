@@ -1,4 +1,4 @@
-"""Shards by lease: every node serves an even share of them, and takes up those of nodes that go."""
+"""Shards by lease: every node serves an equal share of them, and takes over those of nodes that disappear."""
 
 import asyncio
 import logging
@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 LEASE_S = 20.0
 RENEW_S = 5.0
 LOOK_S = 1.0
-"""How often a node looks for shards that nobody has."""
+"""How often a node looks for free shards."""
 
 _SHARD, _NODE = "shard/", "node/"
 _COUNT = "shard count"
 
 
 class ShardKeeper:
-    """Holds an even share of the shards. `serve` runs one until it is cancelled, and then brings it to rest."""
+    """Holds an equal share of the shards. `serve` runs one shard until it is cancelled, and then shuts it down."""
 
     def __init__(
         self, leases: LeaseRepository, count: int, serve: Callable[[int], Awaitable[None]], *, node: str = NODE
@@ -49,14 +49,14 @@ class ShardKeeper:
 
     @property
     def held(self) -> list[int]:
-        """The shards that are served here."""
+        """The shards served by this node."""
         return sorted(self._held)
 
     async def run(self) -> None:
-        """Serve shards until cancelled; then hand them back.
+        """Serve shards until cancelled, then release them.
 
         Raises:
-            SettingsError: what ended a shard that no patience mends.
+            SettingsError: a shard ended with an error that waiting does not fix.
         """
         try:
             while True:
@@ -151,12 +151,12 @@ class ShardKeeper:
 
 
 def _spread(count: int, index: int, nodes: int) -> Iterable[int]:
-    """All shards, each node's own ones first, so that nodes that start together do not ask for the same."""
+    """All shards, starting at a different one on each node, so that nodes that start together try different ones."""
     return sorted(range(count), key=lambda shard: (shard - index) % nodes)
 
 
 async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
-    """How many shards all nodes have: what the nodes that are there use, or else `wanted`."""
+    """The number of shards for all nodes: what running nodes use, or else `wanted`."""
     noted = await leases.get_note(_COUNT)
     if noted and await leases.list_held(_NODE):
         if int(noted) != wanted:
@@ -169,10 +169,11 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
 async def serve_shards(
     app: App, make_bot: Callable[..., Marginalia], token: str, health: HealthFile, metrics: "Metrics | None"
 ) -> None:
-    """Serve this node's share of the shards until cancelled. What is done once for all is done with the first shard.
+    """Serve this node's share of the shards until cancelled. Work that is needed once per bot belongs to the first
+    shard.
 
     Raises:
-        SettingsError: what no patience mends.
+        SettingsError: an error that waiting does not fix.
     """
     leases = app.storage.leases
     assert leases is not None
@@ -213,7 +214,7 @@ async def serve_shards(
 
 
 async def _advised_count(token: str) -> int:
-    """As many shards as Discord advises.
+    """The number of shards that Discord recommends.
 
     Raises:
         SettingsError: the token is refused.

@@ -1,4 +1,4 @@
-"""MCP_SERVERS: which tool servers there are, how they are reached, and which of their tools are used."""
+"""MCP_SERVERS: the tool servers, how to reach them, and which of their tools to use."""
 
 import os
 import re
@@ -21,7 +21,7 @@ _OPTIONS = ("header", "transport", "client_id", "client_secret", "issuer", "scop
 
 @dataclass(frozen=True, slots=True)
 class ClientCredentials:
-    """What OAuth's client credentials grant needs: who the program is, for the server that issues tokens."""
+    """The credentials for OAuth's client credentials grant."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -31,11 +31,11 @@ class ClientCredentials:
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """A tool server: a `url`, or a `command` that talks on standard input and output.
+    """A tool server: a `url`, or a `command` that communicates by standard input and output.
 
     A command sees the variables in `environment` and a few harmless ones of ours, such as PATH, but no keys. A URL is
-    of streamable HTTP, or of the `legacy_sse` it replaced, and is sent `headers` or what `oauth` gets. Of `tools` only
-    these are used; none means all.
+    that of streamable HTTP, or of its predecessor with `legacy_sse`, and receives `headers` or the token that `oauth`
+    yields. Only the tools in `tools` are used; empty means all.
     """
 
     name: str
@@ -145,7 +145,7 @@ def _credentials(name: str, given: Mapping[str, str]) -> ClientCredentials:
 
 
 def _filled(text: str, known: Mapping[str, str | None]) -> str:
-    """The text with the values of the variables it names."""
+    """The text with the values of its variables."""
 
     def value(match: re.Match[str]) -> str:
         found = known.get(match[1])

@@ -1,4 +1,4 @@
-"""The tools of the MCP server: those of a conversation, each told which book, and what their results look like."""
+"""The tools of the MCP server: those of a conversation with a book argument added, and the form of their results."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -109,7 +109,9 @@ def output_schema(tool: str) -> dict[str, Any]:
 
 
 def tools_of(books: OpenBooks, *, positions: bool = False) -> ToolRegistry:
-    """The tools over all books: a list of them, those of a conversation, and with `positions` one to move on."""
+    """The tools over all books: a list of books, the tools of a conversation, and with `positions` one to set a
+    position.
+    """
     registry = ToolRegistry()
     registry.register(LIST_BOOKS, _lister(books))
     for definition in BOOK_TOOLS:
@@ -185,7 +187,7 @@ def _passage(passage: Passage, *, estimated: bool) -> dict[str, Any]:
 
 
 async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], args: dict[str, Any]) -> str:
-    """Where reading stopped and how to go on, if not all that was asked for could be read at once; else blank."""
+    """Where a reading stopped and how to continue, if not everything could be read at once; else blank."""
     pages = [page for page in await file.pages() if page.start < view.read_to]
     wanted = find_page(pages, str(args.get("to") or args["from"])) or pages[-1]
     if not passages:
@@ -206,7 +208,7 @@ async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], a
 
 
 def as_text(tool: str, result: ToolResult) -> str:
-    """A result as a model reads it: JSON where it is a list, else its note and the passages under their pages."""
+    """A result as a model reads it: JSON if it is a list, else its note and the passages under their pages."""
     if tool in _OUTPUTS or result.is_error:
         return result.content
     estimated = [told["estimated"] for told in json.loads(result.content)["passages"]]
@@ -218,7 +220,7 @@ _KINDS = {"string": "a text", "integer": "a whole number", "boolean": "true or f
 
 
 def fault_in(definition: ToolDefinition, arguments: dict[str, Any]) -> str:
-    """What is wrong with the arguments of a call, held against the schema that is published; blank where nothing is."""
+    """What is wrong with the arguments of a call according to the published schema; blank if nothing is."""
     fault = best_match(Draft202012Validator(definition.parameters).iter_errors(arguments))
     return _sentence(fault, definition, arguments) if fault else ""
 

@@ -21,14 +21,14 @@ from domain.spoilers.detector import label_at
 
 _LONGEST_CLIENT = 64
 _MOST_WATCHED = 200
-"""Books whose positions are looked at for changes, every few seconds."""
+"""Books whose positions are checked for changes every few seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBooks:
-    """The shelf as one reader may see it, and no further than `page` of any book where one is given.
+    """The shelf as one reader may see it, and no further than `page` of any book if that is given.
 
-    How far a book is open is the position kept for `client`, else the reader's own. `tool_timeout` is in seconds.
+    A book is open up to the position kept for `client`, else to the reader's own. `tool_timeout` is in seconds.
     """
 
     shelf: Bookshelf
@@ -58,7 +58,7 @@ class OpenBooks:
         return file, file.view(await self._bound(book, file))
 
     async def page_text(self, reference: str, label: str) -> str:
-        """A page as it stands in the book; of one that is not read to its end, what has been read of it.
+        """A page as it is in the book; of an unfinished page, the part that has been read.
 
         Raises:
             BookError: as `open`, or the page has not been reached.
@@ -70,7 +70,7 @@ class OpenBooks:
         return "\n\n".join(passage.text for passage in await view.read_pages(label, label))
 
     async def describe(self, book: Book) -> dict[str, Any]:
-        """What may be told of a book: its id, title and author, and how far it is open, or what is wrong with it."""
+        """What may be told about a book: its id, title and author, and how far it is open, or what is wrong with it."""
         told: dict[str, Any] = {"id": book.id, "title": book.title, "author": book.author}
         try:
             file, view = await self.open(book.id)
@@ -95,7 +95,9 @@ class OpenBooks:
         return _extent(view, await file.pages())
 
     async def state(self) -> tuple[object, ...]:
-        """What the resources depend on; when it differs, they have changed. Of a large shelf only the newest count."""
+        """What the resources depend on; it differs when they have changed. Of a large shelf only the newest books
+        count.
+        """
         books = await self.list()
         readers = dict.fromkeys((self.reader_id, self.client))
         positions = [
@@ -112,10 +114,10 @@ class OpenBooks:
 
 
 def _end_of(pages: Sequence[Page], label: str, length: int) -> int:
-    """Where a page ends. A number that the book does not have stands for the pages before it: all, if it has no more.
+    """Where a page ends. A number beyond the last page means the whole book.
 
     Raises:
-        BookError: NOT_FOUND, the label is no number and no page has it.
+        BookError: NOT_FOUND, the label is not a number and no page has it.
     """
     page = find_page(pages, label)
     if page is not None:
@@ -136,7 +138,7 @@ def _extent(view: BookView, pages: Sequence[Page]) -> str:
 
 
 AT_ONCE = 50
-"""Resources in one answer to resources/list."""
+"""Resources in one response to resources/list."""
 
 _TEXT = "text/plain"
 _BOOK_URI = re.compile(r"book://([^/]+)")
@@ -167,7 +169,7 @@ async def list_resources(books: OpenBooks, cursor: str | None) -> types.ListReso
     """Books, newest first, each followed by its chapters; `cursor` names the book and how many of these were listed.
 
     Raises:
-        MCPError: INVALID_PARAMS, the cursor is none of ours, or its book is gone.
+        MCPError: INVALID_PARAMS, the cursor is invalid, or its book is gone.
     """
     shelf = list(await books.list())
     start, skipped = _position_of(cursor, [book.id for book in shelf])
@@ -236,8 +238,9 @@ def _book_resource(book: Book, contents: str) -> types.Resource:
 
 
 def _addresses(contents: list[ContentsEntry]) -> dict[int, str]:
-    """How each chapter is addressed: by the number the book prints, where no other that has been reached has it, else
-    by its place ("#12"). In a book that prints no numbers, chapters are counted."""
+    """The address of each chapter: its printed number if no other chapter that has been reached has it, else its
+    position ("#12"). In a book that prints no numbers, chapters are counted.
+    """
     if not is_printed(contents):
         return {entry.number: str(entry.number) for entry in contents}
     values = {entry.number: number_value(entry.printed) for entry in contents}

@@ -1,4 +1,4 @@
-"""The connection to one tool server: kept up in the background, made anew when it breaks."""
+"""The connection to one tool server: kept up in the background, and reopened when it breaks."""
 
 import asyncio
 import contextlib
@@ -24,10 +24,10 @@ from bot.mcp.addresses import ServerAddress
 from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
 
 MOST_TOOLS = 100
-"""Tools of all servers together; the book's own come on top, and OpenAI takes 128."""
+"""Tools of all servers together; the book's own are added, and OpenAI accepts 128."""
 
 LONGEST_DESCRIPTION = 8_000
-"""Characters; what is longer is cut."""
+"""Characters; longer ones are cut."""
 
 LONGEST_SCHEMA = 20_000
 """Characters as JSON: some 5,000 tokens in every request."""
@@ -37,9 +37,9 @@ _COMBINERS = ("oneOf", "anyOf", "allOf")
 
 
 def read_list(entries: Iterable[Any], left_out: dict[str, str]) -> list[Any]:
-    """Entries of a tools/list as the protocol has them: one that is none is named in `left_out` instead.
+    """The valid entries of a tools/list; invalid ones are named in `left_out` instead.
 
-    The SDK refuses a list whole if one entry of it is wrong.
+    The SDK rejects a whole list if one of its entries is invalid.
     """
     good = []
     for number, entry in enumerate(entries, 1):
@@ -58,7 +58,7 @@ def read_list(entries: Iterable[Any], left_out: dict[str, str]) -> list[Any]:
 
 
 def _mended(entry: Any) -> Any:
-    """An entry without what is not needed to call the tool and would spoil it, if it is wrong."""
+    """An entry without invalid fields that are not needed for calling the tool."""
     if not isinstance(entry, dict):
         return entry
     schema = entry.get("inputSchema")
@@ -76,7 +76,9 @@ def _mended(entry: Any) -> Any:
 
 
 def usable(tools: Sequence[types.Tool], wanted: Sequence[str], left_out: dict[str, str]) -> tuple[types.Tool, ...]:
-    """The tools that a model can be given, of those `wanted` (none: of all); `left_out` gets the others, and why."""
+    """The tools that a model can be given, among those `wanted` (none: all); `left_out` receives the
+    others, and why.
+    """
     for name in wanted:
         if name not in {tool.name for tool in tools} and name not in left_out:
             left_out[name] = "the server has no such tool"
@@ -94,7 +96,7 @@ def usable(tools: Sequence[types.Tool], wanted: Sequence[str], left_out: dict[st
 
 
 def _unusable(schema: dict[str, Any]) -> str:
-    """Why no provider takes a tool with this schema; blank where they do."""
+    """Why no provider accepts a tool with this schema; blank if they do."""
     if schema.get("type", "object") != "object":
         return "its arguments are no object"
     if any(name in schema for name in _COMBINERS):
@@ -119,7 +121,7 @@ def _is_schema(schema: Any) -> bool:
 
 
 def _references(value: Any) -> list[str]:
-    """Whatever `$ref` points to, anywhere in a schema."""
+    """The targets of all `$ref`s in a schema."""
     found, inside = [], [value]
     while inside:
         each = inside.pop()
@@ -141,21 +143,21 @@ def _cut(tool: types.Tool, left_out: dict[str, str]) -> types.Tool:
 
 
 CONNECT_S = 60.0
-"""How long a server may take to start and to name its tools; one that is fetched first takes its time."""
+"""How long a server may take to start and list its tools; one that is downloaded first needs it."""
 PATIENCE_S = 5.0
-"""How long a call waits for a server that is being started again."""
+"""How long a call waits for a server that is being restarted."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
 RELIST_PAUSE_S = 0.5
-"""The least time between two looks at a server's list of tools, however often it says that it has changed."""
+"""The shortest interval between two listings of a server's tools, however often it reports changes."""
 MOST_HANGS = 2
-"""Calls in a row without an answer after which a server is started again."""
+"""Consecutive calls without an answer after which a server is restarted."""
 
 STARTING = "it is still starting"
 _MOST_PAGES = 100
 _FORGOTTEN = "it has forgotten the session"
 _SETTLING_LOOKS = 20
 _CLOSING_S = 0.25
-"""How long it may take until the end of a stream is seen, after the call that met it has failed."""
+"""How long it may take to notice the end of a stream after the call that met it has failed."""
 
 _log = logging.getLogger(__name__)
 
@@ -166,9 +168,9 @@ class ServerUnavailableError(Exception):
 
 @dataclass(slots=True)
 class _Connection:
-    """A client that is connected. `lost` is set when the line is known to be broken, with `problem` the reason.
+    """A connected client. `lost` is set when the connection is known to be broken, with `problem` as the reason.
 
-    `calls` counts those under way: where the server has forgotten the session, each is to hear that for itself.
+    `calls` counts the running calls: if the server has forgotten the session, each of them has to receive that error.
     """
 
     client: Client
@@ -181,7 +183,7 @@ class _Connection:
         self.lost.set()
 
     async def settled(self) -> None:
-        """Return once no call is under way, or after a moment."""
+        """Return once no call is running, or after a moment."""
         for _ in range(_SETTLING_LOOKS):
             if not self.calls:
                 return
@@ -189,17 +191,17 @@ class _Connection:
 
 
 class ServerLink:
-    """A connection that is tried until it stands, and tried again when it is lost.
+    """A connection that is opened with retries, and reopened when it is lost.
 
-    The SDK wants a connection opened and closed by one task, so that task lives here as long as the link.
+    The SDK requires one task to open and close a connection, so that task lives as long as the link.
     """
 
     def __init__(self, address: ServerAddress, *, timeout: float) -> None:
-        """`timeout` is in seconds, for each call; a call that reports progress has as much again from then on."""
+        """`timeout` is in seconds, per call; a call that reports progress gets the full time again."""
         self.address = address
         self.tools: tuple[types.Tool, ...] = ()
         self.left_out: dict[str, str] = {}
-        """What of the server's tools is not used, by name, and why."""
+        """The server's unused tools, by name, and why."""
         self.problem = STARTING
         """Why there is no connection; empty while there is one."""
         self._timeout = timeout
@@ -219,7 +221,7 @@ class ServerLink:
         await self._tried.wait()
 
     async def close(self) -> None:
-        """Hang up. The SDK turns a cancellation that comes while it connects into an error, so a word is left too."""
+        """Hang up. The SDK turns a cancellation during connecting into an error, so a flag is set as well."""
         self._closing = True
         self._wanted.set()
         if self._keeper is not None:
@@ -268,7 +270,7 @@ class ServerLink:
         return result
 
     async def _in_time(self, client: Client, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        """The result, if it comes in time. Each word of progress gives the call its whole time again."""
+        """The result, if it arrives in time. Every progress report gives the call its full time again."""
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(self._timeout) as limit:
@@ -312,7 +314,7 @@ class ServerLink:
                     await self._wanted.wait()
 
     async def _stay_connected(self) -> None:
-        """Connect, keep the list of tools as the server has it, and return when the connection is lost."""
+        """Connect, keep the list of tools up to date, and return when the connection is lost."""
         async with self._open() as connection:
             self._connection, self._hangs = connection, 0
             self.problem = ""
@@ -330,7 +332,7 @@ class ServerLink:
 
     @asynccontextmanager
     async def _open(self) -> AsyncIterator[_Connection]:
-        """A connection over which the server has named its tools."""
+        """A connection over which the server has listed its tools."""
         ended = asyncio.Event()
         client = Client(self._watched(ended), message_handler=self._hear)
         connection = _Connection(client, lost=ended)
@@ -345,7 +347,7 @@ class ServerLink:
 
     @asynccontextmanager
     async def _watched(self, ended: asyncio.Event) -> AsyncIterator[Streams]:
-        """The server's streams; on their way in, lists of tools are read entry by entry."""
+        """The server's streams; incoming lists of tools are read entry by entry."""
 
         async def look(item: Item) -> Item:
             message = None if isinstance(item, Exception) else item.message
@@ -389,7 +391,7 @@ class _SessionForgottenError(Exception):
 
 
 async def _is_lost(connection: _Connection) -> bool:
-    """Whether the line is broken. A server may report an error with the very code that the SDK has for that."""
+    """Whether the connection is broken. A server may report an error with the same code that the SDK uses for that."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_CLOSING_S):
             await connection.lost.wait()
@@ -398,7 +400,7 @@ async def _is_lost(connection: _Connection) -> bool:
 
 @asynccontextmanager
 async def _heard_changes(client: Client, changed: asyncio.Event) -> AsyncIterator[None]:
-    """Hear of changed tools also from a server of the newest protocol, which says so to those who listen for it."""
+    """Receive changes of tools also from a server of the newest protocol, which reports them to subscribers."""
     tools = client.server_capabilities.tools
     if client.protocol_version not in MODERN_PROTOCOL_VERSIONS or tools is None or not tools.list_changed:
         yield
@@ -430,7 +432,7 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """What happened, out of the groups that task groups wrap it in."""
+    """The cause of a failure, unwrapped from the exception groups of task groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, OAuthTokenError):

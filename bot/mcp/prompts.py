@@ -1,4 +1,4 @@
-"""The prompts of the MCP server, and the completion of what people type into them."""
+"""The prompts of the MCP server, and the completion of their arguments."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from domain.reading.recap import recap, recap_text, stretch_of
 from domain.tools.registry import as_result
 
 MOST_COMPLETIONS = 100
-"""What the protocol allows in one answer."""
+"""The protocol's limit for one response."""
 
 _BOUND = (
     "Rest only on what the book says up to there, name the page after what you take from it, and say so where it does "
@@ -28,7 +28,7 @@ _BOOK = types.PromptArgument(name="book", description="The book: its title or id
 
 @dataclass(frozen=True, slots=True)
 class _Prompt:
-    """A prompt: what it asks, and what the book says about it. Both are given the arguments."""
+    """A prompt: what it asks, and what the book says about it. Both depend on the arguments."""
 
     about: types.Prompt
     request: Callable[[dict[str, str]], str]
@@ -36,10 +36,10 @@ class _Prompt:
 
 
 async def _stretch(file: BookFile, view: BookView, given: dict[str, str]) -> tuple[BookView, int]:
-    """The chapter that is named, as far as it has been read, and where it begins; without one all that has been read.
+    """The named chapter as far as it has been read, and where it begins; without one, everything that has been read.
 
     Raises:
-        MCPError: INVALID_PARAMS, it is no number.
+        MCPError: INVALID_PARAMS, it is not a number.
         BookError: NOT_FOUND, the chapter has not been reached.
     """
     written = given.get("chapter", "")
@@ -157,7 +157,7 @@ async def get_prompt(books: OpenBooks, name: str, arguments: dict[str, str]) -> 
 
 
 async def complete(books: OpenBooks, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """What an argument of a prompt or of a resource template may be, within what has been read.
+    """Completions for an argument of a prompt or of a resource template, within what has been read.
 
     Raises:
         MCPError: INVALID_PARAMS, there is no such prompt.
@@ -185,7 +185,7 @@ async def complete(books: OpenBooks, params: types.CompleteRequestParams) -> typ
 async def _within(
     books: OpenBooks, reference: str, find: Callable[[OpenBooks, str], Awaitable[list[str]]]
 ) -> list[str]:
-    """What is found in the book named, or in the only one there is; nothing where that is not clear."""
+    """Completions from the named book, or from the only one there is; none if it is not clear which."""
     if not reference:
         shelf = await books.list()
         reference = shelf[0].id if len(shelf) == 1 else ""
@@ -196,7 +196,7 @@ async def _within(
 
 
 def _fitting(values: Sequence[str], typed: str) -> list[str]:
-    """Those that begin so, then those that have it inside; each once."""
+    """Those that begin with it, then those that contain it, without duplicates."""
     wanted = fold(typed.strip())
     folded = [(value, fold(value)) for value in dict.fromkeys(values)]
     begin = [value for value, plain in folded if plain.startswith(wanted)]

@@ -1,7 +1,7 @@
-"""Books for other programs: the shelf as a Model Context Protocol server, inside the bound of a reader.
+"""Books for other programs: the shelf as a Model Context Protocol server, up to the reader's position.
 
-Its tools are the book tools of a conversation, each with one argument more: which book. Its resources are the books,
-their chapters and their pages, its prompts what readers ask most.
+Its tools are the book tools of a conversation, each with one more argument: which book. Its resources are the books,
+their chapters and their pages; its prompts are what readers ask most.
 """
 
 import asyncio
@@ -51,10 +51,10 @@ INSTRUCTIONS = (
 )
 
 LOOK_EVERY_S = 3.0
-"""How soon a client hears of a book that was added or read on elsewhere."""
+"""How soon a client hears of a book that was added, or of a position set elsewhere."""
 
 BEAT_S = 1.0
-"""How often a client that asked for progress hears of a call that takes its time."""
+"""How often a client that asked for progress hears of a long call."""
 
 _MOST_PEERS = 1_000
 _LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
@@ -66,14 +66,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Peer:
-    """A client of the handshake era: its connection, and the least level of log messages it wants."""
+    """A client of the handshake protocols: its connection, and the lowest log level it wants."""
 
     session: ServerSession
     level: str = "warning"
 
 
 class _Server(Server[Any]):
-    """One that says on every transport that it tells of changed resources."""
+    """A server that declares on every transport that it reports changed resources."""
 
     def create_initialization_options(
         self,
@@ -86,7 +86,7 @@ class _Server(Server[Any]):
 
 
 class BookServer:
-    """What the server answers. With `positions`, clients may say how far their reader has read."""
+    """The handlers of the server. With `positions`, clients may set how far their reader has read."""
 
     def __init__(self, books: OpenBooks, *, positions: bool = False) -> None:
         self._books = books
@@ -96,7 +96,7 @@ class BookServer:
         self._changes = InMemorySubscriptionBus()
 
     def build(self) -> Server[Any]:
-        """An MCP server, not yet on any line."""
+        """An MCP server, not yet connected."""
         server = _Server(
             "marginalia",
             title="Marginalia",
@@ -173,7 +173,9 @@ class BookServer:
         return types.EmptyResult()
 
     async def _remember_peer(self, ctx: _Context, call_next: CallNext) -> HandlerResult:
-        """Keep the connection of a client of the handshake era, to tell it of changes; the newest ones are kept."""
+        """Keep the connection of a client of the handshake protocols, to report changes; only the newest ones are
+        kept.
+        """
         key = _session_id(ctx)
         if key in self._peers:
             self._peers[key].session = ctx.session
@@ -189,7 +191,7 @@ class BookServer:
         return self._books.seen_by(about.client_info.name if about else "")
 
     async def _log_call(self, ctx: _Context, tool: str, result: ToolResult, seconds: float) -> None:
-        """Tell the client what came of a call, if it wants to know; never what stands in a book."""
+        """Report the result of a call to the client's log, if it wants that; never the text of a book."""
         level: types.LoggingLevel = "warning" if result.is_error else "info"
         wanted = self._wanted_level(ctx)
         if wanted not in _LEVELS or _LEVELS.index(level) < _LEVELS.index(wanted):
@@ -200,7 +202,7 @@ class BookServer:
         await ctx.session.send_notification(types.LoggingMessageNotification(params=params), ctx.request_id)
 
     def _wanted_level(self, ctx: _Context) -> str:
-        """The least level of log messages that the client wants; blank where it wants none."""
+        """The lowest log level that the client wants; blank if it wants none."""
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # which ask for it with each request
             return str((ctx.meta or {}).get(types.LOG_LEVEL_META_KEY, ""))
         peer = self._peers.get(_session_id(ctx))
@@ -216,7 +218,7 @@ class BookServer:
             await asyncio.wait({watch})
 
     async def _watch(self) -> None:
-        """Tell clients when books were added or removed, or read on in."""
+        """Report added and removed books, and changed positions, to clients."""
         before: dict[str, object] = {}
         while True:
             try:
@@ -230,7 +232,7 @@ class BookServer:
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _state(self) -> dict[str, object]:
-        """What the resources depend on, by the names of the clients there are."""
+        """What the resources depend on, for each client."""
         sessions = [peer.session.client_params for peer in self._peers.values()]
         names = ["", *(about.client_info.name for about in sessions if about)]
         return {name: await self._books.seen_by(name).state() for name in dict.fromkeys(names)}
@@ -245,7 +247,7 @@ class BookServer:
 
 
 def book_server(books: OpenBooks, *, positions: bool = False) -> Server[Any]:
-    """An MCP server, not yet on any line."""
+    """An MCP server, not yet connected."""
     return BookServer(books, positions=positions).build()
 
 
@@ -267,7 +269,7 @@ def _failed(sentence: str) -> types.CallToolResult:
 
 
 def _own_words(failure: str) -> str:
-    """The sentence of a failure that is `{"error": sentence}`."""
+    """The sentence of a failure of the form `{"error": sentence}`."""
     try:
         return str(json.loads(failure)["error"])
     except (ValueError, KeyError, TypeError):
@@ -280,13 +282,13 @@ def _refuse_cursor(params: types.PaginatedRequestParams | None) -> None:
 
 
 def _session_id(ctx: _Context) -> str:
-    """The id of a session over HTTP; blank on standard input and output, which are one."""
+    """The id of a session over HTTP; blank on standard input and output, which form one session."""
     return str(ctx.request.headers.get("mcp-session-id", "")) if ctx.request is not None else ""
 
 
 @asynccontextmanager
 async def _progress(ctx: _Context, tool: str) -> AsyncIterator[None]:
-    """Tell a client that wants to know that its call is being worked on; progress is in seconds."""
+    """Report progress, in seconds, to a client that has asked for it."""
 
     async def beat() -> None:
         began = time.monotonic()
@@ -315,7 +317,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 def _parse_error(error: ValidationError) -> SessionMessage:
-    """The reply to a line that is no message, with the line's id where one can be made out."""
+    """The response to a line that is no valid message, with the line's id if there is one."""
     line = error.errors(include_url=False)[0]["input"]
     try:
         message = json.loads(line) if isinstance(line, str) else line
@@ -334,14 +336,14 @@ PATH = "/mcp"
 
 @dataclass(frozen=True, slots=True)
 class AccessCheck:
-    """Whom the server listens to: requests to its own address and port, with the token where one is set."""
+    """Which requests the server accepts: those to its own address and port, with the token if one is set."""
 
     host: str
     port: int
     token: str = ""
 
     def refusal(self, headers: Headers) -> Response | None:
-        """The answer to a request that is not let in; None for one that is."""
+        """The response to a request that is refused; None for one that is accepted."""
         address = OwnAddress(self.host, self.port)
         if (refused := address.refusal(headers.getlist("host"), headers.getlist("origin"))) is not None:
             return PlainTextResponse(refused.reason, refused.status)
@@ -357,7 +359,7 @@ class AccessCheck:
 
 @dataclass(frozen=True, slots=True)
 class GatedApp:
-    """An application behind the gate."""
+    """An ASGI application behind the access check."""
 
     app: ASGIApp
     gate: AccessCheck
@@ -370,7 +372,7 @@ class GatedApp:
 
 
 async def serve_http(server: Server[Any], host: str, port: int, token: str, ready: Callable[[str], None]) -> None:
-    """Serve streamable HTTP until the program is stopped; `ready` is told the address.
+    """Serve streamable HTTP until the program is stopped; `ready` receives the address.
 
     Raises:
         SettingsError: the address is not loopback, and there is no token.

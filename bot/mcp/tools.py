@@ -1,4 +1,4 @@
-"""Tools of Model Context Protocol servers, as tools of a conversation."""
+"""The tools of Model Context Protocol servers as tools of a conversation."""
 
 import asyncio
 import base64
@@ -24,10 +24,10 @@ LONGEST_NAME = 64
 MOST_MEDIA = 5
 """Pictures and sounds of one result that reach the model."""
 LARGEST_MEDIA = 5_000_000
-"""Characters of base64 of one of them: what Anthropic takes."""
+"""Characters of base64 per picture or sound: Anthropic's limit."""
 
 START_S = 0.8
-"""How long the program waits at its start for the servers; whoever is slower joins when it is there."""
+"""How long the program waits for the servers at start-up; slower ones join later."""
 
 _NOT_DONE = {
     Approval.REFUSED: "The reader refused this call. Nothing was done; do not call it again for this question.",
@@ -41,8 +41,8 @@ _NOBODY_TO_ASK = (
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """A server as it is now: `problem` is why it cannot be reached, blank if it can; `starting` says that it has not
-    been tried to the end yet. `left_out` has what is not used of its tools, by name, and why.
+    """The state of a server: `problem` says why it cannot be reached, blank if it can; `starting` means that the first
+    attempt is still running. `left_out` has its unused tools, by name, and why.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ServerStatus:
 
 
 class McpTools:
-    """The tools of all servers. `timeout` is in seconds, for each call; those of `trusted` servers ask nobody."""
+    """The tools of all servers. `timeout` is in seconds, per call; those of `trusted` servers need nobody's consent."""
 
     def __init__(self, addresses: Sequence[ServerAddress], *, timeout: float, trusted: Collection[str] = ()) -> None:
         self._links = [ServerLink(address, timeout=timeout) for address in addresses]
@@ -64,7 +64,7 @@ class McpTools:
         return {link.address.name: link.problem for link in self._links if link.problem}
 
     def status(self) -> list[ServerStatus]:
-        """Every server as it is now, in the order of the setting."""
+        """The state of every server, in the order of the setting."""
         used = self._used()
         return [
             ServerStatus(
@@ -78,7 +78,7 @@ class McpTools:
         ]
 
     def register_in(self, registry: ToolRegistry, aids: ToolContext = NO_AIDS) -> None:
-        """Register every tool that has been listed so far as server_tool; also those whose server is away just now."""
+        """Register every listed tool as server_tool, including those of servers that are away now."""
         for link, tools in self._used().items():
             for tool in tools:
                 name = _free_name(f"{link.address.name}_{tool.name}", registry)
@@ -88,7 +88,7 @@ class McpTools:
                 registry.register(ToolDefinition(name, description, schema), handler, timed=False)
 
     def _used(self) -> dict[ServerLink, tuple[types.Tool, ...]]:
-        """The tools of each server, as many as there is room for in all."""
+        """The tools of each server, up to the limit for all together."""
         room, used = MOST_TOOLS, {}
         for link in self._links:
             used[link] = link.tools[:room]
@@ -113,7 +113,7 @@ class McpTools:
         return call
 
     async def open(self) -> None:
-        """Begin to connect to all servers; those that are quick are there when it returns."""
+        """Start connecting to all servers; fast ones are connected when it returns."""
         for link in self._links:
             link.start()
         if self._links:
@@ -123,7 +123,7 @@ class McpTools:
                 task.cancel()
 
     async def tried(self) -> None:
-        """Return once every server has been reached, or has failed to be, for the first time."""
+        """Return once the first attempt to reach each server has ended."""
         await asyncio.gather(*(link.tried() for link in self._links))
 
     async def close(self) -> None:
@@ -140,7 +140,7 @@ async def open_mcp_tools(
     timeout: float = 30.0,  # noqa: ASYNC109
     trusted: Collection[str] = (),
 ) -> AsyncIterator[McpTools]:
-    """Connect to all servers at once; one that cannot be reached is tried again while the program runs."""
+    """Connect to all servers at once; unreachable ones are retried while the program runs."""
     tools = McpTools(addresses, timeout=timeout, trusted=trusted)
     try:
         await tools.open()
@@ -150,7 +150,7 @@ async def open_mcp_tools(
 
 
 def _free_name(wanted: str, registry: ToolRegistry) -> str:
-    """The name as providers accept it; one that is taken gets a number."""
+    """The name in a form that providers accept; a duplicate gets a number."""
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", wanted)[:LONGEST_NAME]
     number = 2
     while name in registry:
@@ -198,11 +198,11 @@ _SIGNATURES = (
     (MediaKind.AUDIO, "wav", re.compile(rb"RIFF....WAVE", re.DOTALL)),
     (MediaKind.AUDIO, "mp3", re.compile(rb"ID3|\xff[\xe2-\xfb]")),
 )
-"""How files of a kind begin: what providers take. What a server says of a file need not be so."""
+"""The first bytes of the media types that providers accept. A server's own statement need not be true."""
 
 
 def _media(block: types.ContentBlock) -> Media | None:
-    """The picture or sound, if it is of a kind that models take; one that is not would fail the whole request."""
+    """The picture or sound, if models accept its type; an unaccepted one would fail the whole request."""
     if not isinstance(block, types.ImageContent | types.AudioContent) or len(block.data) > LARGEST_MEDIA:
         return None
     try:

@@ -1,4 +1,4 @@
-"""The ways to a tool server: a program of ours, or a URL with its headers or OAuth."""
+"""The transports to a tool server: a child process, or a URL with headers or OAuth."""
 
 import asyncio
 import logging
@@ -20,9 +20,9 @@ from mcp.shared.message import SessionMessage
 from bot.mcp.addresses import ServerAddress
 
 SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
-"""Gets an entry when a request of the task that set it is answered with 404: the server knows no such session.
+"""Receives an entry when a request of the task that set it is answered with 404: the server does not know the session.
 
-The SDK makes of this the same error that a server may report of a call itself.
+The SDK turns this into the same error that a server may report for a call.
 """
 
 _CONNECT_S, _READ_S = 30.0, 300.0
@@ -32,7 +32,7 @@ Streams = tuple[Any, Any]
 
 
 def streams_to(address: ServerAddress) -> AbstractAsyncContextManager[Streams]:
-    """The stream of incoming messages and that of outgoing ones, open for the length of the block."""
+    """The incoming and outgoing message streams, open during the block."""
     if not address.url:
         return _program(address)
     return _legacy_sse(address) if address.legacy_sse else _streamable_http(address)
@@ -84,7 +84,7 @@ def _auth(address: ServerAddress) -> httpx2.Auth | None:
 
 
 class _ScopedCredentials(ClientCredentialsOAuthProvider):
-    """One that asks for the scope it was given: the library forgets it where a server names no scopes of its own."""
+    """A provider that requests the configured scope: the library drops it if the server announces no scopes."""
 
     async def _exchange_token_client_credentials(self) -> httpx2.Request:
         self.context.client_metadata.scope = self.context.client_metadata.scope or self._fixed_client_info.scope
@@ -92,7 +92,7 @@ class _ScopedCredentials(ClientCredentialsOAuthProvider):
 
 
 class _Memory:
-    """Keeps tokens for as long as the connection stands; a new one is had at any time."""
+    """Keeps tokens as long as the connection exists; a new one can be had at any time."""
 
     def __init__(self) -> None:
         self._tokens: OAuthToken | None = None
@@ -119,7 +119,7 @@ async def _note_lost_session(response: httpx2.Response) -> None:
 
 @asynccontextmanager
 async def _logged_stderr(name: str) -> AsyncIterator[TextIO]:
-    """A file to be a program's standard error: what is written there goes to the log, not over a person's terminal."""
+    """A file for a child process's standard error, which goes to the log rather than to a person's terminal."""
     read_end, write_end = os.pipe()
     reader = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
@@ -144,7 +144,7 @@ Item = SessionMessage | Exception
 
 
 class Incoming:
-    """Passes on each item as `look` returns it; `ended` is called when the reader has come to the end."""
+    """Passes on each item as `look` returns it; `ended` is called at the end of the stream."""
 
     def __init__(
         self, stream: Any, look: Callable[[Item], Awaitable[Item]], ended: Callable[[], None] = lambda: None
@@ -155,7 +155,7 @@ class Incoming:
 
     @property
     def last_context(self) -> Any:
-        """What the SDK's own streams know of the sender of the last item."""
+        """What the SDK's own streams know about the sender of the last item."""
         return getattr(self._stream, "last_context", None)
 
     async def receive(self) -> Item:
