@@ -1,4 +1,4 @@
-"""Keeps files and keys from those they are no business of: other users of the machine, child processes, logs."""
+"""Keeps files and keys from other users of the machine, child processes and logs."""
 
 import os
 import re
@@ -8,28 +8,28 @@ from pathlib import Path
 from urllib.parse import unquote
 
 SECRETS = ("DISCORD_TOKEN", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MCP_TOKEN")
-"""Variables of the environment that hold a secret of the settings."""
+"""Environment variables with a secret of the settings."""
 STORE_SECRETS = (
     "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "GOOGLE_SERVICE_ACCOUNT_KEY",
     "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ACCESS_KEY", "AZURE_STORAGE_MASTER_KEY", "AZURE_STORAGE_SAS_KEY",
     "AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_TOKEN", "AZURE_STORAGE_CLIENT_SECRET", "AZURE_CLIENT_SECRET",
 )  # fmt: skip
-"""Those of object stores, which their library reads when a store is opened, and never again."""
+"""Those of object stores, which their library reads once, when a store is opened."""
 ADDRESSES = (
     "DATABASE_URL", "BOOKS_URL", "DISCORD_API_URL", "DISCORD_GATEWAY_URL", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL",
     "GUTENDEX_URL", "OPEN_METEO_URL", "OPEN_METEO_GEOCODING_URL", "MCP_SERVERS",
 )  # fmt: skip
-"""Those that hold addresses, which may have a secret in them."""
+"""Those with addresses, which may contain a secret."""
 
 _OTHERS = 0o077
 _FILE, _FOLDER = 0o600, 0o700
 _OURS = re.compile(
     r"marginalia\.db(?:-wal|-shm|-journal|\.lock|\.claim)?|books(?:-cache)?|health(?:\.new)?|commands.*|logs?|\..*"
 )
-"""Names in a data folder that the program itself has made; a folder with other things may be somebody else's, too."""
+"""Names in a data folder that the program itself has made; a folder with anything else may be somebody else's."""
 
 _LEAST_SECRET = 8
-"""Characters; a shorter one is a placeholder, and would be taken out of words."""
+"""Characters; a shorter "secret" is a placeholder, and redacting it would damage words."""
 _IN_ADDRESS = re.compile(r"(?<=://)[^\s/@:]*:[^\s/@]+(?=@)")
 """User and password in an address."""
 _PASSWORD = re.compile(r"(?<=://)[^\s/@:]*:(?P<password>[^\s/@]+)(?=@)")
@@ -37,21 +37,21 @@ _NAMED = re.compile(
     r"(?P<name>\b(?:password|passwd|token|access_token|api_?key|secret|sig)=|\bBearer )(?P<value>[^\s&\"'@,;]+)",
     re.IGNORECASE,
 )
-"""A secret by its name, in the query of an address or a header."""
+"""A secret by its name, in the query of an address or in a header."""
 _OF_DISCORD = re.compile(r"(?<=/)((?:interactions|webhooks)/\d+)/[\w.-]{20,}")
 """The part of an address that lets anybody answer an interaction for a quarter of an hour."""
 _FIELD = re.compile(r"(?P<name>[\"'](?:token|access_token|session_id)[\"']: ?[\"'])[^\"']+")
-"""The same as a field of an event that the gateway tells."""
+"""The same as a field of a gateway event."""
 _GONE = "***"
 
 
 def keep_files_private() -> None:
-    """Let every file and folder that this process and its children make be this user's alone, whatever the umask."""
+    """Make every new file and folder of this process and its children private to the user, whatever the umask."""
     os.umask(_OTHERS)
 
 
 def make_private(folder: Path) -> None:
-    """Take the rights of others from a data folder that an earlier version, or another umask, has made."""
+    """Make a data folder private that an earlier version, or another umask, has created."""
     for path in _ours(folder):
         with suppress(OSError):  # another user's, which is theirs to close
             wanted = _FOLDER if path.is_dir() else _FILE

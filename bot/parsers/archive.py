@@ -1,4 +1,4 @@
-"""ZIP files and the XML parts in them: read in memory and bounded, without document types."""
+"""ZIP files and the XML parts in them: read in memory, bounded, and without document types."""
 
 import io
 import posixpath
@@ -16,7 +16,7 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSErro
 
 
 def unquoted(href: str) -> str:
-    """A link, or a part of one, without percent-encoding."""
+    """A link, or a part of one, with percent-encoding decoded."""
     if "%" not in href:
         return href
     from urllib.parse import unquote  # 3 ms that hardly any book needs
@@ -25,7 +25,7 @@ def unquoted(href: str) -> str:
 
 
 class Archive:
-    """The members of a ZIP file by path; the sum of what is read is bounded."""
+    """The members of a ZIP file by path; the total size of what is read is bounded."""
 
     def __init__(self, data: bytes, limits: ReadingLimits) -> None:
         """
@@ -45,7 +45,7 @@ class Archive:
         self._folded = {name.casefold(): name for name in self._members}
 
     def find(self, path: str) -> str | None:
-        """The member a link points to, percent-encoded or not, in whatever case; None if there is none."""
+        """The member that a link points to, percent-encoded or not, ignoring case; None if there is none."""
         for wanted in (path, unquoted(path)):
             normal = posixpath.normpath(wanted).lstrip("/")
             if name := self._folded.get(normal.casefold()) or self._folded.get(wanted.casefold()):
@@ -53,7 +53,7 @@ class Archive:
         return None
 
     def first_with_extension(self, extension: str) -> str | None:
-        """The first member whose name ends so; None if there is none."""
+        """The first member with that suffix; None if there is none."""
         return next((name for name in self._members if name.lower().endswith(extension)), None)
 
     def holds_only(self, wanted: tuple[str, ...], besides: tuple[str, ...]) -> bool:
@@ -93,10 +93,10 @@ _NAMED_ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)\w{2,31};")
 
 
 def xml_text(data: bytes) -> str:
-    """An XML part as text that a parser can take, without its declaration and document type.
+    """An XML part as text for a parser, without its declaration and document type.
 
     Raises:
-        ValueError: a document type is left when the first has gone, as if it had been hidden in it.
+        ValueError: a document type remains after the first is removed, as if it had been hidden in it.
     """
     text = without_doctype(_DECLARATION.sub("", decode_markup(data).lstrip("\ufeff \t\r\n"), count=1))
     text = _NAMED_ENTITY.sub(_without_name, text)
@@ -106,7 +106,7 @@ def xml_text(data: bytes) -> str:
 
 
 def _without_name(entity: re.Match[str]) -> str:
-    """The character of an entity that HTML knows and XML does not, without making markup of it."""
+    """The character of an entity that HTML defines and XML does not, escaped so that it cannot become markup."""
     from html import escape, unescape  # 3 ms that hardly any book needs
 
     character = unescape(entity[0])
@@ -131,7 +131,9 @@ def local_name(element: Element) -> str:
 
 
 def descendants(element: Element, name: str) -> Iterator[Element]:
-    """The elements of that local name below (or at) `element`, in document order, but none within another of them."""
+    """The elements with that local name below (or at) `element`, in document order, without ones nested in another of
+    them.
+    """
     waiting = [element]
     while waiting:
         found = waiting.pop()

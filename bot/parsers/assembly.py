@@ -34,7 +34,7 @@ _LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Wrapping:
-    """Where the book itself stands, `[start, end)`, and what the header says of it."""
+    """Where the book itself is, `[start, end)`, and what the header says about it."""
 
     start: int
     end: int
@@ -44,7 +44,7 @@ class Wrapping:
 
 
 def unwrap(text: str) -> Wrapping:
-    """The place of the book in a text that may be wrapped; all of it where no wrapping is found."""
+    """The place of the book within a text that may be wrapped in a licence; the whole text if it is not."""
     opening = _START.search(text, 0, _HEADER_CHARACTERS)
     start = opening.end() if opening else 0
     end = _last_end(text, start)
@@ -56,7 +56,7 @@ def unwrap(text: str) -> Wrapping:
 
 
 def _last_end(text: str, start: int) -> int:
-    """Where the book ends: the licence is up to 20,000 characters long and stands at the very end."""
+    """Where the book ends: the licence after it has up to 20,000 characters."""
     begin = max(start, len(text) - _HEADER_CHARACTERS)
     closing = _END.search(text, begin)
     return begin + len(text[begin : closing.start()].rstrip()) if closing else len(text)
@@ -75,10 +75,10 @@ _NO_NAME = frozenset(_NO_NAME_WORDS.split())
 
 
 def read_title_page(front: str) -> tuple[str, str]:
-    """Title and author, or empty strings where they are not plain to see.
+    """Title and author, or empty strings if they are not obvious. `front` is the text before the first chapter.
 
-    `front` is the text before the first chapter. Plain to see is a title with a line "by …" under it, or a front of
-    short lines only, the first of which is then the title.
+    Obvious means a title followed by a line "by …", or a front of short lines only, the first of which is then the
+    title.
     """
     blocks = [block for block in blocks_of(front[:_READ]) if not _CREDITS.match(block.text)]
     if not blocks or not _fits_a_title_page(blocks[0]):
@@ -93,13 +93,13 @@ def read_title_page(front: str) -> tuple[str, str]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether some words may be a person's name: in capitals but for a "de" or "von", none of them a sentence's."""
+    """Whether some words may be a person's name: capitalised except for a "de" or "von", and no word of a sentence."""
     words = text.split()
     return all(word.casefold() not in _NO_NAME and (len(word) <= 3 or not word[0].islower()) for word in words)
 
 
 def _may_follow_by(text: str) -> bool:
-    """Whether what follows "by" may be a name: "by the sea we sat." begins a sentence."""
+    """Whether the words after "by" may be a name: "by the sea we sat." begins a sentence."""
     words = text.split()
     begins = any(word[0].isupper() for word in words[:2])
     return begins and not (text[-1] in ".!?…" and words[-1][0].islower())
@@ -118,7 +118,7 @@ def _byline(blocks: Sequence[Block]) -> tuple[str, str] | None:
 
 
 def _title(blocks: Sequence[Block]) -> str:
-    """The first block, and the next where it goes on: "Frankenstein; / or, the Modern Prometheus"."""
+    """The first block, and the next if it continues it: "Frankenstein; / or, the Modern Prometheus"."""
     first, *others = (block.text for block in blocks)
     goes_on = others and (first[-1] in ";:," or others[0].casefold().startswith(("or,", "or ")))
     return calm(f"{first} {others[0]}" if goes_on else first)
@@ -130,7 +130,7 @@ def _fits_a_title_page(block: Block) -> bool:
 
 PAGE_CHARACTERS = 1_800
 MOST_PAGES = 20_000
-"""More than this is no book: its pages are made anew."""
+"""With more pages than this, the file's pages are replaced by estimated ones."""
 _SHORTEST_STRETCH = 300
 _SLACK = 240
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？][”」』]*\s*")
@@ -143,7 +143,7 @@ def estimated_pages(text: str, chapter_starts: Iterable[int]) -> tuple[Page, ...
 
 
 def pages_between(starts: Sequence[int], end: int, labels: Sequence[str] = ()) -> tuple[Page, ...]:
-    """Pages from the offsets they start at, in order; without `labels` they are numbered."""
+    """Pages from the offsets at which they start, in order; without `labels` they are numbered."""
     names = labels or [str(number) for number in range(1, len(starts) + 1)]
     ends = [*starts[1:], end]
     return tuple(
@@ -192,7 +192,7 @@ FRONT_LABEL = "front"
 
 
 def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_stands: bool = False) -> BookText:
-    """The book of a draft. With `as_it_stands`, wrapping such as a licence is kept and counts as text.
+    """The book of a draft. With `as_it_stands`, wrapping such as a licence is kept as text.
 
     Raises:
         BookError: NO_TEXT or TOO_LARGE.

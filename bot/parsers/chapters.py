@@ -1,4 +1,4 @@
-"""From headings to chapters: contents pages are not chapters, parts hold chapters, chapters do not overlap."""
+"""From headings to chapters: contents pages are no chapters, parts contain chapters, chapters do not overlap."""
 
 import re
 from collections import Counter
@@ -53,7 +53,7 @@ _BY = re.compile(r"(?:^|\n)\W*(?:by|von|par|por|di|door|av)\W*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A heading with its label and the level it has among all of them."""
+    """A heading with its label and its level among all headings."""
 
     start: int
     end: int
@@ -68,9 +68,9 @@ class _Placed:
 
 
 def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") -> tuple[Chapter, ...]:
-    """The chapters begun by headings, which come in reading order.
+    """The chapters that start at headings, which are in reading order.
 
-    A heading with nothing under it begins a chapter only if deeper headings follow at once, as under "Book One".
+    A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
     titled = _joined(text, [heading for heading in headings if _WORD.search(heading.title)])
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
@@ -78,12 +78,12 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
 
 
 def has_words(text: str, start: int, end: int) -> bool:
-    """Whether any word stands in `text[start:end]`."""
+    """Whether `text[start:end]` contains a word."""
     return bool(_WORD.search(text, start, end))
 
 
 def _has_content(text: str, start: int, end: int) -> bool:
-    """Whether more stands there than lines of a table of contents."""
+    """Whether it contains more than lines of a table of contents."""
     first = _WORD.search(text, start, end)
     if first is None:
         return False
@@ -103,9 +103,10 @@ def _key(title: str) -> str:
 
 
 def _joined(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """ "CHAPTER ONE" and "THE EVE OF THE WAR" right under it are one heading, and so is a title that is said twice.
+    """The headings with "CHAPTER ONE" and a directly following "THE EVE OF THE WAR" joined, and repeated titles
+    merged.
 
-    Titles of a deeper level are those of the chapters only where most chapters have one.
+    A title of a deeper level belongs to a chapter only if most chapters have one.
     """
     titled = [at for at, (above, below) in enumerate(pairwise(headings)) if _is_title_of(text, above, below)]
     bare = Counter(heading.level for heading in headings if is_bare_label(heading.title))
@@ -137,7 +138,7 @@ def _is_title_of(text: str, above: Heading, below: Heading) -> bool:
 
 
 def _stands_for_itself(above: str, below: str) -> bool:
-    """Whether a heading under a label is one of its own; "CHAPTER TEN" may well be called "THE EPILOGUE"."""
+    """Whether a heading after a label is a heading of its own; "CHAPTER TEN" may well be called "THE EPILOGUE"."""
     label = parse_label(below)
     if label and label.rank is None:
         outer = parse_label(above)
@@ -146,7 +147,7 @@ def _stands_for_itself(above: str, below: str) -> bool:
 
 
 def _without_title_page(text: str, headings: Sequence[Heading], book_title: str) -> Sequence[Heading]:
-    """Headings before the book's first chapter that only say what it is called and who wrote it, left out."""
+    """The headings without those before the first chapter that only name the book and its author."""
     if headings and _is_book_title(text, headings, _key(book_title)):
         headings = headings[1:]
     first_label = next((at for at, heading in enumerate(headings) if _label(heading)), 0)
@@ -168,14 +169,14 @@ def _is_front_matter(heading: Heading, below: Heading) -> bool:
 
 
 def _is_author(text: str, heading: Heading) -> bool:
-    """Whether a heading on the title page is the name behind "by"."""
+    """Whether a heading on the title page is the name after "by"."""
     return heading.start <= _FRONT_MATTER_CHARACTERS and bool(
         _BY.search(text, max(0, heading.start - 20), heading.start)
     )
 
 
 def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> bool:
-    """Whether the first heading is the book's title: by name, as the only one of its level, or with little under it."""
+    """Whether the first heading is the book's title: by name, as the only one of its level, or with little text."""
     first, *others = headings
     if not others or _label(first) or first.start > _FRONT_MATTER_CHARACTERS:
         return False
@@ -191,7 +192,9 @@ def _is_book_title(text: str, headings: Sequence[Heading], book_key: str) -> boo
 
 
 def _stories_over_parts(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """Where most headings are titles, "First Story" right under one of them is deeper than it, and so is the second."""
+    """The headings with levels corrected where most are titles of stories: a "First Story" directly after a title is
+    deeper than it, and so is the second.
+    """
     titled = Counter(heading.level for heading in headings if not _label(heading))
     labelled = Counter(heading.level for heading in headings if _label(heading))
     result: list[Heading] = []
@@ -222,7 +225,7 @@ def _label(heading: Heading) -> Label | None:
 
 
 def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """Headings that have text under them or deeper ones; so the lines of a table of contents fall out."""
+    """Headings that contain text or deeper headings, which removes the lines of a table of contents."""
     ends = [*(heading.start for heading in headings[1:]), len(text)]
     full = [_has_content(text, heading.end, end) for heading, end in zip(headings, ends, strict=False)]
     kept: list[Heading] = []
@@ -241,7 +244,7 @@ def _with_content(text: str, headings: Sequence[Heading]) -> list[Heading]:
 
 
 def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int) -> bool:
-    """Whether this is the last line of a table of contents, with other front matter under it."""
+    """Whether this is the last line of a table of contents, followed by other front matter."""
     above = range(max(0, at - _LINES_OF_CONTENTS), at)
     return len(above) == _LINES_OF_CONTENTS and not any(
         full[line] or headings[line].level < headings[at].level for line in above
@@ -249,8 +252,9 @@ def _ends_contents(headings: Sequence[Heading], full: Sequence[bool], at: int) -
 
 
 def _without_subdivisions(text: str, headings: Sequence[_Placed]) -> list[_Placed]:
-    """Headings without those of sections: what stands under another stays where that is a part, not where it is a
-    chapter or a story."""
+    """Headings without those of sections: a heading within another stays if that is a part, not if it is a chapter or
+    a story.
+    """
     kept = list(headings)
     for level in sorted({heading.level for heading in headings})[1:]:
         families = _families(kept, level)
@@ -261,7 +265,9 @@ def _without_subdivisions(text: str, headings: Sequence[_Placed]) -> list[_Place
 
 
 def _families(headings: Sequence[_Placed], level: int) -> dict[int, list[_Placed]]:
-    """The headings of a level by where the heading that holds them starts; those that none holds are left out."""
+    """The headings of a level, grouped by the start of the heading that contains them; headings at the top are left
+    out.
+    """
     families: dict[int, list[_Placed]] = {}
     open_headings: list[_Placed] = []
     for heading in headings:
@@ -276,7 +282,7 @@ def _families(headings: Sequence[_Placed], level: int) -> dict[int, list[_Placed
 def _sections_of(
     text: str, headings: Sequence[_Placed], families: Mapping[int, Sequence[_Placed]], level: int
 ) -> set[int]:
-    """Where the headings start that are sections of chapters, judged with all families of their kind."""
+    """Where the headings start that are sections of chapters, judged over all families of their kind."""
     parents = {heading.start: heading for heading in headings if heading.start in families}
     kinds: dict[str, list[int]] = {}
     for start, children in families.items():
@@ -296,7 +302,7 @@ def _sections_of(
 
 
 def _kind(children: Sequence[_Placed]) -> str:
-    """What most of some headings are: "numbered" and no more, "labelled" as chapters are, or "titled"."""
+    """The kind of most of these headings: just "numbered", "labelled" as chapters are, or "titled"."""
     numbered = sum(
         child.rank in (Rank.NUMERAL, Rank.PART, Rank.SCENE) or (child.label is not None and child.rank is None)
         for child in children
@@ -307,7 +313,7 @@ def _kind(children: Sequence[_Placed]) -> str:
 
 
 def _lengths(text: str, headings: Sequence[_Placed]) -> dict[int, int]:
-    """How many characters stand under each heading."""
+    """The number of characters that belong to each heading."""
     ends = [*(heading.start for heading in headings), len(text)][1:]
     return {heading.start: end - heading.end for heading, end in zip(headings, ends, strict=True)}
 
@@ -322,9 +328,9 @@ def _holds_chapters(
     *,
     others: int,
 ) -> bool:
-    """Whether families of a kind are parts with their chapters, rather than chapters or stories with their sections.
+    """Whether families of a kind are parts with chapters, rather than chapters or stories with sections.
 
-    `beside` are the headings that hold none, `others` is how many families of other kinds there are.
+    `beside` are the headings that contain none, `others` is the number of families of other kinds.
     """
     heads = [parents[start] for start in families]
     if sum(_is_part(head) for head in heads) * 2 > len(heads):
@@ -367,13 +373,15 @@ def _is_part(heading: _Placed) -> bool:
 
 
 def _count_on(headings: Sequence[_Placed]) -> bool:
-    """Whether numbers go on from part to part and do not begin again in each."""
+    """Whether numbering continues from part to part instead of restarting in each."""
     values = [heading.label.value for heading in headings if heading.label and heading.label.value]
     return len(values) > _FEW_PARTS and values.count(1) <= 1
 
 
 def _placed(headings: Sequence[Heading]) -> list[_Placed]:
-    """The headings with their labels, and with levels that follow from both: volumes hold books, books chapters."""
+    """The headings with their labels, and with levels that follow from both: volumes contain books, books contain
+    chapters.
+    """
     labels = [*map(_label, headings)]
     ranks = [label.rank if label else None for label in labels]
     order = _order_of_parts(headings, ranks)
@@ -412,7 +420,7 @@ def _placed(headings: Sequence[Heading]) -> list[_Placed]:
 
 
 def _order_of_parts(headings: Sequence[Heading], ranks: Sequence[Rank | None]) -> dict[Rank, float]:
-    """Ranks from the outside in; a book whose parts open with "Book One" is divided into books by parts."""
+    """Ranks from the outside in; a book whose parts open with "Book One" is divided into books first."""
     order = {rank: float(rank) for rank in Rank}
     opens = Counter((above, below) for above, below in pairwise(ranks) if above in order and below in order)
     for outer, inner in ((Rank.VOLUME, Rank.BOOK), (Rank.BOOK, Rank.PART), (Rank.VOLUME, Rank.PART)):
@@ -422,7 +430,7 @@ def _order_of_parts(headings: Sequence[Heading], ranks: Sequence[Rank | None]) -
 
 
 def _opens_chapters(headings: Sequence[Heading], ranks: Sequence[Rank | None], rank: Rank) -> bool:
-    """Whether what stands right under headings of that rank is mostly a chapter or another part."""
+    """Whether headings of that rank are mostly followed directly by a chapter or another part."""
     follows = [below for above, below in pairwise(ranks) if above is rank]
     return sum(below is not None for below in follows) * 2 > len(follows)
 
@@ -430,7 +438,9 @@ def _opens_chapters(headings: Sequence[Heading], ranks: Sequence[Rank | None], r
 def _beside_numbers(
     keys: list[tuple[int, float]], headings: Sequence[Heading], ranks: Sequence[Rank | None]
 ) -> list[tuple[int, float]]:
-    """Where chapters are bare numbers that do not begin again under titles of their level, those stand beside them."""
+    """Where chapters are bare numbers that do not restart under titles of their level, those titles are siblings of
+    them.
+    """
     values = [
         heading.label.value if heading.label else (parse_numeral(heading.title) or _NO_LABEL).value
         for heading, rank in zip(headings, ranks, strict=True)

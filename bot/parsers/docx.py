@@ -1,4 +1,4 @@
-"""DOCX: paragraphs, headings by style, tables row by row, notes under the paragraph that has their number."""
+"""DOCX: paragraphs, headings by style, tables row by row, and notes after the paragraph that refers to them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ _MOST_ANCESTORS = 50
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a paragraph style means: a heading's level (0: none), the title, or a line of the contents."""
+    """The meaning of a paragraph style: a heading's level (0: none), the title, or a line of the contents."""
 
     level: int = 0
     is_title: bool = False
@@ -41,7 +41,7 @@ class Properties:
 
 
 def read_styles(part: bytes | None) -> dict[str, Style]:
-    """Paragraph styles by id; a damaged part counts as absent."""
+    """Paragraph styles by id; a damaged part counts as missing."""
     found = {attribute(style, "styleId"): style for style in _elements(part, "style")}
     names = {identity: _value(style, "name").lower() for identity, style in found.items()}
     parents = {identity: _value(style, "basedOn") for identity, style in found.items()}
@@ -57,7 +57,7 @@ def read_styles(part: bytes | None) -> dict[str, Style]:
 
 
 def outline_level(value: str) -> int:
-    """Word counts outline levels from 0 and writes 9 for body text."""
+    """The heading level for an outline level, which Word counts from 0, with 9 for body text."""
     return int(value) + 1 if value.isdecimal() and int(value) < _DEEPEST else 0
 
 
@@ -98,7 +98,7 @@ def _own_level(name: str, style: Element) -> int:
 
 
 def _inherited_level(identity: str, levels: Mapping[str, int], parents: Mapping[str, str]) -> int:
-    """A style may go back to itself, or to thousands of others."""
+    """The level that a style inherits; inheritance may form a cycle, or a chain of thousands."""
     for _ in range(_MOST_ANCESTORS):
         if identity not in levels or levels[identity]:
             break
@@ -125,10 +125,10 @@ class _Paragraph:
 
 
 class DocxBody:
-    """Takes elements in document order and adds what they say to the text.
+    """Takes elements in document order and adds their text.
 
-    `breaks_at_layout` says that the document knows where its pages fell when Word last laid it out; else only breaks
-    somebody put there are known.
+    `breaks_at_layout` means that the document records its page breaks of Word's last layout; otherwise only manual
+    breaks are known.
     """
 
     def __init__(
@@ -260,7 +260,7 @@ _LONGEST_PAGE_BY_HAND = 4_000
 def read(
     data: bytes, filename: str = "", *, limits: ReadingLimits = DEFAULT_LIMITS, report: Report = ignore_progress
 ) -> BookText:
-    """Read a Word document; its pages are those Word last laid out, if it says.
+    """Read a Word document; its pages are those of Word's last layout, if recorded.
 
     Raises:
         BookError: the file is damaged, without text or too large.
@@ -310,7 +310,7 @@ def _notes(archive: Archive) -> dict[str, str]:
 
 
 def _read_body(text: str, body: DocxBody, report: Report) -> None:
-    """Elements are taken as they open and close, so that a long document is never in memory as a whole tree."""
+    """Read the body element by element, so that the tree of a long document is never in memory as a whole."""
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     try:
         for start in range(0, len(text), _CHUNK):

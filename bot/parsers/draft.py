@@ -1,4 +1,4 @@
-"""What the parser of every format gets and makes: the limits it keeps, and a text that grows block by block."""
+"""The input and output of every format's parser: its limits, and a text that grows block by block."""
 
 import re
 import unicodedata
@@ -11,18 +11,18 @@ from domain.errors import BookError, BookErrorCode
 MIB = 2**20
 
 Report = Callable[[float], None]
-"""Takes the share 0..1 of a file that has been read."""
+"""Receives the share 0..1 of a file that has been read."""
 
 
 def ignore_progress(_share: float) -> None:
-    """A report that does nothing."""
+    """Ignore progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """Bounds on one file. War and Peace is 3.2 million characters, the longest novels about three times that.
+    """Limits for one file. War and Peace has 3.2 million characters, the longest novels about three times that.
 
-    `max_unpacked_bytes` is what the texts of an archive may add up to once unpacked; pictures are never unpacked.
+    `max_unpacked_bytes` limits the total size of an archive's texts; pictures are never unpacked.
     """
 
     max_characters: int = 20_000_000
@@ -33,7 +33,7 @@ DEFAULT_LIMITS = ReadingLimits()
 
 
 class PicturesOnlyError(BookError):
-    """NO_TEXT, where text recognition may help: so many `pages` of the book are pictures."""
+    """NO_TEXT, where text recognition may help: this number of `pages` are pictures."""
 
     def __init__(self, message: str, pages: int) -> None:
         super().__init__(BookErrorCode.NO_TEXT, message)
@@ -41,7 +41,7 @@ class PicturesOnlyError(BookError):
 
 
 MARK = "\ufdd0"
-"""Stands in text for a page break or an anchor until its offset is known. A noncharacter: no book contains it."""
+"""Marks a page break or an anchor in text until its offset is known. A noncharacter: no book contains it."""
 
 _LIGATURES = {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 _INVISIBLE = re.compile(
@@ -49,15 +49,18 @@ _INVISIBLE = re.compile(
     f"\u061c\u202a-\u202e\u2066-\u2069{MARK}]+"  # what turns the direction of others around
 )
 _TAGS = re.compile("[\U000e0000-\U000e007f]+")
-"""Characters that can hide whole sentences. Apart from the others: a set with characters beyond U+FFFF in it is looked
-for twenty times as slowly."""
+"""Characters that can hide whole sentences. They are a separate pattern, because a set with characters beyond U+FFFF
+is searched twenty times as slowly.
+"""
 _CLEAN = re.compile("[ -~\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027]*")
-"""Most blocks of most books: Latin letters and the usual signs, to which nothing is to be done."""
+"""Most blocks of most books: Latin letters and the usual signs, which need no cleaning."""
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 def clean(text: str) -> str:
-    """NFC, ligatures as letters, no soft hyphens, invisible marks or control characters; line feeds stay."""
+    """The text in NFC, with ligatures as letters and without soft hyphens, invisible or control characters; line feeds
+    stay.
+    """
     if _CLEAN.fullmatch(text):
         return text
     if not text.isprintable():
@@ -72,7 +75,7 @@ def clean(text: str) -> str:
 
 
 def collapse(text: str) -> str:
-    """The text with each run of white space as one space, the outer ones kept (also as one)."""
+    """The text with each run of white space as one space, including those at its ends."""
     if text.isprintable() and "  " not in text:
         return text
     words = " ".join(text.split())
@@ -83,7 +86,7 @@ def collapse(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PageMark:
-    """Where a page begins, and what is printed on it."""
+    """Where a page begins, and its printed label."""
 
     start: int
     label: str
@@ -91,9 +94,8 @@ class PageMark:
 
 @dataclass(frozen=True, slots=True)
 class BookDraft:
-    """What a format's parser found.
-
-    `outlines` are sets of headings, the most trusted first: a table of contents before heading elements before nothing.
+    """The result of a format's parser. `outlines` are sets of headings, the most trusted first: a table of contents
+    before heading elements.
     """
 
     format: str
@@ -108,7 +110,7 @@ class BookDraft:
 
 
 def check_length(characters: int, limits: ReadingLimits) -> None:
-    """Raise TOO_LARGE beyond the limit; parsers that build text piece by piece ask early."""
+    """Raise TOO_LARGE beyond the limit; parsers that build text piece by piece call it early."""
     if characters > limits.max_characters:
         raise BookError(
             BookErrorCode.TOO_LARGE,
@@ -127,13 +129,13 @@ _HIRAGANA = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
 
 
 def hiragana(reading: str) -> str:
-    """A reading as it is typed: katakana in hiragana, without blanks."""
+    """A reading as it is typed: katakana as hiragana, without blanks."""
     return "".join(reading.split())[:_LONGEST_READING].translate(_HIRAGANA)
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A place other documents point to."""
+    """A place that links point to."""
 
     name: str
 
@@ -148,7 +150,7 @@ class PageBreak:
 class TextBuilder:
     """Paragraphs and headings, joined by blank lines, with the offsets of headings, page breaks and anchors.
 
-    A block's text may hold `MARK`s, one for each of the marks given with it; they leave no trace in the text.
+    A block's text may contain `MARK`s, one for each of the marks passed with it, which are removed.
     """
 
     def __init__(self, limits: ReadingLimits) -> None:
@@ -170,7 +172,7 @@ class TextBuilder:
         return self._length
 
     def add(self, text: str, marks: Sequence[Anchor | PageBreak] = (), *, heading_level: int = 0) -> int:
-        """Add a block, and return where it stands; marks without text wait for the next block."""
+        """Add a block, and return its position; marks without text wait for the next block."""
         block, offsets = _marked_block(text) if marks else (_tidy_lines(clean(text)).strip(), [])
         if not block:
             self._waiting.extend(marks)
@@ -188,7 +190,7 @@ class TextBuilder:
         return start
 
     def add_reading(self, written: str, reading: str) -> None:
-        """Note how some words are read, as small letters beside them say."""
+        """Record how some words are read, according to the small letters beside them."""
         if len(self.readings) < MOST_READINGS and written and reading:
             self.readings[hiragana(reading), written] = None
 
@@ -197,7 +199,7 @@ class TextBuilder:
         self._waiting.append(mark)
 
     def close(self) -> None:
-        """Place what is still waiting at the end of the text."""
+        """Place waiting marks at the end of the text."""
         for mark in self._waiting:
             self._place(mark, self._length)
         self._waiting.clear()
@@ -218,7 +220,7 @@ class TextBuilder:
 
 
 def _marked_block(marked: str) -> tuple[str, list[int]]:
-    """The text without marks, and without white space at its ends and line ends; and where each mark stood."""
+    """The text without marks and without white space at its ends and line ends; and the position of each mark."""
     pieces = [clean(piece) for piece in marked.split(MARK)]
     text = _tidy_lines(pieces[0]).lstrip()
     offsets: list[int] = []
@@ -231,7 +233,9 @@ def _marked_block(marked: str) -> tuple[str, list[int]]:
 
 
 def _tidy_lines(text: str) -> str:
-    """No white space at line ends, at most one blank line. Most blocks are tidy, so this is checked first."""
+    """The text without white space at line ends and with at most one blank line in a row. Most blocks are tidy
+    already, so that is checked first.
+    """
     if "\n" not in text:
         return text
     if " \n" in text or "\t\n" in text:

@@ -1,4 +1,4 @@
-"""Bytes of a text file as text, whatever encoding they are in."""
+"""Decoding text files, whatever encoding they are in."""
 
 import codecs
 import math
@@ -11,33 +11,33 @@ from functools import cache
 from domain.errors import BookError, BookErrorCode
 
 _SAMPLE = 120_000
-"""Bytes of a long text that are read by each encoding, from the first one that is not ASCII on; where they end does
-not matter."""
+"""Bytes of a long text that are tried in each encoding, from the first non-ASCII one on; they may end anywhere."""
 _MOST_COUNTED = 200_000
 _FEW = 16
 _FEW_SHARE = 0.000_2
-"""Bytes beyond ASCII that are no reason to refuse a text, whatever they are: so many, or so few of all. In an English
-novel they are the accents of a few foreign names, of any language."""
+"""Non-ASCII bytes that never make a text unreadable: at most this many, or this share. In an English novel they are
+the accents of a few foreign names, of any language.
+"""
 _STRANGE = -8.0
-"""The log probability of a letter that no language of the encoding has among its usual ones."""
+"""The log probability of a letter that is unusual in every language of the encoding."""
 _NO_LETTER = -12.0
 _BROKEN = -30.0
 _STRANGE_CHARACTER = -12.0
-"""The same of a character of two bytes that is not among the usual ones of its language."""
+"""The same for a two-byte character that is not among the usual ones of its language."""
 _WORST = -4.2
 _WORST_THAI = -4.9
-"""What real text does not fall below. Letters of an alphabet in any order stay below it."""
+"""The lower limit for real text; random letters of an alphabet are below it."""
 _MOST_BROKEN = 0.01
 _DECLARED_BONUS = 0.7
-"""How much likelier an encoding is for being the one a file says it is in."""
+"""How much likelier an encoding is if the file declares it."""
 _ASCII = bytes(range(0x80))
 _SIGNS = "’—“”–‘…\xa0»«„‚°§·£¡¿º½ª¼¾›‹•©®×÷¶€†‡±²³´`¨¯¸¢¥¬¦µ№"
 _SIGN_SHARE = 0.3
 _SIGNS_ALONE = 0.9
-"""The share of signs where letters with accents are foreign, as in English."""
+"""The share of signs where accented letters are foreign, as in English."""
 _CAPITAL_SHARE = 0.04
 _AMID_LATIN = 6.0
-"""What each letter of another script costs that follows one of the Latin alphabet."""
+"""The cost of a letter of another script directly after a Latin letter."""
 _AFTER_LATIN = re.compile(rb"[A-Za-z][\x80-\xff]")
 
 _ENGLISH = "éèêàïöüçñæœô"
@@ -115,7 +115,7 @@ _CJK_PUNCTUATION_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """An encoding by Python's name, and the mean log probability, per byte beyond ASCII, of what it reads.
+    """An encoding by Python's name, and the mean log probability, per non-ASCII byte, of the decoded text.
 
     `is_text` says that real text is that likely.
     """
@@ -126,9 +126,9 @@ class Guess:
 
 
 def guess_encoding(data: bytes, declared: str = "") -> Guess | None:
-    """The encoding that makes the likeliest text of some bytes; None where none makes any.
+    """The encoding that makes the likeliest text of some bytes; None if none does.
 
-    `declared` is what the file says of itself, which counts where it may well be right.
+    `declared` is the encoding that the file declares, which counts if it is plausible.
     """
     high = data.translate(None, _ASCII)[:_MOST_COUNTED]
     if not high:
@@ -203,7 +203,7 @@ _RARE_ENCODINGS = (
 _UNLIKELY = dict.fromkeys([*_SINGLE_BYTE, *_MULTI_BYTE], _USUAL) | dict.fromkeys(_RARE_ENCODINGS.split(), _RARE)
 _UNLIKELY["cp1252"] = 0.0
 _UNLIKELY["iso8859_7"] = 1_000.0  # cp1253 but for Ά, whose byte is an apostrophe here
-"""How much less likely an encoding is beforehand, as a log probability; it decides where few letters speak."""
+"""How much less likely an encoding is a priori, as a log probability; it decides where there are few letters."""
 _ALIASES = {
     "x_sjis": "cp932",
     "shift_jis": "cp932",
@@ -230,7 +230,7 @@ _ALIASES = {
     "x_mac_cyrillic": "mac_cyrillic",
     "macintosh": "mac_roman",
 }
-"""Names that pages declare, as browsers understand them, where Python does not know them or means less by them."""
+"""Declared names as browsers understand them, where Python does not know them or takes them for a subset."""
 
 
 def _canonical(declared: str) -> str:
@@ -262,7 +262,7 @@ def _log_of_byte(byte: int, encoding: str, table: Mapping[str, float]) -> float:
 
 @cache
 def _alphabet(letters: str) -> dict[str, float]:
-    """Log probabilities of the letters of a language, which are given by frequency, of their capitals and of signs."""
+    """Log probabilities of the letters of a language, given in order of frequency, of their capitals and of signs."""
     signs = _SIGNS_ALONE if letters == _ENGLISH else _SIGN_SHARE
     table = _shares(_SIGNS, signs)
     for letter, share in _ranked(letters):
@@ -292,7 +292,7 @@ def _shares(letters: str, whole: float) -> dict[str, float]:
 
 
 def _ranked(letters: Iterable[str]) -> Iterator[tuple[str, float]]:
-    """Letters given by frequency, with the shares that Zipf's law gives them."""
+    """Letters given in order of frequency, with the shares by Zipf's law."""
     unique = [*dict.fromkeys(letters)]
     harmonic = sum(1 / rank for rank in range(1, len(unique) + 1))
     return ((letter, 1 / (rank * harmonic)) for rank, letter in enumerate(unique, start=1))
@@ -311,14 +311,15 @@ _DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*([>\[])", re.IGNORECASE)
 _END_OF_SUBSET = re.compile(r"\]\s*>")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")
 _COMMANDS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
-"""Characters that control a terminal: every control character but those that begin a line or a page, or indent."""
+"""Characters that control a terminal: all control characters but line and page breaks and tabs."""
 _COMMAND_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x20), 0x7F])
 _LONG_COMMAND_BYTES = re.compile(rb"\xc2[\x80-\x9f]")
 _MOST_CONTROLS = 0.001
 _MOST_REPLACED = 0.001
 _MOST_UNMARKED_ZEROS = 0.005
-"""Share of zero bytes above which bytes without a byte order mark are UTF-16, which Latin letters, blanks and line
-feeds give away, or no text."""
+"""The share of zero bytes above which bytes without a byte order mark are either UTF-16, recognisable by its Latin
+letters, blanks and line feeds, or no text.
+"""
 _UTF16_SAMPLE = 100_000
 _USUAL_IN_UTF16 = re.compile("[\t\n\r -~\u2010-\u2027\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 _LEAST_USUAL = 0.95
@@ -327,9 +328,9 @@ _ESCAPES = ((b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"), (b"\x1b$)C
 
 
 def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
-    """The text, and warnings where some of it could not be read for certain.
+    """The text, and warnings if some of it could not be decoded with certainty.
 
-    The few control characters a text may hold become blanks, one for one, so that offsets stay what they are.
+    Control characters become blanks, one for one, so that offsets do not change.
 
     Raises:
         BookError: UNSUPPORTED_FORMAT, these bytes are no text.
@@ -343,22 +344,24 @@ def decode(data: bytes) -> tuple[str, tuple[str, ...]]:
 
 
 def _has_commands(text: str) -> bool:
-    """Looked for in UTF-8: to look for any of many characters takes five times as long as for any of many bytes."""
+    """Whether there are control characters. UTF-8 bytes are searched: searching any of many characters takes five
+    times as long.
+    """
     encoded = text.encode("utf-8", "surrogatepass")
     return len(encoded.translate(None, _COMMAND_BYTES)) < len(encoded) or bool(_LONG_COMMAND_BYTES.search(encoded))
 
 
 def decode_document(data: bytes) -> str:
-    """The text of an HTML or XML file that stands alone.
+    """The text of a standalone HTML or XML file.
 
     Raises:
-        BookError: UNSUPPORTED_FORMAT, it cannot be told how its letters are encoded.
+        BookError: UNSUPPORTED_FORMAT, its encoding cannot be determined.
     """
     return _decode_markup(data) or _decoded(data)[0]
 
 
 def decode_markup(data: bytes) -> str:
-    """The text of a part of an archive, by its byte order mark, as UTF-8, as it declares, or as it most likely is."""
+    """The text of an archive's part: by its byte order mark, as UTF-8, as declared, or as it most likely is."""
     if (text := _decode_markup(data)) is not None:
         return text
     guess = guess_encoding(data)
@@ -366,7 +369,7 @@ def decode_markup(data: bytes) -> str:
 
 
 def ascii_head(data: bytes, length: int) -> str:
-    """The first bytes of a file as far as they are ASCII, others as \ufffd, whatever the encoding."""
+    """The first bytes of a file, with non-ASCII ones as �, whatever the encoding."""
     head = data[:length]
     encoding = _marked(data) or _unmarked_utf16(head) or "ascii"
     return codecs.getincrementaldecoder(encoding)("replace").decode(head)
@@ -386,7 +389,7 @@ def _decode_markup(data: bytes) -> str | None:
 
 
 def without_doctype(markup: str) -> str:
-    """XML or XHTML without document types, and so without declarations of entities; one that never ends is left."""
+    """XML or XHTML without document types, and so without declarations of entities; an unterminated one is kept."""
     kept, at = [], 0
     while opening := _DOCTYPE.search(markup, at):
         closing = opening if opening[1] == ">" else _END_OF_SUBSET.search(markup, opening.end())
@@ -414,7 +417,9 @@ def _marked(data: bytes) -> str | None:
 
 
 def _unmarked_utf16(data: bytes) -> str | None:
-    """UTF-16 of any language has blanks and line feeds, and so zero bytes, mostly at odd or mostly at even places."""
+    """Whether it is UTF-16: that has blanks and line feeds in any language, and so zero bytes, mostly at odd or mostly
+    at even positions.
+    """
     zeros = (data[0::2].count(0), data[1::2].count(0))
     if max(zeros) < max(2, _MOST_UNMARKED_ZEROS * len(data)):
         return None
@@ -429,7 +434,7 @@ def _unmarked_utf16(data: bytes) -> str | None:
 
 
 def _damaged_utf8(data: bytes) -> tuple[str, tuple[str, ...]] | None:
-    """UTF-8 with a few broken characters is still UTF-8; legacy encodings break at nearly every accent."""
+    """Whether it is UTF-8 with a few broken characters; legacy encodings break at nearly every accent."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     if broken > max(1, _MOST_REPLACED * len(text)) or broken * 4 > sum(

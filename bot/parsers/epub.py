@@ -1,4 +1,4 @@
-"""EPUB 2 and 3: the files of the spine in reading order, chapters and pages by the book's own tables."""
+"""EPUB 2 and 3: the files of the spine in reading order, with chapters and pages from the book's own tables."""
 
 import posixpath
 from collections import defaultdict
@@ -45,7 +45,7 @@ _WRAPPING_REFERENCES = ("cover", "toc", "copyright-page")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A file of the book: its path in the archive, its type and what it is for."""
+    """A file of the book: its path in the archive, its type and its purpose."""
 
     path: str
     media_type: str
@@ -58,9 +58,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """`spine` is in reading order, with what is outside the reading flow (notes, mostly) at its end.
+    """`spine` is in reading order, ending with files outside the reading flow (notes, mostly).
 
-    `wrapping` are paths of covers, contents and copyright pages; `missing` are files the spine names in vain.
+    `wrapping` are paths of covers, contents and copyright pages; `missing` are files in the spine that do not exist.
     """
 
     spine: tuple[Item, ...]
@@ -77,7 +77,7 @@ def open_package(archive: Archive) -> Package:
     """Read the package document.
 
     Raises:
-        BookError: DRM_PROTECTED, or PARSE_FAILED where there is nothing to go by.
+        BookError: DRM_PROTECTED, or PARSE_FAILED if there is no usable one.
     """
     refuse_locked(archive)
     path = _package_path(archive)
@@ -173,7 +173,7 @@ def _reading_order(spine: Element | None) -> list[str]:
 
 
 def _wrapping(archive: Archive, folder: str, root: Element) -> Iterator[str]:
-    """Whole files that EPUB 2's guide calls cover, contents or copyright page; a place inside a file is not meant."""
+    """Whole files that EPUB 2's guide calls cover, contents or copyright page; places inside files do not count."""
     for reference in descendants(root, "reference"):
         href = attribute(reference, "href")
         path = archive.find(posixpath.join(folder, href)) if "#" not in href else None
@@ -206,7 +206,7 @@ _MOST_ENTRIES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A place in the book: a file of the archive and, within it, the id of an element (or none)."""
+    """A place in the book: a file in the archive and, optionally, the id of an element in it."""
 
     path: str
     fragment: str
@@ -228,7 +228,7 @@ class EpubContents:
 
 
 def read_contents(archive: Archive, package: Package) -> EpubContents:
-    """The tables of the nav document, and of the NCX where the nav has none; damaged tables count as absent."""
+    """The tables of the nav document, and those of the NCX that the nav lacks; damaged tables count as missing."""
     nav = _from_nav(archive, package.nav.path) if package.nav else EpubContents((), ())
     if nav.chapters and nav.pages:
         return nav
@@ -262,7 +262,7 @@ def _nav_entries(archive: Archive, base: str, nav: "LexborNode") -> Iterator[Ent
 
 
 def _links(nav: "LexborNode") -> Iterator[tuple["LexborNode", int]]:
-    """The links in document order, and in how many lists each stands; what is in a link is no link of its own."""
+    """The links in document order, each with the number of lists around it; links within links are ignored."""
     waiting = [(nav.child, 0)]
     while waiting:
         node, depth = waiting.pop()
@@ -289,7 +289,9 @@ def _from_ncx(archive: Archive, path: str) -> EpubContents:
 
 
 def _nav_points(archive: Archive, base: str, start: Element) -> Iterator[Entry]:
-    """The points in reading order, by a stack of our own: a hostile file nests them deeper than Python recurses."""
+    """The points in reading order. It uses an explicit stack, because hostile files nest deeper than
+    Python recurses.
+    """
     stack = [(point, 1) for point in reversed(list(children(start, "navPoint")))]
     while stack:
         point, depth = stack.pop()
@@ -308,7 +310,7 @@ def _ncx_entry(archive: Archive, base: str, point: Element, depth: int) -> Itera
 FORMAT = "epub"
 _LITTLE_TEXT = 500
 _FEWEST_LETTERS = 25
-"""Letters a picture, below which a book of little text is a book of pictures."""
+"""Letters per picture, below which a book of little text is a book of pictures."""
 _MOST_PICTURES = 5_000
 _SOURCES = ("src", "xlink:href", "href")
 _LONGEST_NAME = 60
@@ -359,7 +361,7 @@ def read_pictures(
     """Read an EPUB whose pages are pictures by text recognition; each picture is a page.
 
     Raises:
-        BookError: as for `read`, and NO_TEXT where no picture has words.
+        BookError: as for `read`, and NO_TEXT if no picture has words.
     """
     from bot.parsers.pdf.document import PdfDocument, PdfPage
     from bot.parsers.pdf.parser import read_recognised
@@ -405,7 +407,7 @@ def _pictures(archive: Archive, package: Package) -> list[str]:
 def _read_spine(
     archive: Archive, package: Package, contents: EpubContents, builder: TextBuilder, report: Report
 ) -> list[str]:
-    """Add the documents of the spine to the text; the paths of those that cannot be read are returned."""
+    """Add the documents of the spine to the text; returns the paths of unreadable ones."""
     anchors = _by_file((entry, _place(entry)) for entry in contents.chapters)
     labels = _by_file((entry, entry.title) for entry in contents.pages)
     documents = _documents(package)
@@ -436,7 +438,7 @@ def _documents(package: Package) -> Sequence[Item]:
 
 
 def _by_file(named: Iterable[tuple[Entry, str]]) -> defaultdict[str, dict[str, str]]:
-    """For each file, what its element ids mean."""
+    """For each file, the meaning of its element ids."""
     result: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for entry, meaning in named:
         result[entry.target.path].setdefault(entry.target.fragment, meaning)

@@ -1,4 +1,4 @@
-"""Which format a file is in, by what is in it rather than by what it is called, and the parser for it."""
+"""The format of a file, by its contents rather than its name, and the parser for it."""
 
 import re
 from enum import StrEnum
@@ -43,7 +43,7 @@ _PARSERS = {
     Format.MARKDOWN: "bot.parsers.markdown",
     Format.TXT: "bot.parsers.text.parser",
 }
-"""The module that reads a format and, where it is not `read`, the function."""
+"""The module that reads a format and, unless it is `read`, the function."""
 
 EXTENSIONS = {
     ".epub": Format.EPUB,
@@ -66,7 +66,7 @@ EXTENSIONS = {
     ".txt": Format.TXT,
     ".text": Format.TXT,
 }
-"""How the names of readable files end, for front ends that ask for one."""
+"""The suffixes of readable files, for front ends that ask for a file."""
 
 _ZIP = b"PK\x03\x04"
 _PDF = b"%PDF-"
@@ -137,7 +137,9 @@ _FOREIGN = (
     (0, b"\x7fELF", "program", _TO_TEXT),
     (0, b"MZ\x90", "program", _TO_TEXT),
 )
-"""Where a file of another format has which bytes, what the format is called, and what to do with such a file."""
+"""Files of other formats: the offset of the signature, its bytes, the format's name, and what to do
+with such a file.
+"""
 _FOREIGN_ARCHIVES = (
     ("xl/workbook.xml", "Excel", "Please export its text as DOCX or plain text, and add that."),
     ("ppt/presentation.xml", "PowerPoint", "Please export it as PDF, and add that."),
@@ -146,7 +148,7 @@ _FOREIGN_ARCHIVES = (
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
 _LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
-"""What a book of pictures may hold besides them."""
+"""Other files that a book of pictures may contain."""
 
 
 def read_book(
@@ -202,7 +204,7 @@ def detect(data: bytes, filename: str) -> Format:
 
 
 def named_format(filename: str) -> Format | None:
-    """The format that a file's name promises."""
+    """The format that a file's name suggests."""
     name = last_component(filename).lower()
     return next((format_ for ending, format_ in EXTENSIONS.items() if name.endswith(ending)), None)
 
@@ -262,6 +264,6 @@ def _refuse_foreign(data: bytes, filename: str) -> None:
 
 
 def _unsupported(name: str, advice: str) -> BookError:
-    """The advice, after a sentence that says what cannot be read where it does not say so itself."""
+    """The advice, with a sentence before it that says what cannot be read, unless the advice itself says so."""
     begins = "" if "cannot" in advice or "This is" in advice else f"I cannot read {name} files. "
     return BookError(BookErrorCode.UNSUPPORTED_FORMAT, f"{begins}{advice.format(name=name)}")

@@ -1,4 +1,6 @@
-"""What a heading says: "CHAPTER II. The Pool of Tears" is a chapter, numbered II, titled so; "Contents" is none."""
+"""The meaning of headings: "CHAPTER II. The Pool of Tears" is a chapter with number II and that title; "Contents" is
+none.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -10,7 +12,7 @@ from domain.library.numerals import HAN, ROMAN, number_value
 
 
 class Rank(IntEnum):
-    """How a book is divided, from the outside in."""
+    """The divisions of a book, from the outside in."""
 
     VOLUME = 1
     BOOK = 2
@@ -61,7 +63,7 @@ CONTENTS = (
     "الفهرس|فهرس(?: المحتويات)?|inhoud|"
     "innehåll|indhold|innhold|sisältö|sisällys|spis treści|obsah|tartalom|içindekiler|περιεχόμενα|תוכן(?: העניינים)?"
 )
-"""A pattern of what stands above a table of contents."""
+"""A pattern for the heading of a table of contents."""
 
 NOT_THE_BOOK = (
     f"{CONTENTS}|list of (?:illustrations|figures|tables|maps|plates)|illustrations|"
@@ -73,7 +75,7 @@ NOT_THE_BOOK = (
     "advertisements?|about the (?:publisher|author)|endnotes|footnotes|fußnoten|preparer[’']?s? note|produced by .*|"
     "obras del mismo autor|von demselben verfasser|credits"
 )
-"""A pattern of headings that belong to the wrapping of a book."""
+"""A pattern for headings that are not part of the book itself."""
 
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
@@ -94,12 +96,12 @@ _CARDINALS = frozenset(
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred "
     "ein eine un une uno una um uma een один одна".split()
 )
-"""Words that count what follows them: "Nineteen Volumes" is a title, where "First Volume" is a label."""
+"""Words that count what follows: "Nineteen Volumes" is a title, while "First Volume" is a label."""
 _NUMBER_FOLLOWS = frozenset(
     "book part act chapter letter stave adventure tale story lecture essay lesson sermon fit fable scene "  # noqa: SIM905
     "section".split()
 )
-"""English words that have their number behind them: "3. Book Club" is numbered 3 and called "Book Club"."""
+"""English words with their number after them: "3. Book Club" has the number 3 and the title "Book Club"."""
 _MARK = re.compile(r"\s*[.:;)\]]+\s*[—–-]*\s*|\s*[—–-]+\s*|\s+")
 _COMMA = re.compile(r"\s*,\s*")
 _NUMERAL = re.compile(
@@ -122,12 +124,12 @@ _CONTENTS = re.compile(rf"[\s_*=\[]*(?:the\s+)?(?:{CONTENTS})(?:[\s.:_*=\]]|page
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A heading taken apart.
+    """A parsed heading.
 
-    `rank` is None for a named part such as a prologue, which may stand at any depth. `number` is printed so ("V",
-    "first"), and `value` is what it is worth: None where there is no number, or none that is understood
-    ("Einunddreißgstes", misprinted). `is_certain` is False for the latter: only others of its kind make it a heading.
-    `within` is the part that is named in front: "ACT I" of "ACT I. SCENE 2".
+    `rank` is None for a named part such as a prologue, which may have any depth. `number` is the printed one ("V",
+    "first"), and `value` is its value: None if there is no number, or none that is understood ("Einunddreißgstes",
+    misprinted). In the latter case `is_certain` is False: only others of its kind make it a heading. `within` is the
+    part named in front: "ACT I" in "ACT I. SCENE 2".
     """
 
     rank: Rank | None
@@ -156,7 +158,7 @@ def parse_label(line: str) -> Label | None:
 
 @lru_cache(maxsize=8_192)
 def parse_any_label(line: str) -> Label | None:
-    """As `parse_label`, and also labels whose number is not understood."""
+    """As `parse_label`, but also labels whose number is not understood."""
     text = line.strip(_DECORATION).lstrip(_BRACKETS).strip(_DECORATION)
     if not text or len(text) > _LONGEST or text[0].islower():
         return None
@@ -182,7 +184,7 @@ def parse_any_label(line: str) -> Label | None:
 
 
 def _inner(label: Label) -> Label | None:
-    """The label that follows that of a part in one line, if one does: "SCENE 2" of "ACT I. SCENE 2. A Hall"."""
+    """The second label of a line that begins with a part's label: "SCENE 2" in "ACT I. SCENE 2. A Hall"."""
     if label.rank is None or label.rank > Rank.ACT or not label.title or label.title[0].islower():
         return None
     inner = parse_label(label.title)
@@ -209,17 +211,19 @@ def parse_numeral(line: str) -> Label | None:
 
 
 def is_not_the_book(title: str) -> bool:
-    """Whether a heading belongs to the wrapping: contents, cover, copyright, "The End"."""
+    """Whether a heading does not belong to the book itself: contents, cover, copyright, "The End"."""
     return len(title) <= _LONGEST_NUMERAL and bool(_NOT_THE_BOOK.fullmatch(title))
 
 
 def is_contents(title: str) -> bool:
-    """Whether a heading is that of a table of contents."""
+    """Whether it is the heading of a table of contents."""
     return len(title) <= _LONGEST_NUMERAL and bool(_CONTENTS.fullmatch(title))
 
 
 def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
-    """The rank of the label a text opens with, its number, where the label ends, and whether the number is known."""
+    """The rank of the label a text begins with, its number, where the label ends, and whether the number is
+    understood.
+    """
     words = []
     for match in _TOKEN.finditer(text, 0, 120):
         words.append(match)
@@ -242,7 +246,7 @@ def _labelled(text: str) -> tuple[Rank | None, str, int, bool] | None:
 
 
 def _number_after(text: str, words: list[re.Match[str]], at: int) -> tuple[str, int, bool] | None:
-    """The number behind a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
+    """The number after a division's word: "Chapter 2", "Book the Second", "Capítulo primero", "Chapter Twenty Two"."""
     start = at + 1
     if start < len(words) and words[start].group().casefold() in _ARTICLES and start + 1 < len(words):
         start += 1
@@ -267,7 +271,7 @@ _TITLE_JOINT = re.compile(r"[.:,;!?—–]")
 
 
 def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank | None, str, int, bool] | None:
-    """The number in front of a division's word: "First Act", "1. Kapitel", "Ein und dreißigstes Kapitel"."""
+    """The number before a division's word: "First Act", "1. Kapitel", "Ein und dreißigstes Kapitel"."""
     for end in range(at + 1, min(at + 1 + _MOST_WORDS_OF_NUMBER + 1, len(words))):
         word = words[end].group().casefold()
         rank = RANK_OF.get(word)
@@ -290,12 +294,12 @@ def _number_before(text: str, words: list[re.Match[str]], at: int) -> tuple[Rank
 
 
 def _goes_on(text: str, word: re.Match[str], following: re.Match[str]) -> bool:
-    """Whether a number may go on: "Twenty Two" does; "3. Nineteen", "3 Four" and "Twenty - Two" are two numbers."""
+    """Whether a number continues: "Twenty Two" does; "3. Nineteen", "3 Four" and "Twenty - Two" are two numbers."""
     return not word.group().isdecimal() and bool(_WITHIN_NUMBER.fullmatch(text, word.end(), following.start()))
 
 
 def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
-    """Whether a number and a full stop stand before a title that only begins like a label: "3. Book Club"."""
+    """Whether a number and a full stop precede a title that only begins like a label: "3. Book Club"."""
     if not number or not title or joint.strip() or not name.startswith(f"{number}."):
         return False
     first = _TOKEN.match(title)
@@ -304,7 +308,7 @@ def _is_numbered_title(name: str, number: str, joint: str, title: str) -> bool:
 
 
 def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
-    """ "Chapter 5 of the report was lost" is no heading, nor is "Preface to what follows"."""
+    """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Preface to what follows"."""
     if not title or mark.strip():
         return False
     return rank is None or title[0].islower() or (title[-1] in ".,;" and title != title.upper())
@@ -321,7 +325,7 @@ def _cjk_label(text: str) -> Label | None:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading as it stands in the text at `[start, end)`; `level` is smaller the further out."""
+    """A heading at `[start, end)` of the text; outer levels are smaller."""
 
     start: int
     end: int
@@ -331,7 +335,7 @@ class Heading:
 
 
 def is_label(title: str) -> bool:
-    """Whether a heading names its own place: "Chapter II", "Prologue", "IV. The Cave"."""
+    """Whether a heading says which one it is: "Chapter II", "Prologue", "IV. The Cave"."""
     return bool(parse_label(title) or parse_numeral(title))
 
 

@@ -56,7 +56,7 @@ _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 
 
 def parse(markup: str) -> "LexborHTMLParser":
-    """The tree of a document; XHTML's self-closed elements are closed as an HTML parser understands it."""
+    """The tree of a document; self-closed elements of XHTML are closed explicitly, for an HTML parser."""
     from selectolax.lexbor import LexborHTMLParser
 
     if "<!ENTITY" in markup:
@@ -87,7 +87,7 @@ def add_document(
 
 
 class _Walk:
-    """One pass over a tree, with a stack of its own: books come with ten thousands of nested tags."""
+    """One pass over a tree, with an explicit stack: books contain tens of thousands of nested tags."""
 
     def __init__(self, builder: TextBuilder, anchors: Mapping[str, str], page_labels: Mapping[str, str]) -> None:
         self._builder = builder
@@ -123,7 +123,7 @@ class _Walk:
         self._flush()
 
     def _enter(self, node: "LexborNode", tag: str) -> bool:
-        """Whether the children of a node are to be read."""
+        """Whether to read the children of a node."""
         if tag in _UNSEEN or tag[:1] in "-!":
             if tag == "rt":
                 self._add_reading(node)
@@ -170,7 +170,7 @@ class _Walk:
         return not _reads_as_page_mark(node)
 
     def _enter_link(self, node: "LexborNode", kinds: list[str]) -> bool:
-        """A note's number is set apart from the word before it."""
+        """Separate a note's number from the word before it."""
         number = little_text(node)
         if number is None or not _NOTE_NUMBER.fullmatch(number):
             return True
@@ -181,13 +181,13 @@ class _Walk:
         return not raised
 
     def _add_reading(self, node: "LexborNode") -> None:
-        """Small letters say how the words before them are read."""
+        """Record a reading, which small letters give for the words before them."""
         written = "".join(self._pieces[self._ruby :]).replace(MARK, "").strip()
         self._builder.add_reading(written[:_LONGEST_LABEL], little_text(node) or "")
         self._ruby = len(self._pieces)
 
     def _add_picture(self, alternative: str) -> None:
-        """A drop capital is a letter of the text; a heading may be nothing but a picture."""
+        """A drop capital is a letter of the text; a heading may consist of a picture."""
         if len(alternative) == 1 and alternative.isalpha():
             self._pieces.append(alternative)
         elif self._heading:
@@ -248,19 +248,19 @@ class _Walk:
 
 
 def _kinds(attributes: Mapping[str, str | None]) -> list[str]:
-    """What an element is for, in the words of EPUB."""
+    """The purposes of an element, in the vocabulary of EPUB."""
     declared = (attributes.get("epub:type"), attributes.get("role"))
     return [kind for words in declared if words for kind in words.replace("doc-", "").split()]
 
 
 def _reads_as_page_mark(node: "LexborNode") -> bool:
-    """Whether all there is in an element is the number of the page."""
+    """Whether the whole text of an element is a page number."""
     text = little_text(node)
     return text is not None and len(text) <= _LONGEST_PAGE_MARK
 
 
 def little_text(node: "LexborNode", longest: int = _LONGEST_LABEL) -> str | None:
-    """The text in an element, or None if there is more than in a label: elements may hold each other by thousands."""
+    """The text in an element, or None if it is longer than a label: elements may be nested by the thousand."""
     text, waiting = "", [node.child]
     for _ in range(_MOST_NODES_OF_LABEL):
         if not waiting:
@@ -314,7 +314,7 @@ def read(
 
 
 def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
-    """Where the links of the page into itself lead, and what they say; those of notes and pages are numbers."""
+    """The targets and texts of a page's links into itself, without the numbers of notes and pages."""
     found: list[tuple[str, str]] = []
     for node in tree.css("a[href^='#']")[:_MOST_LINKS]:
         title = " ".join((little_text(node, _LONGEST_LINK) or "").split())
@@ -324,7 +324,7 @@ def _inner_links(tree: "LexborHTMLParser") -> list[tuple[str, str]]:
 
 
 def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> list[Heading]:
-    """The headings that a linked table of contents names: its links lead onward, each to a line that says the same."""
+    """The headings named by a linked table of contents: its links lead onward, each to a line with the same text."""
     text, last = builder.text, -1
     found: list[Heading] = []
     for target, title in links:
@@ -339,7 +339,7 @@ def linked_headings(links: Sequence[tuple[str, str]], builder: TextBuilder) -> l
 
 
 def _heading_named(text: str, start: int, title: str) -> Heading:
-    """The heading at a place: as many of its lines as say what the link says."""
+    """The heading at a place: as many of its lines as the link names."""
     named, stop, lines = len(letters(title)), start, []
     for line in _LINE.finditer(text, start):
         lines.append(line[0].strip())

@@ -92,7 +92,7 @@ def _add_blocks(body: str, builder: TextBuilder) -> None:
 
 
 def _inline_text(parser: "MarkdownIt", content: str, references: dict[str, Any]) -> str:
-    """Most paragraphs have no marks in them, and need no parser to be read."""
+    """The text of inline Markdown; most paragraphs have no marks and need no parser."""
     if _PLAIN.fullmatch(content) and _HARD_BREAK not in content:
         return collapse(content)
     tokens: list[Token] = []

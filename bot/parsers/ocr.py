@@ -1,7 +1,7 @@
-"""Text recognition (OCR) with Tesseract, through its C library and within the sandbox.
+"""Text recognition (OCR) with Tesseract, by its C library and within the sandbox.
 
-Tesseract's own program starts threads and opens files while it works; its library does neither here. Library and models
-are loaded before the process locks itself down, and pictures of pages reach it only afterwards.
+Tesseract's own program starts threads and opens files while it works; its library does neither. Library and models are
+loaded before the process is locked down, and page images reach it only afterwards.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ _FOLDERS = (
 _LINE, _WORD = "4", "5"
 _COLUMNS = 12
 _LEAST_CONFIDENCE = 15.0
-"""Percent below which a word is a stain or an ornament."""
+"""Percent; below it a "word" is a stain or an ornament."""
 _STROKES = re.compile(r"[Il|]{1,3}")
 _STROKE = re.compile(r"(?<!\S)\|(?!\S)")
 _SAMPLE_WORDS = 60
@@ -42,7 +42,7 @@ _SAME_SIZE = 1.3
 
 @dataclass(frozen=True, slots=True)
 class OcrInstallation:
-    """Where Tesseract is on this machine: its library, the folder of its models, and the languages to read in."""
+    """This machine's Tesseract: its library, the folder of its models, and the languages to read in."""
 
     library: str
     models: str
@@ -50,7 +50,7 @@ class OcrInstallation:
 
 
 def find_ocr(languages: Sequence[str] = ()) -> OcrInstallation | None:
-    """Tesseract with models of `languages` (by their three letters), or of those usual here; None where there is none.
+    """Tesseract with models of `languages` (three-letter codes), or of the usual ones here; None if there is none.
 
     It may start `ldconfig` to find the library, and so blocks for a moment.
     """
@@ -73,7 +73,7 @@ def _models_folder() -> Path | None:
 
 
 class TextRecogniser:
-    """Reads the lines of one page after the other. The first pages with enough words decide which language it is."""
+    """Reads the lines of pages, one page at a time. The first pages with enough words decide the language."""
 
     def __init__(self, installation: OcrInstallation) -> None:
         """Load the library and the models; nothing is read from disk afterwards.
@@ -87,13 +87,13 @@ class TextRecogniser:
         self._sampled = 0
 
     def lines(self, picture: Picture) -> tuple[PdfLine, ...]:
-        """The lines of a page, from the top down, with their places in points."""
+        """The lines of a page from top to bottom, with their positions in points."""
         if len(self._engines) > 1:
             return self._lines_in_likeliest_language(picture)
         return self._read(self._engines[0], picture)[0]
 
     def picture_of(self, image: bytes) -> Picture | None:
-        """A JPEG, PNG, TIFF, GIF or WebP as a picture of a page, or None if it is damaged or too large."""
+        """A JPEG, PNG, TIFF, GIF or WebP as a page image, or None if it is damaged or too large."""
         width, height, unused = c_int(), c_int(), c_int()
         head = (ctypes.byref(each) for each in (unused, width, height, unused, unused, unused))
         if self._library.pixReadHeaderMem(image, len(image), *head) or max(width.value, height.value) > LONGEST_SIDE:
@@ -107,7 +107,7 @@ class TextRecogniser:
                 self._library.pixDestroy(ctypes.byref(c_void_p(each)))
 
     def _pixels(self, grey: int) -> Picture:
-        """Leptonica keeps rows of 32-bit words whose bytes are in the machine's order."""
+        """Copy the pixels; Leptonica stores rows of 32-bit words in the machine's byte order."""
         self._library.pixEndianByteSwap(grey)
         width, height = self._library.pixGetWidth(grey), self._library.pixGetHeight(grey)
         stride = 4 * self._library.pixGetWpl(grey)
@@ -122,7 +122,7 @@ class TextRecogniser:
         return int(engine)
 
     def _lines_in_likeliest_language(self, picture: Picture) -> tuple[PdfLine, ...]:
-        """Read by every engine; the one that is surest of its words reads on alone once there were words enough."""
+        """Read by every engine; once there are enough words, only the most confident one continues."""
         found = [(self._read(engine, picture), engine) for engine in self._engines]
         (lines, _), best = max(found, key=lambda each: each[0][1])
         self._sampled += 1
@@ -131,7 +131,7 @@ class TextRecogniser:
         return lines
 
     def _read(self, engine: int, picture: Picture) -> tuple[tuple[PdfLine, ...], float]:
-        """The lines of a page, and the mean confidence 0..100 in its words."""
+        """The lines of a page, and the mean confidence 0..100 of its words."""
         pixels, width, height, points = picture
         self._library.TessBaseAPISetImage(engine, pixels, width, height, 1, width)
         self._library.TessBaseAPISetSourceResolution(engine, round(POINTS_PER_INCH / points))
@@ -147,9 +147,9 @@ class TextRecogniser:
 
 
 def _lines(words: Iterable[Sequence[str]], height: int, points: float) -> Iterator[PdfLine]:
-    """The lines of Tesseract's table of words, whose columns its manual explains.
+    """The lines in Tesseract's table of words, whose columns its manual explains.
 
-    A line is as high as most of its words, since stains and the slant of a page make some of them higher.
+    A line is as high as most of its words, because stains and slant make some of them higher.
     """
     for _, row in groupby(words, key=lambda word: tuple(word[2:5])):
         kept = [word for word in row if float(word[10]) >= _LEAST_CONFIDENCE]
@@ -163,14 +163,16 @@ def _lines(words: Iterable[Sequence[str]], height: int, points: float) -> Iterat
 
 
 def _mended(line: str) -> str:
-    """A line with the letter I where strokes were read: alone on a line they number a chapter, in prose they speak."""
+    """A line with "I" where strokes were recognised: alone on a line they are a chapter number, in prose a pronoun."""
     if _STROKES.fullmatch(line):
         return "I" * len(line)
     return _STROKE.sub("I", line) if "|" in line else line
 
 
 def with_even_sizes(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages with lines of about the usual height set to it: how high a line is depends on its letters."""
+    """The pages with lines of nearly the usual height set to it, because a line's measured height depends on its
+    letters.
+    """
     sizes = [line.size for page in pages for line in page.lines if len(line.text) > 20]
     if not sizes:
         return list(pages)
@@ -183,7 +185,7 @@ def with_even_sizes(pages: Sequence[PdfPage]) -> list[PdfPage]:
 
 
 def _declared(library: Any) -> Any:
-    """The library with the types of the functions that take or give pointers; Leptonica's are found through it."""
+    """The library with declared types for functions with pointers; Leptonica's functions are found through it."""
     pointers = {
         "TessBaseAPICreate": [],
         "TessBaseAPIGetTsvText": [c_void_p, c_int],

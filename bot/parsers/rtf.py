@@ -1,4 +1,4 @@
-"""RTF: paragraphs, headings by style or outline level, notes under the paragraph that has their number."""
+"""RTF: paragraphs, headings by style or outline level, and notes after the paragraph that refers to them."""
 
 import codecs
 import re
@@ -78,7 +78,7 @@ _CODE_PAGES = {
     162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257", 204: "cp1251", 222: "cp874",
     238: "cp1250", 254: "cp437",
 }  # fmt: skip
-"""By a font's `fcharset`; others leave the document's own."""
+"""Code pages by a font's `fcharset`; others keep the document's own."""
 _HEADING_STYLE = re.compile(r"(?:heading|überschrift|titre|título|titolo|заголовок)\s+([1-9])", re.IGNORECASE)
 _DEEPEST_HEADING = 6
 _MOST_OPEN_GROUPS = 10_000
@@ -87,7 +87,7 @@ _INTO_INFO = ("title", "author")
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is in force within a pair of braces. `goes_to` names what its text is for: the body or something else."""
+    """The state within a pair of braces. `goes_to` names the destination of its text: the body or something else."""
 
     goes_to: str = "body"
     code_page: str = ""
@@ -98,7 +98,7 @@ class _Group:
 
 @dataclass(slots=True)
 class _Document:
-    """What has been read: `fields` are the texts of styles, notes and properties, by what they are for."""
+    """What has been read: `fields` are the texts of styles, notes and properties, by destination."""
 
     builder: TextBuilder
     code_page: str = "cp1252"
@@ -135,7 +135,7 @@ def read(
 
 
 class _Reader:
-    """Goes through the tokens once, with a stack of groups of its own."""
+    """Processes the tokens once, with an explicit stack of groups."""
 
     def __init__(self, builder: TextBuilder) -> None:
         self.document = _Document(builder)
@@ -147,7 +147,7 @@ class _Reader:
         self._style_level = 0
 
     def run(self, data: bytes) -> Iterator[float]:
-        """Read the document; what is yielded is the share 0..1 read so far."""
+        """Read the document; yields the share 0..1 read so far."""
         at, tokens = 0, 0
         while token := _TOKEN.match(data, at):
             at = token.end()
@@ -160,7 +160,7 @@ class _Reader:
         self._end_paragraph()
 
     def _skipped_binary(self, token: re.Match[bytes]) -> int:
-        """The bytes of a picture, which are no tokens."""
+        """Skip the bytes of a picture, which are no tokens."""
         return max(0, int(token["number"] or 0)) if token["word"] == b"bin" else 0
 
     def _take(self, token: re.Match[bytes]) -> None:
@@ -235,7 +235,7 @@ class _Reader:
         self._group = replace(self._group, goes_to=word)
 
     def _define(self, word: str, number: int | None) -> None:
-        """A font or a style, within their tables."""
+        """Record a font or a style, within its table."""
         if word == "f" and self._group.goes_to == "fonttbl":
             self._font = -1 if number is None else number
         elif word == "fcharset" and number in _CODE_PAGES:

@@ -1,4 +1,4 @@
-"""Titles as a person would write them, of chapters and of books."""
+"""Titles of chapters and books, as a person would write them."""
 
 import re
 
@@ -30,7 +30,7 @@ _BY_A_NAME = re.compile(
     r"(?P<author>(?!(?:A|An|The|My|Your|His|Her|Our|Their)\b)[^\W\d_a-z][\w.’'-]*"
     r"(?:(?:\s+(?:d[aei]|de[lrn]|v[ao]n|la|le))*\s+[^\W\d_a-z][\w.’'-]*){1,3})"
 )
-"""Without a comma, only what looks like a person's name is taken for the author, and not in "Death by Black Hole"."""
+"""Without a comma, only a likely person's name is taken for the author, so not in "Death by Black Hole"."""
 _UNPRINTED = re.compile(r"[^\w.,:*†‡§/+\- –—]")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 
@@ -49,17 +49,17 @@ def chapter_title(heading: str) -> str:
 
 
 def _bare(numeral: str) -> str:
-    """A chapter that has nothing but a number is called one, unless its number is a word: "Three"."""
+    """A chapter with nothing but a number is called "Chapter", unless its number is a word: "Three"."""
     return f"Chapter {numeral}" if numeral.isdecimal() or numeral == numeral.upper() else numeral
 
 
 def with_subtitle(label: str, title: str) -> str:
-    """A label and the title under it, as one heading."""
+    """A label and the title below it, as one heading."""
     return f"{label.strip().rstrip('.:;,—–- ')}. {title.strip()}"
 
 
 def calm(text: str) -> str:
-    """Text that is all in capitals as a title in print; any other text unchanged."""
+    """A text in capitals, in title case; any other text unchanged."""
     if text != text.upper() or text == text.lower():
         return text
     last = max(word.start() for word in _WORD.finditer(text))
@@ -92,18 +92,18 @@ def book_title(declared: str) -> tuple[str, str]:
 
 
 def author_name(declared: str) -> str:
-    """An author as declared, or nothing where the field was filled in by a program."""
+    """The declared author, or an empty string if a program filled in the field."""
     name = one_line(declared)
     return "" if _JUNK.fullmatch(name) or name.lower() in ("author", "anonymous volunteer", "admin", "user") else name
 
 
 def page_label(declared: str) -> str:
-    """What may be printed on a page: a number or a word or two; nothing that looks like more."""
+    """What may be printed on a page: a number or a word or two; empty if it looks like more."""
     return " ".join(_UNPRINTED.sub("", one_line(declared)).split())[:_LONGEST_LABEL].strip()
 
 
 def last_component(filename: str) -> str:
-    """A file's own name, without the folders of whatever system it comes from."""
+    """A file's own name, without the folders of any system."""
     return filename.replace("\\", "/").replace("\0", "").rstrip("/").rpartition("/")[2]
 
 
@@ -118,5 +118,5 @@ def title_from_filename(filename: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """What a file calls something, in a form and length that can be shown anywhere."""
+    """A text from a file in a form and length that can be shown anywhere."""
     return " ".join(clean(encodable(text)).split())[:_LONGEST]

@@ -1,6 +1,6 @@
-"""FB2 and ODT: XML formats that say what HTML says by other names, rewritten as HTML and read as such.
+"""FB2 and ODT: XML formats rewritten as HTML and parsed as such.
 
-The markup is rewritten tag by tag, not parsed into a tree: files that are not quite well-formed are read as well.
+The markup is rewritten tag by tag, without a tree, so that files that are not quite well-formed can be read as well.
 """
 
 import re
@@ -24,7 +24,7 @@ _MOST_BLANKS = 100
 
 
 class _Rewriter:
-    """Writes HTML for the tags of a format: by the tables, or by a method of its own for what needs more."""
+    """Writes HTML for the tags of a format: by tables, or by a method for complicated ones."""
 
     START: ClassVar[dict[str, str]] = {}
     END: ClassVar[dict[str, str]] = {}
@@ -78,7 +78,7 @@ _KEPT = ("p", "table", "tr", "td", "th", "sup", "sub", "li")
 
 
 class _FictionBook(_Rewriter):
-    """Sections hold each other, and a title's level is how deep its section is; notes have no headings."""
+    """FictionBook: sections are nested, and a title's level is the depth of its section; notes have no headings."""
 
     START: ClassVar[dict[str, str]] = {
         **{name: f"<{name}>" for name in _KEPT},
@@ -140,7 +140,9 @@ class _FictionBook(_Rewriter):
 
 
 class _OpenDocument(_Rewriter):
-    """Paragraphs, headings by their outline level, the pages of the last layout, and notes below their paragraph."""
+    """OpenDocument: paragraphs, headings by outline level, the pages of the last layout, and notes after their
+    paragraph.
+    """
 
     START: ClassVar[dict[str, str]] = {
         "list-item": "<li>",
@@ -304,7 +306,7 @@ def _member(archive: Archive, name: str, kind: str) -> bytes:
 
 
 def _first(markup: str, name: str) -> str:
-    """What stands in the first element of that local name."""
+    """The contents of the first element with that local name."""
     start = re.search(rf"<(?:[\w.-]+:)?{name}\b[^<>]*(?<!/)>", markup)
     if start is None:
         return ""

@@ -1,5 +1,6 @@
-"""The pages: a thread in which Ann talks with the bot about the sample novel, the channel, where a club may begin, and
-each thread that is opened there."""
+"""The preview's pages: a thread in which Ann talks with the bot about the sample novel, the channel, where a club may
+be started, and each thread opened there.
+"""
 
 import asyncio
 import time
@@ -36,7 +37,7 @@ Picture = tuple[str, bytes]
 
 
 def avatars(bot: ClientUser, colour: int, readers: Iterable[tuple[MemberActor, str, int]]) -> dict[str, Picture]:
-    """Pictures by the addresses that simcord and discord.py give them; a reader's avatar is called as the reader is."""
+    """Avatars by the addresses that simcord and discord.py give them; a reader's avatar has the reader's name."""
     found = {f"{CDN_BASE}/embed/avatars/{(bot.id >> 22) % 6}.png": _face(bot.name, colour)}
     for reader, name, its_colour in readers:
         face, address = _face(name, its_colour), f"avatars/{reader.id}/{name}.png"
@@ -54,14 +55,14 @@ def _face(name: str, colour: int) -> Picture:
 
 
 MONOTONIC = time.monotonic
-"""simcord puts its own in this place later."""
+"""The original function; simcord replaces it later."""
 
 
 class RealClock(Clock):
     """`elapsed` counts from the same moment as the event loop's own clock."""
 
     def __init__(self) -> None:
-        """Nothing has to be kept."""
+        """There is nothing to store."""
 
     @property
     def elapsed(self) -> float:  # type: ignore[override]
@@ -72,7 +73,7 @@ class RealClock(Clock):
 
 
 class RealTimeEnv(Env):
-    """After what a person does, the bot is waited for `settle_timeout` seconds at the longest."""
+    """Waits for the bot after a person's action, for at most `settle_timeout` seconds."""
 
     def __init__(self, bot: Client, *, settle_timeout: float) -> None:
         self.pages: list[Preview] = []
@@ -81,7 +82,7 @@ class RealTimeEnv(Env):
 
     @property
     def _preview(self) -> Preview | None:
-        """The page on which the current task does something; simcord itself knows of one page at a time."""
+        """The page on which the current task acts; simcord itself supports one page at a time."""
         task = asyncio.current_task()
         return next((page for page in self.pages if page._active_task is task), None)  # noqa: SLF001
 
@@ -105,11 +106,11 @@ class RealTimeEnv(Env):
 
 NAME, GUILD, CHANNEL = "Marginalia", "Aldermouth Readers", "reading-room"
 READERS = {"Ann": 0x2E7D5B, "Ben": 0xB0562C}
-"""Who is there, and the colour of their pictures."""
+"""The readers, and the colours of their avatars."""
 PATIENCE_S = 1.5
-"""How long the page waits for the bot after each thing done there, before it lets the next one be done."""
+"""How long the page waits for the bot after each action before it allows the next one."""
 SOON_S = 0.2
-"""Drawing takes time that is the bot's own, so what follows quickly is drawn together."""
+"""Drawing takes the bot's time, so changes in quick succession are drawn together."""
 
 
 @asynccontextmanager
@@ -119,13 +120,13 @@ async def open_preview(
     port: int = 0,
     announce: Callable[[str, str], None] = lambda name, url: None,
 ) -> AsyncIterator[Preview]:
-    """Serve the pages, first of all that of a thread; these questions have been asked and answered there.
+    """Serve the pages, first that of a thread, in which these questions have been asked and answered.
 
-    The others, of the channel and of each thread that is opened in it, are announced by their names and addresses.
-    `app` is to be on folders that are only for this: the ids of a simulated Discord are no ids of Discord.
+    The pages of the channel and of each thread opened in it are announced with their names and addresses. `app` has to
+    use folders for this purpose only, because the ids of a simulated Discord are not real ones.
 
     Raises:
-        SettingsError: the port cannot be had, or a part of simcord[preview] is missing.
+        SettingsError: the port cannot be used, or a part of simcord[preview] is missing.
     """
     bot = Marginalia(app)
     env = RealTimeEnv(bot, settle_timeout=app.settings.turn_timeout_s)
@@ -172,10 +173,10 @@ class _Pages:
         self._stack = stack
 
     async def serve(self, place: simcord.ChannelHandle, viewers: Sequence[MemberActor], port: int = 0) -> Preview:
-        """Serve a page of a place, as these people see it.
+        """Serve the page of a place, as these people see it.
 
         Raises:
-            simcord.SetupError: the port cannot be had, or a part of simcord[preview] is missing.
+            simcord.SetupError: the port cannot be used, or a part of simcord[preview] is missing.
         """
         page = make_preview(
             self._env,
@@ -199,7 +200,7 @@ class _Pages:
         return page
 
     async def follow(self, channel: Preview, shown: dict[int, set[str]], announce: Callable[[str, str], None]) -> None:
-        """Serve each thread that is opened in a channel, anew when somebody is let in; `shown` has who sees them."""
+        """Serve each thread opened in a channel, and again when somebody is added; `shown` has who sees them."""
         await asyncio.sleep(SOON_S)
         announce(f"#{channel.channel.name}", channel.url)
         while True:
@@ -216,7 +217,7 @@ class _Pages:
 
 
 def _guard(page: Preview) -> None:
-    """Let no page of another origin in: simcord checks Host and Origin too, but takes the origin "null" for its own."""
+    """Refuse pages of other origins: simcord checks Host and Origin too, but accepts the origin "null"."""
     server = page._server  # noqa: SLF001
     address = OwnAddress("127.0.0.1", server.port or 0)
     answer = server.runner.server.request_handler
@@ -235,7 +236,7 @@ def _guard(page: Preview) -> None:
 async def _conversation(
     app: App, guild: simcord.GuildHandle, ann: simcord.MemberActor, questions: Iterable[str]
 ) -> simcord.ChannelHandle:
-    """What Ann did before the page was opened. The bot may do there what its invitation asks for."""
+    """What Ann did before the page was opened. The bot has the permissions that its invitation asks for."""
     assert guild.me is not None
     as_invited = discord.PermissionOverwrite.from_pair(NEEDED, ~NEEDED)
     channel = guild.create_text_channel(CHANNEL, overwrites={guild.me: as_invited})
@@ -249,10 +250,10 @@ async def _conversation(
 
 
 async def _show_as_it_happens(bot: Marginalia, page: Preview) -> None:
-    """Let messages come and change while they are written: of itself the page shows how things are at the end.
+    """Show messages while they are written: by itself, the page shows only the final state.
 
-    The public refresh() is refused while anything is done there, and makes the page refuse what is pressed next. The
-    revision that a press has to name stays what it was.
+    The public refresh() is refused during an action and makes the page refuse the next press. The revision that a
+    press has to name stays the same.
     """
     changed = asyncio.Event()
 

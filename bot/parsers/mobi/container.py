@@ -1,7 +1,7 @@
-"""MOBI and AZW3 files: the records of a Palm database, what the headers say, and the text unpacked.
+"""MOBI and AZW3 files: the records of a Palm database, their headers, and the unpacked text.
 
-Everything in a file is a number some stranger wrote: records are cut from the file by checked offsets, and whatever is
-unpacked is bounded. `struct.error`, `IndexError` and `ValueError` all mean that a file is damaged.
+Every number in a file comes from a stranger: records are cut out by checked offsets, and everything unpacked is
+bounded. `struct.error`, `IndexError` and `ValueError` all mean that a file is damaged.
 """
 
 import re
@@ -14,11 +14,11 @@ from bot.parsers.draft import MIB, ReadingLimits, Report
 from domain.errors import BookError, BookErrorCode
 
 ABSENT = 0xFFFFFFFF
-"""What a header says where a record does not exist."""
+"""A header's value for a record that does not exist."""
 _RECORDS_AT = 76
 _MOST_TEXT_RECORDS = 65_535
 _UNPACKED_RECORD = 2**16
-"""Bytes of text in one record, of which real files hold 4,096."""
+"""Bytes of text in one record; real files have 4,096."""
 _UNPACKED_PHRASES = 64 * MIB
 _PLAIN, _PALMDOC, _HUFF = 1, 2, 0x4448
 _UTF_8 = 65_001
@@ -48,7 +48,7 @@ class PalmDatabase:
 
 @dataclass(frozen=True, slots=True)
 class MobiHeader:
-    """What record 0 of a book says. Numbers of other records count from `base`, or are `ABSENT`."""
+    """The contents of a book's record 0. Numbers of other records count from `base`, or are `ABSENT`."""
 
     base: int
     compression: int
@@ -72,7 +72,7 @@ class MobiHeader:
 
 
 def read_header(database: PalmDatabase, base: int = 0) -> MobiHeader:
-    """The header in record `base`; that of a plain PalmDOC has only the first of its values."""
+    """The header in record `base`; that of a plain PalmDOC has only the first values."""
     record = database[base]
     compression, text_records, encryption = struct.unpack_from(">H6xH2xH", record)
     length = struct.unpack_from(">L", record, 20)[0] if record[16:20] == b"MOBI" else 0
@@ -104,7 +104,7 @@ def read_header(database: PalmDatabase, base: int = 0) -> MobiHeader:
 
 
 def _properties(block: bytes) -> dict[int, bytes]:
-    """The records of the EXTH header; of several of one kind the first."""
+    """The records of the EXTH header; of several with one number, the first."""
     found: dict[int, bytes] = {}
     if block[:4] != b"EXTH":
         return found
@@ -154,7 +154,7 @@ def _unpacker(database: PalmDatabase, header: MobiHeader) -> Callable[[bytes], b
 
 
 def _without_trailers(record: bytes, trailers: int) -> bytes:
-    """A text record without what follows its text; the last bytes say how long each trailing entry is."""
+    """A text record without its trailing entries, whose lengths are in the last bytes."""
     for _ in range((trailers >> 1).bit_count()):
         size = 0
         for byte in record[-4:]:
@@ -166,7 +166,7 @@ def _without_trailers(record: bytes, trailers: int) -> bytes:
 
 
 def unpack_palmdoc(packed: bytes) -> bytes:
-    """A record of PalmDOC's compression: literals, blanks joined with a letter, and copies of what came before."""
+    """Unpack a record compressed by PalmDOC: literals, blanks joined with a letter, and copies of earlier text."""
     out = bytearray()
     at = 0
     while at < len(packed):
@@ -194,7 +194,7 @@ def unpack_palmdoc(packed: bytes) -> bytes:
 
 
 class HuffUnpacker:
-    """Huffman codes for phrases (HUFF), which may be packed themselves (CDIC)."""
+    """Unpacks Huffman codes for phrases (HUFF), which may be packed themselves (CDIC)."""
 
     def __init__(self, huff: bytes, dictionaries: list[bytes]) -> None:
         if huff[:4] != b"HUFF":
@@ -290,7 +290,7 @@ class _Tag:
 
 
 class Index:
-    """An index whose first record is `start`; its strings are in records of their own."""
+    """An index with `start` as first record; its strings are in separate records."""
 
     def __init__(self, database: PalmDatabase, start: int) -> None:
         head = database[start]
@@ -322,7 +322,9 @@ class Index:
         return IndexEntry(entry[1:after_label], self._values(entry, after_label))
 
     def _values(self, entry: bytes, start: int) -> dict[int, tuple[int, ...]]:
-        """A control byte's bits say which tags have values, and how many; or that their length in bytes follows."""
+        """The values of an entry: the bits of a control byte say which tags have values, and how many, or that their
+        length in bytes follows.
+        """
         at, control = start + self._control_bytes, start
         waiting: list[tuple[_Tag, int, int]] = []
         for tag in self._tags:
@@ -358,7 +360,7 @@ def _tags(head: bytes) -> tuple[list[_Tag], int]:
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of seven bits a byte, the last of which has its eighth bit set; and where it ends."""
+    """A number with seven bits per byte, whose last byte has the eighth bit set; and where it ends."""
     value = 0
     for place in range(at, min(at + 5, len(data))):
         value = value << 7 | data[place] & 0x7F

@@ -1,7 +1,7 @@
-"""MOBI and AZW3 (Kindle) without DRM: unpacked to the parts and the contents of the EPUB they were made from.
+"""MOBI and AZW3 (Kindle) without DRM, unpacked to the parts and the contents of the EPUB they were made from.
 
-A file has its text in the old way (one HTML document whose links are byte offsets), in the new one (KF8: a skeleton for
-each part, with fragments to be put into it), or in both; then the new one is read.
+A file has its text in the old form (one HTML document with byte offsets as links), in the new one (KF8: a skeleton for
+each part, and fragments to insert), or in both; then the new one is read.
 """
 
 import re
@@ -24,7 +24,7 @@ FORMAT = "mobi"
 _KF8_STARTS, _TITLE, _AUTHOR, _LANGUAGE = 121, 503, 100, 524
 _MOST_ENTRIES = 20_000
 _MOST_MOVED = 2**31
-"""Bytes moved to put fragments into their skeletons; a book of 10 MB moves 300 million."""
+"""Bytes moved when inserting fragments; a book of 10 MB moves 300 million."""
 _POSITION, _LABEL, _DEPTH, _PLACE = 1, 3, 4, 6
 """Tags of the index that is the table of contents."""
 _FRAGMENT_COUNT, _EXTENT = 1, 6
@@ -48,7 +48,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A document, and where its first byte is counted to be."""
+    """A document, and the offset after its first byte range."""
 
     start: int
     content: bytes
@@ -89,7 +89,7 @@ def _locked() -> BookError:
 
 
 def _best_header(database: PalmDatabase) -> MobiHeader:
-    """That of the new part of a file that has both."""
+    """The header of the new part in a file that has both."""
     header = read_header(database)
     starts = header.properties.get(_KF8_STARTS, b"")
     base = int.from_bytes(starts) if len(starts) == 4 else ABSENT
@@ -99,7 +99,7 @@ def _best_header(database: PalmDatabase) -> MobiHeader:
 
 
 def _new_parts(database: PalmDatabase, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]] | None:
-    """The parts of KF8 and the contents, or None where the file has none."""
+    """The parts of KF8 and the contents, or None if the file has none."""
     if header.skeletons == ABSENT:
         return None
     base = header.base
@@ -127,7 +127,7 @@ def _end_of_text(database: PalmDatabase, header: MobiHeader, length: int) -> int
 
 
 def _assembled(text: bytes, skeletons: Iterable[IndexEntry], fragments: Sequence[IndexEntry]) -> Iterator[_Part]:
-    """Each skeleton with the fragments that follow it in the text put where they belong."""
+    """Each skeleton with the following fragments inserted in their places."""
     used, moved = 0, 0
     for skeleton in skeletons:
         start, length = skeleton.value(_EXTENT), skeleton.value(_EXTENT, 1)
@@ -145,7 +145,7 @@ def _assembled(text: bytes, skeletons: Iterable[IndexEntry], fragments: Sequence
 
 
 def _old_parts(database: PalmDatabase, header: MobiHeader, content: bytes) -> tuple[list[_Part], list[_Entry]]:
-    """The one document there is, and the contents by the index, else by the page of links the book names as such."""
+    """The one document, and the contents from the index, or else from the page that the book names as its contents."""
     entries = [_Entry(title, entry.value(_POSITION), depth) for title, depth, entry in _contents(database, header)]
     return [_Part(0, content)], entries or [*_linked_contents(content, header.encoding)]
 
@@ -165,7 +165,7 @@ def _linked_contents(content: bytes, encoding: str) -> Iterator[_Entry]:
 
 
 def _contents(database: PalmDatabase, header: MobiHeader) -> Iterator[tuple[str, int, IndexEntry]]:
-    """The lines of the table of contents: title, depth from 1, and the index's entry."""
+    """The lines of the table of contents: title, depth from 1, and the index entry."""
     if header.contents == ABSENT:
         return
     index = Index(database, header.base + header.contents)
@@ -178,7 +178,7 @@ def _contents(database: PalmDatabase, header: MobiHeader) -> Iterator[tuple[str,
 
 
 def _package(header: MobiHeader, parts: Sequence[_Part], entries: Sequence[_Entry]) -> bytes:
-    """An EPUB of the parts, in memory and not packed."""
+    """An uncompressed EPUB of the parts, in memory."""
     entries = sorted(
         (entry for entry in entries if entry.title.strip()), key=lambda entry: (entry.position, entry.depth)
     )
@@ -197,7 +197,7 @@ def _package(header: MobiHeader, parts: Sequence[_Part], entries: Sequence[_Entr
 
 
 def _with_anchors(part: _Part, entries: Iterable[_Entry], encoding: str) -> str:
-    """A part's markup with an anchor for each of the places that the contents point to, never within a tag."""
+    """A part's markup with an anchor at each place that the contents point to, never within a tag."""
     content, pieces, done = part.content, [], 0
     for position in dict.fromkeys(entry.position for entry in entries):
         at = min(max(0, position - part.start), len(content))

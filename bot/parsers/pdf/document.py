@@ -16,7 +16,7 @@ from domain.errors import BookError, BookErrorCode
 _LINE_BREAK = "\r\n"
 _USUAL_CHARACTERS = 4_096
 _NEXT_LINE = 0.6
-"""How much lower, in heights of its type, what stands in the next line is at least."""
+"""How much lower the next line is at least, in heights of its type."""
 _WORD_START = re.compile("(?<=[\\s\ufffe])[^\\s\ufffe]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LEFT_TO_RIGHT = re.compile("[0-9A-Za-z\u0660-\u0669\u06f0-\u06f9][0-9A-Za-z\u0660-\u0669\u06f0-\u06f9.,:/-]*")
@@ -24,10 +24,11 @@ _MIRRORED = str.maketrans("()[]{}«»‹›<>", ")(][}{»«›‹><")
 
 
 class PdfLine(NamedTuple):
-    """A line of text. Places are in points from the lower left corner of the page; `size` is the height of the font.
+    """A line of text. Positions are in points from the lower left corner of the page; `size` is the height of the
+    font.
 
-    Where PDFium gives no places, a line is as wide as it has characters, and `size` is 0. A tuple, because a book has
-    ten thousand of them and is read no faster than they are made.
+    If PDFium gives no positions, a line's width is its number of characters, and `size` is 0. It is a tuple, because a
+    book has tens of thousands of lines, and their creation limits the speed.
     """
 
     text: str
@@ -48,7 +49,7 @@ class LineReader:
         self._last = pdfium.FS_RECTF.from_buffer(self._places, ctypes.sizeof(pdfium.FS_RECTF))
 
     def lines(self, page: Any) -> tuple[PdfLine, ...]:
-        """The lines of a page of PDFium's, in the order they are drawn."""
+        """The lines of a page, in drawing order."""
         text_page = self._pdfium.FPDFText_LoadPage(page)
         if not text_page:
             return ()
@@ -59,7 +60,9 @@ class LineReader:
             self._pdfium.FPDFText_ClosePage(text_page)
 
     def _text(self, text_page: Any) -> tuple[str, bool]:
-        """The text, and whether its characters are PDFium's one by one, so that their places can be asked for."""
+        """The text, and whether its characters correspond to PDFium's one by one, so that their positions can be
+        looked up.
+        """
         count = self._pdfium.FPDFText_CountChars(text_page)
         if count <= 0:
             return "", False
@@ -90,7 +93,9 @@ class LineReader:
             start += len(line) + len(_LINE_BREAK)
 
     def _cut_lines(self, text_page: Any, begin: int, text: str) -> Iterator[PdfLine]:
-        """Lines that PDFium took for one: each begins lower and further left than the word before, or at a cut word."""
+        """Split lines that PDFium has joined: each new line begins lower and further left than the word before, or
+        after a cut word.
+        """
         starts = [0]
         _, top, right, size = self._box(text_page, begin)
         for word in _WORD_START.finditer(text):
@@ -111,16 +116,16 @@ class LineReader:
         return left, top, right, top - bottom
 
     def _font_size(self, text_page: Any, index: int) -> float:
-        """The size of a character's font in points: boxes of Arabic letters are as high as the letters are."""
+        """The font size of a character in points: the boxes of Arabic letters vary with the letters."""
         matrix = self._pdfium.FS_MATRIX()
         self._pdfium.FPDFText_GetMatrix(text_page, index, matrix)
         return float(self._pdfium.FPDFText_GetFontSize(text_page, index) * abs(matrix.d))
 
     def _in_reading_order(self, text_page: Any, begin: int, text: str) -> str:
-        """A line of Arabic or Hebrew with the letters of each word from right to left; words are in order as they come.
+        """A line of Arabic or Hebrew with the letters of each word from right to left; the words are in order already.
 
-        Files draw a word's letters in either direction, and PDFium turns them all around. Digits and Latin letters
-        run from left to right within the word, and brackets are drawn as they look.
+        Files draw a word's letters in either direction, and PDFium reverses all of them. Digits and Latin letters run
+        from left to right within the word, and brackets are drawn as they look.
         """
         words, start = [], 0
         find, box, places = self._pdfium.FPDFText_GetLooseCharBox, self._first, self._places
@@ -139,7 +144,9 @@ class LineReader:
 
 
 def _turned(drawn: str) -> str:
-    """A word as drawn from right to left, in which digits and Latin letters run from left to right."""
+    """A word in reading order, given as drawn from right to left; digits and Latin letters in it run from left to
+    right.
+    """
     if drawn.isalpha() and not _LEFT_TO_RIGHT.search(drawn):
         return drawn
     return _LEFT_TO_RIGHT.sub(lambda run: run[0][::-1], drawn).translate(_MIRRORED)
@@ -152,7 +159,7 @@ def _unplaced_lines(text: str) -> Iterator[PdfLine]:
 
 
 SPLIT = "\ufffe"
-"""Where a word is cut at the end of a line; PDFium's own sign for it."""
+"""Marks a word that is cut at the end of a line; PDFium's own sign for it."""
 
 _CUT_WORD = re.compile(rf"(?<![^\W\d_])([^\W\d_]+){SPLIT}(\w+)")
 _FROM_CUT = re.compile(rf"{SPLIT}[^ ]*")
@@ -160,29 +167,29 @@ _STOPS = ",.;:!?"
 
 
 def mend_words(texts: Sequence[str]) -> list[str]:
-    """The paragraphs of a book with their words whole, and with the hyphens that are the author's."""
+    """The paragraphs of a book with cut words joined, keeping the hyphens that are the author's."""
     pairs = {word.groups() for text in texts for word in _cut_words(text)}
     hyphened = _hyphened(pairs, set(" ".join(texts).lower().split())) if pairs else set()
     return [_mended(text, hyphened) if SPLIT in text else text for text in texts]
 
 
 def _cut_words(text: str) -> Iterator[re.Match[str]]:
-    """The words of a text that are cut, looked for where a cut is: most words are whole."""
+    """The cut words of a text; only the cuts are examined, because most words are whole."""
     for cut in _FROM_CUT.finditer(text):
         yield from _CUT_WORD.finditer(text, text.rfind(" ", 0, cut.start()) + 1, cut.end())
 
 
 def _mended(text: str, hyphened: Collection[tuple[str, ...]]) -> str:
-    """The text with its words whole: where one had no hyphen of its own, there is nothing between its parts."""
+    """The text with cut words joined: without a hyphen, unless it is the word's own."""
     joined = [word.end(1) for word in _cut_words(text) if word.groups() not in hyphened]
     return "".join(text[end + 1 : cut] for end, cut in pairwise([-1, *joined, len(text)])).replace(SPLIT, "-")
 
 
 def _hyphened(pairs: set[tuple[str, ...]], words: Collection[str]) -> set[tuple[str, ...]]:
-    """Which of the cut words have a hyphen of their own.
+    """The cut words that have a hyphen of their own.
 
-    How a word is written elsewhere in the book decides; where it is nowhere else, how most of the others are. Books
-    whose typesetter never hyphenates break lines only at such hyphens.
+    A word's spelling elsewhere in the book decides; for words that occur only once, the majority of the others. Books
+    without typesetter's hyphenation break lines only at such hyphens.
     """
 
     def is_written(word: str) -> bool:
@@ -201,7 +208,7 @@ _MOST_PAGES = 20_000
 _MOST_BOOKMARKS = 20_000
 POINTS_PER_INCH = 72
 DOTS_PER_INCH = 200
-"""What pages are drawn at. 300 made no better text of printed books and took a fifth more time."""
+"""The resolution for drawing pages. With 300, printed books were not read better and took a fifth longer."""
 LONGEST_SIDE = 5_000
 """Pixels of a page's longer side; a folio of 60 cm has 4,700."""
 _WHITE = 0xFFFFFFFF
@@ -216,7 +223,7 @@ class PdfPage:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """An entry of the outline; `page` counts from 0, `top` is the height it points to, if it says."""
+    """An entry of the outline; `page` counts from 0, `top` is the height it points to, if given."""
 
     title: str
     depth: int
@@ -225,7 +232,7 @@ class Bookmark:
 
 
 class Picture(NamedTuple):
-    """A page in shades of grey, a byte per pixel, row by row; `points` is how many points a pixel is wide and high."""
+    """A page image in shades of grey, a byte per pixel, row by row; `points` is the size of a pixel in points."""
 
     pixels: bytes
     width: int
@@ -248,7 +255,8 @@ def read_document(
     report: Report,
     recognise: Callable[[Picture], tuple[PdfLine, ...]] | None = None,
 ) -> PdfDocument:
-    """Take everything the parser needs out of a PDF; with `recognise`, pages that are pictures get their lines from it.
+    """Extract everything the parser needs from a PDF; with `recognise`, pages that are pictures get their lines from
+    it.
 
     Raises:
         BookError: ENCRYPTED, PARSE_FAILED or TOO_LARGE.
@@ -344,7 +352,7 @@ def _meta_text(pdfium: Any, document: Any, name: bytes) -> str:
 
 
 def _string(ask: Callable[[Any, int], int]) -> str:
-    """A string of PDFium's: asked once for its size in bytes, once for its UTF-16 with a final zero."""
+    """A string from PDFium, which is called once for the size in bytes and once for the UTF-16 with a final zero."""
     size = ask(None, 0)
     if size <= 2:
         return ""
@@ -354,7 +362,7 @@ def _string(ask: Callable[[Any, int], int]) -> str:
 
 
 def _bookmarks(pdfium: Any, document: Any) -> Iterator[Bookmark]:
-    """The outline in reading order; one that leads back into itself is followed once."""
+    """The outline in reading order; a cyclic one is followed once."""
     seen: set[int] = set()
     stack = [(pdfium.FPDFBookmark_GetFirstChild(document, None), 1)]
     while stack and len(seen) < _MOST_BOOKMARKS:

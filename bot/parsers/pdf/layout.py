@@ -1,4 +1,4 @@
-"""From lines on pages to paragraphs: running heads left out, and what typesetters do to paragraphs undone."""
+"""From lines on pages to paragraphs: running heads are dropped, and typesetting is undone."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -32,7 +32,9 @@ _FIRST_WORD = re.compile(r"\S+\s*")
 
 @dataclass(slots=True)
 class PdfBlock:
-    """A paragraph or a heading. `text` has a MARK for each of `breaks`; `top` and `size` are its first line's."""
+    """A paragraph or a heading. `text` has a MARK for each of `breaks`; `top` and `size` are those of
+    its first line.
+    """
 
     page: int
     top: float
@@ -43,7 +45,7 @@ class PdfBlock:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The measures of a page, in points: its left margin, the distance of its lines, and where short ones end."""
+    """The measures of a page in points: its left margin, the line distance, and where short lines end."""
 
     left: float
     pitch: float
@@ -52,14 +54,14 @@ class _Frame:
 
 @dataclass(slots=True)
 class PageLayout:
-    """Blocks in reading order, and the breaks of pages without text after the last of them."""
+    """Blocks in reading order, and the page breaks after the last block."""
 
     blocks: list[PdfBlock] = field(default_factory=list)
     trailing: list[PageBreak] = field(default_factory=list)
 
 
 def body_size(pages: Iterable[PdfPage]) -> float:
-    """The height of the font most of the text is set in."""
+    """The height of the font of most of the text."""
     exact: Counter[float] = Counter()
     for page in pages:
         for line in page.lines:
@@ -71,14 +73,14 @@ def body_size(pages: Iterable[PdfPage]) -> float:
 
 
 def is_heading_size(size: float, body: float) -> bool:
-    """Whether type is larger than that of the text; without any measures nothing is."""
+    """Whether type is larger than that of the text; False if there are no measures."""
     return 0 < body * _HEADING_SIZE < size
 
 
 def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
-    """The paragraphs of the pages, joined over line and page ends, with words cut there mended.
+    """The paragraphs of the pages, joined over line and page ends, with cut words mended.
 
-    `body` is the height of the font most of the text is set in.
+    `body` is the height of the font of most of the text.
     """
     hyphens = _hyphens(pages)
     layout = PageLayout()
@@ -116,7 +118,7 @@ def _frame(lines: Sequence[PdfLine]) -> _Frame:
 
 
 def _joint(above: PdfLine, line: PdfLine, frame: _Frame, body: float, *, is_new_page: bool) -> str | None:
-    """What joins a line to the one above: a space, a line feed, or None where a new block begins."""
+    """What joins a line to the one above: a space, a line feed, or None if a new block begins."""
     text, left, right, top, size = line
     if size > _OTHER_SIZE * above.size or above.size > _OTHER_SIZE * size:
         return None
@@ -139,7 +141,7 @@ def _ends_sentence(line: PdfLine) -> bool:
 
 
 def _hyphens(pages: Iterable[PdfPage]) -> str:
-    """The signs that cut words at line ends: where the book has one of its own for that, a hyphen is the author's."""
+    """The signs that cut words at line ends: if the book has a special one, its hyphens are the author's."""
     softly = sum(line.text.endswith(_SOFT_HYPHENS) for page in pages for line in page.lines)
     return _HYPHENS[1:] if softly >= _FEWEST_SOFT_HYPHENS else _HYPHENS
 
@@ -161,7 +163,7 @@ def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) 
 _EDGE_LINES = 2
 _FEWEST = 3
 _SAME_PLACE = 4.0
-"""Points within which two lines are at the same height."""
+"""Points within which two lines count as being at the same height."""
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
 _ONLY_NUMBER = re.compile(r"\W*(?:\d+|[ivxlc]+)\W*", re.IGNORECASE)
 
@@ -169,7 +171,7 @@ _Place = tuple[str, int]
 
 
 def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages without what is printed on every one of them, or on those of a chapter."""
+    """The pages without lines that are printed on every page, or on every page of a chapter."""
     places = [{line: _place(line) for line in _edge_lines(page.lines)} for page in pages]
     counts = Counter(place for page in places for place in set(page.values()))
     running = {place for place, times in counts.items() if times >= _FEWEST} - _numbers_of_chapters(places)
@@ -180,7 +182,7 @@ def without_running_lines(pages: Sequence[PdfPage]) -> list[PdfPage]:
 
 
 def _numbers_of_chapters(pages: Sequence[Mapping[PdfLine, _Place]]) -> set[_Place]:
-    """Places of lone numbers that count on by one while pages go by: those of chapters, not of pages."""
+    """Positions of lone numbers that increase by one over several pages: those of chapters, not of pages."""
     seen: dict[_Place, list[tuple[int, int]]] = {}
     for index, lines in enumerate(pages):
         for line, place in lines.items():
@@ -200,16 +202,16 @@ def _without(page: PdfPage, left_out: Collection[PdfLine]) -> PdfPage:
 
 
 def _edge_lines(lines: Sequence[PdfLine]) -> list[PdfLine]:
-    """The topmost and the lowest lines; a PDF may well draw its page head last."""
+    """The topmost and the lowest lines of a page; a PDF may draw the page head last."""
     by_height = sorted(lines, key=attrgetter("top"))
     return by_height[:_EDGE_LINES] + by_height[_EDGE_LINES:][-_EDGE_LINES:]
 
 
 def _place(line: PdfLine) -> _Place:
-    """What is the same for all lines that run along with the pages.
+    """What the running lines of consecutive pages have in common, with numbers relative to the page.
 
-    Numbers count on from page to page, except that of a chapter: its heading may open many pages at the same height,
-    and only a page head repeats it word for word.
+    The number of a chapter is an exception: its heading may open many pages at the same height, and only a page head
+    repeats it word for word.
     """
     label = parse_label(line.text)
     if label and label.rank is not None:
@@ -220,12 +222,12 @@ def _place(line: PdfLine) -> _Place:
 
 
 _STEPS = ((5, 3), (10, 3), (1, 12))
-"""How line numbers count on, and how many in a row are needed to be sure of them."""
+"""The steps by which line numbers count, and how many consecutive numbers are needed to be sure."""
 _LINE_NUMBER = re.compile(r"(?P<before>\d{1,4}(?!\S)\s*)?(?P<text>.*?)(?P<after>\s+\d{1,4})?", re.DOTALL)
 
 
 class _Numbered(NamedTuple):
-    """A line that a number begins, ends or is; `text` is what is left of it."""
+    """A line that begins or ends with a number, or is one; `text` is the rest."""
 
     place: tuple[int, int]
     value: int
@@ -233,7 +235,7 @@ class _Numbered(NamedTuple):
 
 
 def without_line_numbers(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages without the numbers that printers of verse and plays set beside every fifth or tenth line."""
+    """The pages without the numbers beside every fifth or tenth line of verse and plays."""
     numbered = [
         found
         for at, page in enumerate(pages)
@@ -267,7 +269,7 @@ def _numbered(line: PdfLine, place: tuple[int, int]) -> _Numbered | None:
 
 
 def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
-    """Numbers that count on; they begin anew in each act or book."""
+    """Runs of increasing numbers; they restart in each act or book."""
     run: list[_Numbered] = []
     for each in series:
         if run and each.value != run[-1].value + step:
@@ -280,9 +282,9 @@ def _runs(series: Sequence[_Numbered], step: int) -> Iterator[list[_Numbered]]:
 
 
 def _are_apart(run: Sequence[_Numbered], step: int, places: Sequence[tuple[int, int]]) -> bool:
-    """Whether about as many lines stand between two numbers as they say, most of them without a number of their own.
+    """Whether there are about as many lines between two numbers as they say, most of them without a number.
 
-    In prose numbers follow each other at once, those of chapters have pages between them, and in a table every line
+    In prose, numbers follow each other directly, those of chapters have pages between them, and in a table every line
     has one. `places` are those of all lines with numbers, in order.
     """
     within = bisect_right(places, run[-1].place) - bisect_left(places, run[0].place)

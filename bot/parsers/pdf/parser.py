@@ -1,4 +1,4 @@
-"""PDF: physical pages with their labels, paragraphs made whole again, chapters by outline or by the size of type."""
+"""PDF: physical pages with their labels, paragraphs restored, chapters by the outline or by the size of type."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ _LONGEST_HEADING = 160
 _FEWEST_LETTERS = 25
 _MOST_BLOCKS_SEARCHED = 500
 _FEW_PICTURES = 3
-"""Covers and full-page plates are pictures in many books; fewer than these are not worth a warning."""
+"""Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
 _READ_BY_OCR = (
     "The pages of this book are pictures. I read them by OCR (text recognition), so some words may be wrong.",
 )
@@ -150,7 +150,7 @@ def _warnings(pages: Sequence[PdfPage]) -> list[str]:
 
 
 def _add_blocks(blocks: Sequence[PdfBlock], builder: TextBuilder, body: float) -> list[int]:
-    """Add the blocks, those in larger type as headings; the offsets they stand at are returned."""
+    """Add the blocks, those in larger type as headings; returns their offsets."""
     sizes = sorted({_rounded(block.size) for block in blocks if _is_heading(block, body)}, reverse=True)
     levels = {size: level for level, size in enumerate(sizes, start=1)}
     return [
@@ -191,7 +191,7 @@ def _outlined(
 
 
 def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int:
-    """The block of the page that says the bookmark's title, else the first one below the place it points to."""
+    """The block on the page with the bookmark's title, else the first one below the place it points to."""
     title = _letters_of(bookmark.title)
     page = blocks[first].page
     below = None
@@ -208,7 +208,7 @@ def _block_of(bookmark: Bookmark, blocks: Sequence[PdfBlock], first: int) -> int
 
 
 def _ends(title: str, said: str) -> bool:
-    """ "1. Dusk" may stand on the page as "Dusk"."""
+    """Where the title may begin on the page: "1. Dusk" may be printed as "Dusk"."""
     return title.endswith(said) and len(said) * 2 >= len(title)
 
 

@@ -1,1 +1,1 @@
-"""The worker process that reads files from strangers and can do nothing else."""
+"""The worker process that reads untrusted files and can do nothing else."""

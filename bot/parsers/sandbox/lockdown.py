@@ -1,9 +1,10 @@
-"""Takes from the worker process all that reading a book does not need, with what the kernel offers for it.
+"""Removes from the worker process everything that reading a book does not need, by the means of the kernel.
 
-Landlock leaves it the interpreter's and the libraries' folders to read, and no other file. seccomp leaves it a short
-list of system calls: none of them opens a file for writing, a socket or a process, or reaches another process. A
-network namespace of its own has no network. `no_new_privs` makes all of this final. Every part is used where the kernel
-has it; where Landlock is missing, seccomp forbids to open any file, so all libraries have to be imported before.
+Landlock leaves it read access to the folders of the interpreter and the libraries, and to no other file. seccomp
+leaves it a short list of system calls: none of them opens a file for writing, a socket or a process, or reaches
+another process. Its own network namespace has no network. `no_new_privs` makes all of this final. Each part is used if
+the kernel supports it; without Landlock, seccomp forbids opening any file, so all libraries have to be imported
+before.
 """
 
 import ctypes
@@ -30,7 +31,7 @@ _CAPABILITY_VERSION = 0x20080522
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a process was confined by; `landlock` is the version of the kernel's interface, 0 for none."""
+    """How a process was confined; `landlock` is the version of the kernel's interface, 0 for none."""
 
     landlock: int = 0
     seccomp: bool = False
@@ -41,7 +42,7 @@ class Confinement:
 def lock_down(code: Sequence[str]) -> Confinement:
     """Confine this process for good.
 
-    Of files, it can read those below the paths in `code`, or none at all where the kernel has no Landlock.
+    Of all files, it can read those below the paths in `code`, or none if the kernel has no Landlock.
 
     Raises:
         RuntimeError: it has other threads, which would not be confined.
@@ -63,20 +64,22 @@ def _assert_one_thread() -> None:
 
 
 def knows_landlock() -> bool:
-    """Whether the kernel can tell one folder from another for a process."""
+    """Whether the kernel supports Landlock."""
     return _IS_LINUX and _landlock_version() > 0
 
 
 def hide_memory() -> bool:
-    """Keep other processes of the same user from reading this one's memory and environment; say whether it worked."""
+    """Keep other processes of the same user from reading this one's memory and environment; returns
+    whether it worked.
+    """
     return _IS_LINUX and _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def code_folders(paths: Iterable[str]) -> list[str]:
-    """The folders below which code lies, of the entries of `sys.path`, and those of the system's shared libraries.
+    """The folders with code: those entries of `sys.path`, and those of the system's shared libraries.
 
-    An entry that is neither the standard library nor `site-packages` may be anything, such as the folder the bot runs
-    in, with its settings: only the packages in it count.
+    An entry that is neither the standard library nor `site-packages` may be anything, such as the bot's working
+    directory with its settings: only the packages in it count.
     """
     folders = [*_SYSTEM_LIBRARIES, *os.environ.get("LD_LIBRARY_PATH", "").split(":")]
     standard = Path(os.__file__).parent
@@ -106,7 +109,7 @@ def _prctl(option: int, value: int, pointer: "ctypes.Array[ctypes.c_char] | None
 
 
 def _leave_network() -> bool:
-    """Enter a network namespace of this process's own, which has nothing but a loopback that is down."""
+    """Enter a new network namespace, which has nothing but an inactive loopback."""
     libc = _libc()
     if not hasattr(libc, "unshare"):
         return False
@@ -114,7 +117,7 @@ def _leave_network() -> bool:
 
 
 def _drop_capabilities() -> None:
-    """Give up root's rights, and those in a user namespace of its own."""
+    """Give up root's privileges, and those in a new user namespace."""
     header = struct.pack("=Ii", _CAPABILITY_VERSION, 0)
     _libc().capset(header, bytes(24))
 
@@ -129,7 +132,7 @@ _RULE_PATH_BENEATH = 1
 _READ_FILE = 1 << 2
 _READ_DIR = 1 << 3
 _FILE_RIGHTS = ((1, 13), (2, 14), (3, 15), (5, 16))
-"""From which version on the kernel knows how many rights on files."""
+"""Kernel version of Landlock, and the number of rights on files it knows."""
 _NETWORK_RIGHTS = 0b11
 _SCOPES = 0b11
 _RULESET_SIZES = ((1, 8), (4, 16), (6, 24))
@@ -141,7 +144,9 @@ def _landlock_version() -> int:
 
 
 def _restrict_files(readable: Sequence[str]) -> int:
-    """Allow to read below some folders, and nothing else of files; the version of Landlock, or 0 without it."""
+    """Allow reading below some folders, and no other access to files; returns the version of Landlock, or 0 without
+    it.
+    """
     version = _landlock_version()
     if version == 0:
         return 0
@@ -187,7 +192,7 @@ _ALLOW = 0x7FFF0000
 _REFUSE = 0x00050000 | errno.EPERM
 _UNKNOWN = 0x00050000 | errno.ENOSYS
 _WORD = 8
-"""Bytes of an argument; machines with shorter words have other calls."""
+"""Bytes of an argument; 32-bit machines have other calls."""
 _CALL, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
 """Offsets in `struct seccomp_data`."""
 
@@ -199,7 +204,7 @@ _IOCTL_COMMANDS = (0x5401, 0x5450, 0x5451, 0x541B)
 
 
 _MACHINES = (("x86_64", 0xC000003E), ("aarch64", 0xC00000B7))
-"""Names of machines, and what seccomp calls them, in the order of the numbers below."""
+"""Names of machines, and their seccomp constants, in the order of the numbers below."""
 _ALLOWED = {
     "read": (0, 63),
     "write": (1, 64),
@@ -266,16 +271,16 @@ _ALLOWED = {
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
-"""System calls that reading takes, with their number by machine; None where a machine has no such call."""
+"""System calls needed for reading, with their number by machine; None if a machine has no such call."""
 _OPENING = {"open": ((2, None), 1), "openat": ((257, 56), 2)}
 """Numbers by machine, and the index of the argument with the flags."""
 _FCNTL, _IOCTL, _PRLIMIT = (72, 25), (16, 29), (302, 261)
 _CLONE3 = 435
-"""Refused as unknown, so that the C library falls back to `clone`, which is refused as forbidden."""
+"""Reported as unknown, so that the C library falls back to `clone`, which is forbidden."""
 
 
 def _filter_calls(*, may_open: bool) -> bool:
-    """Forbid all system calls but those that reading takes; False where the machine's calls are not known."""
+    """Forbid all system calls but those needed for reading; False if the machine's calls are unknown."""
     names = [name for name, _ in _MACHINES]
     if os.uname().machine not in names or ctypes.sizeof(ctypes.c_void_p) != _WORD:
         return False
@@ -286,7 +291,7 @@ def _filter_calls(*, may_open: bool) -> bool:
 
 
 def _program(machine: int, *, may_open: bool) -> Iterable[bytes]:
-    """The filter as instructions for the kernel: what no rule allows is refused."""
+    """The filter as BPF instructions: everything that no rule allows is refused."""
     yield _instruction(_LOAD_WORD, _ARCHITECTURE)
     yield _instruction(_JUMP_IF_EQUAL, _MACHINES[machine][1], when=1)
     yield _instruction(_RETURN, _REFUSE)
@@ -303,7 +308,7 @@ def _program(machine: int, *, may_open: bool) -> Iterable[bytes]:
 
 
 def _when(number: int | None, then: list[bytes]) -> list[bytes]:
-    """Instructions for one system call, which end in a decision."""
+    """Instructions for one system call, ending in a decision."""
     return [] if number is None else [_instruction(_JUMP_IF_EQUAL, number, otherwise=len(then)), *then]
 
 
@@ -318,7 +323,7 @@ def _unless_any_bit(argument: int, bits: int) -> list[bytes]:
 
 
 def _load_argument(index: int) -> bytes:
-    """Load the lower half of an argument, which is all the kernel takes of a command, of flags or of a process id."""
+    """Load the lower half of an argument, which is all the kernel uses of a command, of flags or of a process id."""
     return _instruction(_LOAD_WORD, _FIRST_ARGUMENT + _WORD * index)
 
 

@@ -1,7 +1,7 @@
-"""Reads strangers' files in worker processes: a hostile one costs its uploader a sentence and nobody else anything.
+"""Reads untrusted files in worker processes: a hostile one costs its uploader a sentence and nobody else anything.
 
-Each file gets a process of its own that is given nothing but the file: no environment, no settings, no open files. It
-bounds its own memory and processor time and answers in checked frames. It is killed when its time is up or when nobody
+Each file gets a process of its own that receives nothing but the file: no environment, no settings, no open files. It
+limits its own memory and processor time and answers in checked frames. It is killed when its time is up or when nobody
 waits for the book any more. No worker reads a second file.
 """
 
@@ -35,7 +35,7 @@ _PROBE = (
     "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; from bot.parsers.sandbox import worker; \
 print(json.dumps(asdict(worker.confine())))"
 )
-"""The code of a process that only reports how a worker is confined."""
+"""A process that only reports how a worker is confined."""
 _LIBRARIES = {
     "epub": "bot.parsers.epub, selectolax.lexbor",
     "html": "bot.parsers.html, selectolax.lexbor",
@@ -48,7 +48,7 @@ _LIBRARIES = {
     "markdown": "bot.parsers.markdown, markdown_it",
     "txt": "bot.parsers.text.parser",
 }
-"""What a worker may import before it knows its file, by the format it expects."""
+"""What a worker may import before it knows its file, by the expected format."""
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _IDLE_SECONDS = 60.0
 _OCR_MEMORY_MB = 1_536
@@ -56,17 +56,17 @@ _OCR_MEMORY_MB = 1_536
 
 
 def start_worker(expected_format: str = "", ocr: OcrInstallation | None = None) -> subprocess.Popen[bytes]:
-    """A bare interpreter without site packages of its own, environment or secrets, in a process group of its own.
+    """Start a bare interpreter without site packages, environment or secrets, in a process group of its own.
 
-    Not in a session of its own: Linux may share the processor among sessions first, and niceness would not count.
-    It imports what the expected format needs while it waits for its file, which may be of any format all the same.
+    It stays in the same session: Linux may divide the processor among sessions first, and then niceness has no effect.
+    It imports what the expected format needs while it waits for its file, which may have any format all the same.
     """
     boot = _BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys"))
     return _start(boot.replace("OCR", repr(astuple(ocr)) if ocr else "None"))
 
 
 def probe_confinement() -> Confinement:
-    """What this machine's kernel gives to confine a worker with; starts one to find out, and blocks for a moment.
+    """How this machine's kernel confines a worker; starts one to find out, and blocks for a moment.
 
     Raises:
         OSError: no process can be started.
@@ -91,7 +91,7 @@ def _start(boot: str) -> subprocess.Popen[bytes]:
 
 
 class SpareWorker:
-    """At most one started worker that waits for its file, kept as long as the next file may well come.
+    """At most one started worker that waits for its file, kept as long as another file is likely to come.
 
     One is started for a file that is on its way, and for the next of files that follow one another within a minute.
     """
@@ -152,18 +152,18 @@ def _end(worker: subprocess.Popen[bytes] | None) -> None:
 
 _LOG = logging.getLogger(__name__)
 _BYTES_PER_CHARACTER = 3
-"""What UTF-8 takes at most for the letters of any living language; a book of nothing but emoji may be shorter."""
+"""UTF-8's maximum for the letters of any living language; a book of nothing but emoji may have to be shorter."""
 _READING, _RECOGNISING = "reading", "recognising"
 _SECONDS_TO_END = 1.0
 _LONGEST_KIND = 40
 _LONGEST_DETAIL = 4_000
-"""Characters of a trace. It may quote the file, so it is logged at DEBUG only."""
+"""Characters of a traceback. It may quote the file, so it is logged at DEBUG only."""
 _LONGEST_SENTENCE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerBounds:
-    """What one worker may take: seconds of work, MiB of memory, characters of text in the end."""
+    """The limits of one worker: seconds of work, MiB of memory, characters of the resulting text."""
 
     seconds: float
     memory_mb: int
@@ -172,7 +172,9 @@ class WorkerBounds:
 
 @dataclass(frozen=True, slots=True)
 class OcrBounds:
-    """What recognising the text of one book may take: pages, and seconds of work; `languages` are Tesseract's names."""
+    """The limits for recognising the text of one book: pages, and seconds of work; `languages` are
+    Tesseract's names.
+    """
 
     pages: int = 400
     seconds: float = 720.0
@@ -180,7 +182,7 @@ class OcrBounds:
 
 
 class WorkerProcess:
-    """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other.
+    """One worker for one file. `run` blocks and belongs in a thread; `kill` may be called from any other one.
 
     With `ocr`, the worker recognises the text of pages that are pictures.
     """
@@ -197,7 +199,7 @@ class WorkerProcess:
         """The book of a file.
 
         Raises:
-            BookError: what the worker says, or what its end says.
+            BookError: what the worker reports, or what follows from its end.
         """
         with self._start() as process:
             try:
@@ -212,7 +214,7 @@ class WorkerProcess:
         return book
 
     def kill(self) -> None:
-        """End the worker, or keep it from being started."""
+        """Kill the worker, or keep it from being started."""
         with self._starting:
             self._killed = True
             if self._process is not None:
@@ -318,9 +320,9 @@ class SandboxedParser:
         workers: int = 2,
         ocr: OcrBounds | None = None,
     ) -> None:
-        """`seconds` and `memory_mb` (MiB) bound one worker; of more files than `workers`, the others wait.
+        """`seconds` and `memory_mb` (MiB) limit one worker; files beyond the number of `workers` wait.
 
-        With `ocr`, the text of pages that are pictures is recognised where Tesseract is installed, one book at a time.
+        With `ocr`, the text of pages that are pictures is recognised if Tesseract is installed, one book at a time.
         """
         self._bounds = WorkerBounds(seconds, memory_mb, max_characters)
         self._ocr = ocr
@@ -331,11 +333,11 @@ class SandboxedParser:
         weakref.finalize(self, self._spare.discard)
 
     async def expect(self, filename: str) -> None:
-        """Start a worker for a file of this name, unless one waits already; it does not wait for long."""
+        """Start a worker for a file with this name, unless one waits already; the worker waits for a limited time."""
         await asyncio.to_thread(self._spare.expect, named_format(filename) or "")
 
     async def read(self, data: bytes, filename: str, progress: Progress | None = None) -> BookText:
-        """Read a file of any supported format, without blocking, within the bounds.
+        """Read a file of any supported format, without blocking, within the limits.
 
         Raises:
             BookError: the file cannot become a book; the sentence says why and what to do.
@@ -381,7 +383,7 @@ class SandboxedParser:
 async def _run(
     worker: WorkerProcess, bounds: WorkerBounds, data: bytes, filename: str, progress: Progress | None
 ) -> BookText:
-    """The book a worker makes, which is killed when its time is up or nobody waits for it any more."""
+    """The book of a worker, which is killed when its time is up or nobody waits for it any more."""
     reading = asyncio.ensure_future(asyncio.to_thread(worker.run, data, filename, progress))
     try:
         async with asyncio.timeout(bounds.seconds):

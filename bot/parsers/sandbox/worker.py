@@ -1,8 +1,7 @@
 """The worker process that reads one file, and the frames it answers in: bytes, JSON and UTF-8, never objects.
 
-The worker locks itself down first. It is given a line of JSON and the file on standard input, and then ends.
-
-The worker has read a stranger's file and may be anyone's by now, so the bot checks each frame.
+The worker locks itself down first, receives a line of JSON and the file on standard input, and exits when it is done.
+After reading an untrusted file it may have been taken over, so the bot checks each frame.
 """
 
 import encodings
@@ -48,7 +47,7 @@ class FrameKind(Enum):
 
 
 class BrokenFrameError(Exception):
-    """A frame that no sound worker sends: it ended early, or a hostile file controls it."""
+    """A frame that no sound worker sends: it is incomplete, or a hostile file has formed it."""
 
 
 def write_frame(stream: IO[bytes], kind: FrameKind, payload: bytes) -> None:
@@ -61,7 +60,7 @@ def read_frame(stream: IO[bytes], longest_text: int) -> tuple[FrameKind, bytes]:
     """The next frame.
 
     Raises:
-        BrokenFrameError: there is none, or it is longer than it may be.
+        BrokenFrameError: there is none, or it is too long.
     """
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
@@ -99,7 +98,7 @@ def encode_book(book: BookText) -> tuple[bytes, bytes]:
 
 
 def decode_book(description: bytes, text: bytes) -> BookText:
-    """The book of two payloads.
+    """The book in two payloads.
 
     Raises:
         BrokenFrameError: it is not a book such as parsers make.
@@ -173,7 +172,7 @@ _FIXED_LIMITS = {
     resource.RLIMIT_NPROC: 0,
     resource.RLIMIT_MEMLOCK: 0,
 }
-"""No files written, no memory dumped, few files opened, no processes started, no memory kept from being swapped."""
+"""No files written, no memory dumped, few files opened, no processes started, no memory locked."""
 _IMPORTED_LATE = (
     "html",
     "markdown_it",
@@ -235,7 +234,7 @@ def _recogniser(ocr: tuple[str, str, Sequence[str]]) -> "TextRecogniser":
 
 
 def _bounded(report: Callable[[float], None], seconds: float) -> Callable[[float], None]:
-    """A report that ends the work as soon as it is plain that it will take longer than `seconds`."""
+    """A report that ends the work as soon as it is clear that it will take longer than `seconds`."""
     started = time.monotonic()
 
     def report_in_time(share: float) -> None:
@@ -248,7 +247,7 @@ def _bounded(report: Callable[[float], None], seconds: float) -> Callable[[float
 
 
 def confine() -> Confinement:
-    """Give up all that reading does not take, before anything of a stranger's is read."""
+    """Give up everything that reading does not need, before anything of a stranger's is read."""
     os.nice(_NICENESS)
     _limit(_FIXED_LIMITS)
     if not knows_landlock():
@@ -257,7 +256,7 @@ def confine() -> Confinement:
 
 
 def import_everything() -> None:
-    """Import what any format may need; afterwards, this process can open no file, not even to import."""
+    """Import what any format may need; afterwards this process can open no file, not even to import."""
     for package in (bot.parsers, encodings):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             _import_if_there(module.name)
@@ -271,7 +270,7 @@ def _import_if_there(name: str) -> None:
 
 
 def _private_output() -> IO[bytes]:
-    """Standard output for frames alone: whatever a library prints goes nowhere."""
+    """Standard output for frames alone: whatever a library prints is discarded."""
     out = os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -280,7 +279,7 @@ def _private_output() -> IO[bytes]:
 
 
 def _limit(bounds: Mapping[int, int]) -> None:
-    """Bounds that hold even if the bot dies."""
+    """Limits that hold even if the bot dies."""
     for kind, bound in bounds.items():
         with suppress(ValueError, OSError):  # not every system knows every bound
             resource.setrlimit(kind, (bound, bound))
@@ -308,8 +307,7 @@ def _trace() -> str:
 def _write_error(
     out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "", *, pictures: int = 0
 ) -> None:
-    """`kind` and `detail`, an exception's name and trace, are of unexpected failures.
-
+    """Write an error frame. `kind` and `detail`, an exception's name and traceback, are for unexpected failures.
     `pictures` counts the pages whose text may be recognised.
     """
     error = {"code": str(code), "message": message, "kind": kind, "detail": detail, "pictures": pictures}

@@ -1,4 +1,4 @@
-"""Plain text as the blocks between blank lines, and the titles among them that have no number."""
+"""Plain text as blocks between blank lines, and the unnumbered titles among them."""
 
 import re
 from collections import Counter
@@ -19,9 +19,9 @@ _START_OF_TEXT = 99
 
 
 class Block(NamedTuple):
-    """Lines without a blank one between them; `gap` counts the blank lines above.
+    """Lines without a blank line between them; `gap` counts the blank lines above.
 
-    A tuple, since a novel has ten thousand of them and a frozen dataclass takes twice as long to make.
+    It is a tuple, because a novel has tens of thousands of them and a frozen dataclass takes twice as long to create.
     """
 
     start: int
@@ -40,9 +40,8 @@ class Block(NamedTuple):
 
 
 def blocks_of(text: str) -> list[Block]:
-    """All blocks; the lines of one too long to be a heading of many lines are left out.
-
-    Where hardly a line is blank, each line is a block.
+    """All blocks; of those too long to be a heading, the lines are left out. If hardly any line is blank, each line is
+    a block.
     """
     result: list[Block] = []
     end = 0
@@ -58,7 +57,7 @@ def blocks_of(text: str) -> list[Block]:
 
 
 def usual_gap(blocks: Sequence[Block]) -> int:
-    """How many blank lines stand between ordinary paragraphs."""
+    """The usual number of blank lines between paragraphs."""
     gaps = Counter(block.gap for block in blocks[1:])
     return max(gaps, key=lambda gap: (gaps[gap], -gap), default=1)
 
@@ -104,7 +103,7 @@ _WORDS = re.compile(r"[^\W\d_]+")
 
 
 def in_capitals(text: str) -> bool:
-    """Whether all is in capitals, but for what is emphasised: "DR. SEWARD'S DIARY--_continued_"."""
+    """Whether everything is in capitals, except for emphasised words: "DR. SEWARD'S DIARY--_continued_"."""
     text = _EMPHASISED.sub("", text) if "_" in text else text
     return text == text.upper() and text != text.lower() and sum(map(str.isalpha, text)) > 1
 
@@ -124,13 +123,13 @@ _FEWEST_DATES = 5
 
 
 def dated(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """The days of a diary, or of letters that have nothing but their dates."""
+    """The entries of a diary, or letters with nothing but a date."""
     days = [block for block in blocks if len(block.lines) == 1 and is_date(block.lines[0])]
     return _sections(text, days) if len(days) >= _FEWEST_DATES else []
 
 
 def is_date(line: str) -> bool:
-    """Whether a line says a day and no more: "Am 4. Mai 1771", "January 3rd"."""
+    """Whether a line is just a date: "Am 4. Mai 1771", "January 3rd"."""
     if len(line) > _LONGEST_DATE or not any(map(str.isdecimal, line)) or not _MARKS_OF_NO_DATE.isdisjoint(line):
         return False
     words = _WORDS.findall(line.casefold())
@@ -138,7 +137,7 @@ def is_date(line: str) -> bool:
 
 
 def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """Titles in capitals, as in a collection of tales: set apart by more white space than paragraphs are."""
+    """Titles in capitals, as in a collection of tales: with more white space around them than paragraphs have."""
     titles = [block for block in blocks if block.is_short and _is_shouted_title(block.text)]
     usual = usual_gap(blocks)
     apart = [block for block in titles if block.gap > usual]
@@ -150,13 +149,15 @@ def titles_in_capitals(text: str, blocks: Sequence[Block]) -> list[Heading]:
 
 
 def _stand_above_tales(titles: Sequence[Block]) -> bool:
-    """Whether there are so many titles, so far from each other, that they cannot be signs and shouts within a story."""
+    """Whether there are enough titles, far enough from each other, that they cannot be signs and shouts within a
+    story.
+    """
     lengths = [below.start - above.end for above, below in pairwise(titles)]
     return len(lengths) >= _FEWEST_TALES and middle(lengths) >= _SHORTEST_TALE
 
 
 def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
-    """Titles with so much white space above them as hardly anything else has."""
+    """Titles with much more white space above them than almost anything else has."""
     usual = usual_gap(blocks)
     below = [*(block.gap for block in blocks), _FEWEST][1:]
     for gap in sorted({min(block.gap, 9) for block in blocks if block.gap > usual}):
@@ -175,7 +176,7 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
 
 
 def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
-    """The first title, at the head of the book, may have less white space above it than the others."""
+    """The titles with a first one at the head of the book, which may have less white space above it."""
     first = titles[0]
     before = [block for block in blocks if block.start < first.start]
     if first.start - (before[0].start if before else 0) < _SHORTEST_SECTION:
@@ -200,7 +201,9 @@ def _is_shouted_title(text: str) -> bool:
 
 
 def reads_as_title(text: str) -> bool:
-    """Whether a short block may be a title: no speech, no sentence that goes on, no speaker of a play, no number."""
+    """Whether a short block may be a title: not speech, not an unfinished sentence, not the speaker in a play, not a
+    number.
+    """
     if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
     return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)

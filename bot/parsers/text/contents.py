@@ -1,7 +1,7 @@
-"""A printed table of contents: where it stands, and which lines of the book it names as headings.
+"""A printed table of contents: where it is, and which lines of the book it names as headings.
 
-Two signs tell it from the book: its lines follow one another with nothing between them, and what they name comes
-again elsewhere. A table is never a chapter; the headings it names are found even where nothing else marks them.
+Two signs distinguish it from the book: its lines follow one another directly, and what they name occurs again
+elsewhere. A table is never a chapter; the headings it names are found even if nothing else marks them.
 """
 
 import re
@@ -18,7 +18,7 @@ from domain.book import Chapter
 from domain.library.numerals import number_value
 
 _DENSE = 320
-"""Characters between the lines of a table that come with a title of their own under them."""
+"""Characters between lines of a table that have titles of their own below them."""
 _FEWEST = 4
 _FEWEST_UNDER_A_NAME = 3
 _LONGEST_ENTRY = 110
@@ -37,7 +37,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 
 @dataclass(frozen=True, slots=True)
 class TableLine:
-    """A labelled line of the text, which may be a heading or one of a table."""
+    """A labelled line of the text, which may be a heading or a line of a table."""
 
     heading: Heading
     label: Label
@@ -45,7 +45,7 @@ class TableLine:
 
 @dataclass(frozen=True, slots=True)
 class PrintedContents:
-    """Where tables of contents stand, and the headings they name, in order."""
+    """The positions of tables of contents, and the headings they name, in order."""
 
     spans: tuple[tuple[int, int], ...] = ()
     headings: tuple[Heading, ...] = ()
@@ -59,7 +59,7 @@ class PrintedContents:
 
 @dataclass(slots=True)
 class _Entry:
-    """A line of a table; `keys` are the letters of what it may be called in the book."""
+    """A line of a table; `keys` are the letters of its possible names in the book."""
 
     keys: tuple[str, ...]
     indent: int
@@ -67,12 +67,12 @@ class _Entry:
 
 
 def letters(title: str) -> str:
-    """A title without anything but its letters and digits, in one case."""
+    """The letters and digits of a title, in one case."""
     return _LETTER.sub("", title).casefold()
 
 
 def find_contents(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> PrintedContents:
-    """The tables of contents of a text, by its blocks and its labelled lines."""
+    """The tables of contents in a text, given its blocks and its labelled lines."""
     spans = _dense_runs(text, blocks, lines)
     headings: list[Heading] = []
     for start, end in _lists(text, blocks, spans):
@@ -102,7 +102,7 @@ def _merged(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) -> list[tuple[int, int]]:
-    """Runs of labelled lines with no text between them, which come again outside of the run."""
+    """Runs of labelled lines without text between them, which occur again outside the run."""
     keys, exact = _keys(lines)
     places: dict[tuple[object, ...], list[int]] = {}
     for at, names in enumerate(zip(keys, exact, strict=True)):
@@ -123,8 +123,9 @@ def _dense_runs(text: str, blocks: Sequence[Block], lines: Sequence[TableLine]) 
 
 
 def _keys(lines: Sequence[TableLine]) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
-    """What lines are known by: their titles, where those come again, or else their numbers; and all of that together
-    with the part they stand in."""
+    """What identifies lines: their titles if those occur again, else their numbers; each also with the part they are
+    in.
+    """
     above: dict[int, object] = {}
     numbers: list[tuple[object, ...]] = []
     titles: list[tuple[object, ...]] = []
@@ -156,7 +157,7 @@ def _run(
     first: int,
     stop: int,
 ) -> tuple[int, int] | None:
-    """The span of the run `lines[first:stop]`, without the book's own first headings, which may follow at once."""
+    """The span of the run `lines[first:stop]`, without the book's own first headings, which may follow directly."""
     is_named, begin = _name_above(blocks, starts, lines[first].heading.start)
     fewest = _FEWEST_UNDER_A_NAME if is_named else _FEWEST
     if stop - first < fewest:
@@ -182,7 +183,7 @@ def _run(
 
 
 def _last_numerals(blocks: Sequence[Block]) -> dict[int, int]:
-    """Where each bare number stands last: "- 3 -"."""
+    """The last occurrence of each bare number: "- 3 -"."""
     result: dict[int, int] = {}
     for block in blocks:
         if len(block.lines) == 1 and len(block.lines[0]) <= _LONGEST_NUMERAL:
@@ -207,7 +208,7 @@ def _counted_again(
 
 
 def _end_of_line_after(text: str, offset: int) -> int:
-    """The end of a table's last line, and of the short title that may stand under it."""
+    """The end of a table's last line, and of the short title that may be below it."""
     following = text[offset : offset + _DENSE].lstrip()
     skipped = len(text[offset : offset + _DENSE]) - len(following)
     line = following.partition("\n")[0]
@@ -215,7 +216,7 @@ def _end_of_line_after(text: str, offset: int) -> int:
 
 
 def _name_above(blocks: Sequence[Block], starts: Sequence[int], start: int) -> tuple[bool, int]:
-    """Whether "Contents" stands above a place, and where the table then begins."""
+    """Whether "Contents" precedes a place, and where the table then begins."""
     at = bisect_right(starts, start) - 1
     for number in range(at, max(-1, at - 5), -1):
         block = blocks[number]
@@ -229,7 +230,7 @@ def _name_above(blocks: Sequence[Block], starts: Sequence[int], start: int) -> t
 
 
 def _lists(text: str, blocks: Sequence[Block], taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Places that look like tables: what stands under "Contents", and lists of short lines at the front."""
+    """Places that look like tables: what follows "Contents", and lists of short lines at the front."""
     result: list[tuple[int, int]] = []
     end = 0
     for number, block in enumerate(blocks):
@@ -254,7 +255,7 @@ def _is_list(text: str, block: Block) -> bool:
 
 
 def _end_of_list(text: str, blocks: Sequence[Block], number: int) -> int:
-    """Where the lines of a table end: at the first prose, or where the first thing named comes again."""
+    """Where the lines of a table end: at the first prose, or where the first name occurs again."""
     seen: Counter[str] = Counter()
     start = end = blocks[number].start
     for block in blocks[number : number + _MOST_ENTRIES]:
@@ -291,7 +292,7 @@ def _name_of(line: str) -> str:
 
 
 def _entries(text: str, start: int, end: int) -> list[_Entry]:
-    """The lines of a table; each may also be known by what it and the next say together."""
+    """The lines of a table; each may also be identified together with the next one."""
     lines = [line for line in text[start:end].split("\n") if line.strip()]
     entries: list[_Entry] = []
     for at, line in enumerate(lines[:_MOST_ENTRIES]):
@@ -342,7 +343,7 @@ def _named(
 def _places(
     blocks: Sequence[Block], lines: Sequence[TableLine], index: dict[str, int], spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, Block]]:
-    """Blocks that say what an entry says, in the order of the text."""
+    """Blocks with the words of an entry, in the order of the text."""
     titles = {line.heading.start: line.label.title for line in lines if line.label.title}
     longest = max(map(len, index)) * 2 + 20
     firsts = {key[0] for key in index}
@@ -366,7 +367,7 @@ def _places(
 
 
 def _longest_chain(found: Sequence[tuple[int, Block]]) -> list[tuple[int, Block]]:
-    """The longest run of entries that come in the book in the order of the table."""
+    """The longest run of entries that occur in the book in the order of the table."""
     tails: list[int] = []
     ends: list[int] = []
     before: list[int] = []
@@ -389,7 +390,7 @@ def _longest_chain(found: Sequence[tuple[int, Block]]) -> list[tuple[int, Block]
 def _with_misprints(
     blocks: Sequence[Block], entries: Sequence[_Entry], chain: list[tuple[int, Block]], spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, Block]]:
-    """The chain, and for entries it lacks, blocks between their neighbours that say nearly the same."""
+    """The chain, with blocks of nearly the same words for entries that are missing between their neighbours."""
     starts = [block.start for block in blocks]
     result: list[tuple[int, Block]] = []
     for at, (number, block) in enumerate(chain):
@@ -425,7 +426,7 @@ def _most_alike(key: str, blocks: Sequence[Block]) -> Block | None:
 
 
 def _heading(block: Block, line: TableLine | None, entry: _Entry, base: int, *, is_numbered: bool) -> Heading:
-    """A heading of the table at its place; what the table indents under others is deeper than they are."""
+    """A heading of the table at its place; entries indented under others are deeper."""
     if line is not None and line.label.rank:
         return Heading(block.start, block.end, block.text, line.label.rank, line.label)
     is_deeper = entry.indent > base + 1 and entry.is_numbered and not is_numbered
@@ -440,7 +441,7 @@ _NUMBER_BEFORE = re.compile(r"(?:^|[\s|])(\d{1,3}|[ivxlc]{1,8})\s*[.):—–|-]?
 
 
 def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[Chapter, ...]:
-    """Chapters whose headings have no numbers, with those that the printed table of contents gives them."""
+    """Chapters whose headings have no numbers, with the numbers of the printed table of contents."""
     bare = [chapter for chapter in chapters if not chapter.printed][:_MOST_NUMBERED]
     if len(bare) < _FEWEST_NUMBERED or any(chapter.printed and chapter.level >= bare[-1].level for chapter in chapters):
         return chapters
@@ -453,7 +454,7 @@ def with_numbers_of_contents(text: str, chapters: tuple[Chapter, ...]) -> tuple[
 
 
 def _number_in(front: str, title: str) -> str:
-    """The number right before a title in a table, as printed; empty where there is none."""
+    """The number directly before a title in a table, as printed; empty if there is none."""
     name, at = " ".join(title.split()).casefold(), -1
     while (at := front.find(name, at + 1)) >= 0:
         if match := _NUMBER_BEFORE.search(front, max(0, at - _BEFORE), at):

@@ -1,7 +1,7 @@
 """Headings in text without markup: labelled lines, bare numbers, titles that stand apart, or lines in capitals.
 
-A heading is known by what it says, by the white space around it, by the others of its kind, and by the table of
-contents, where one is printed. The table itself is evidence alone: none of its lines is a heading.
+A heading is recognised by its words, the white space around it, the others of its kind, and the printed table of
+contents, if there is one. The table itself is only evidence: none of its lines is a heading.
 """
 
 import re
@@ -60,7 +60,7 @@ _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A line that may be a heading: where it stands, its label, and the number of its block."""
+    """A line that may be a heading: its span, its label, and the number of its block."""
 
     heading: Heading
     label: Label
@@ -68,7 +68,7 @@ class _Candidate:
 
 
 def find_headings(text: str) -> list[Heading]:
-    """The headings of a text, by the strongest signs it has: labels, then bare numbers, then titles."""
+    """The headings of a text, by its strongest signs: labels, then bare numbers, then titles."""
     blocks = blocks_of(text)
     candidates = _candidates(text, blocks)
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
@@ -81,7 +81,7 @@ def find_headings(text: str) -> list[Heading]:
 
 
 def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], contents: PrintedContents) -> list[Heading]:
-    """The labelled headings with what the book has besides: numbered or titled ones, or those of its contents."""
+    """The labelled headings, together with numbered or titled ones, or those of the contents."""
     ranked = [heading for heading in labelled if heading.level]
     listed = _not_within(contents.headings, labelled)
     if _divide(text, [heading for heading in ranked if heading.level >= Rank.ACT]):
@@ -103,7 +103,7 @@ def _divided(text: str, blocks: Sequence[Block], labelled: list[Heading], conten
 
 
 def _are_in_one_tale(headings: Sequence[Heading], titled: Sequence[Heading]) -> bool:
-    """Whether all headings, if there are any, stand under the same of many titles."""
+    """Whether all headings, if there are any, are in the same one of many titled tales."""
     starts = [title.start for title in titled]
     return not headings or (len(titled) > len(headings) and len({bisect_left(starts, h.start) for h in headings}) == 1)
 
@@ -113,7 +113,7 @@ def _divide(text: str, headings: Sequence[Heading]) -> bool:
 
 
 def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
-    """Named parts (level 0 so far) stand inside the part they open, or else beside the outermost division there is."""
+    """Named parts (level 0 so far) belong inside the part they open, or else on the level of the outermost division."""
     outermost = min((heading.level for heading in headings if heading.level), default=Rank.NUMERAL)
     result: list[Heading] = []
     for heading in headings:
@@ -139,7 +139,7 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
 
 
 def _candidates_of(text: str, block: Block, number: int) -> list[_Candidate]:
-    """The heading a block is, or the headings its lines are where it is a list."""
+    """The heading that a block is, or the headings in its lines if it is a list."""
     if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
         return _lines_in_prose(text, block, number)
     label = _label_of(block)
@@ -168,12 +168,12 @@ def _label_of(block: Block) -> Label | None:
 
 
 def _goes_on(text: str) -> bool:
-    """Whether a block of several lines is rather prose that begins behind a label: it has sentences in it."""
+    """Whether a block of several lines is rather prose that begins with a label: it contains sentences."""
     return text.count(". ") + text.count("! ") + text.count("? ") > 1
 
 
 def _may_be_label(line: str) -> bool:
-    """A quick look: whether a word that labels anything is among the first ones."""
+    """A fast check: whether one of the first words is a label."""
     first = line[0]
     if first.islower():
         return False
@@ -181,7 +181,7 @@ def _may_be_label(line: str) -> bool:
 
 
 def _lines_in_prose(text: str, block: Block, number: int) -> list[_Candidate]:
-    """Labelled lines with no blank lines around them: "CHAPTER I" with prose in the very next line, or in a list."""
+    """Labelled lines without blank lines around them: "CHAPTER I" with prose in the next line, or in a list."""
     end = text.find("\n", block.start, block.start + LONGEST_TITLE + 60)
     if end < 0 or end >= block.end:
         return []
@@ -230,7 +230,7 @@ def _heading(start: int, end: int, title: str, label: Label) -> Heading:
 
 
 def _labelled(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The candidates that are headings: those whose number is not understood only where others are of their kind."""
+    """The candidates that are headings: those with an unknown number only if others are of their kind."""
     certain = [each for each in candidates if each.label.is_certain]
     kinds = {each.label.rank for each in certain if each.label.rank}
     unknown: dict[str, int] = {}
@@ -247,7 +247,7 @@ def _labelled(candidates: Sequence[_Candidate]) -> list[_Candidate]:
 
 
 def _with_title_lines(candidates: Sequence[_Candidate], blocks: Sequence[Block]) -> list[Heading]:
-    """Bare labels joined with the title that stands under them, if it is in capitals or most labels have one."""
+    """Bare labels joined with the title below them, if it is in capitals or most labels have one."""
     starts = [block.start for block in blocks]
     ends = {block.end for block in blocks}
     titles: dict[int, Block] = {}
@@ -287,7 +287,7 @@ def _may_be_title(block: Block) -> bool:
 def _bridged(
     text: str, blocks: Sequence[Block], labelled: Sequence[Heading], listed: Sequence[Heading]
 ) -> list[Heading]:
-    """The labelled headings, and those that a series lacks: printed in another form, or only in the contents."""
+    """The labelled headings, and those that their series lacks: printed in another form, or only in the contents."""
     found = list(labelled)
     extra = [heading for heading in listed if not _is_inside_series(heading, labelled)]
     numbered = _numbers_missing(blocks, [*labelled])
@@ -304,7 +304,7 @@ def _near(headings: Sequence[Heading], heading: Heading) -> Sequence[Heading]:
 
 
 def _is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
-    """Whether a heading of the contents stands between two that count on without it, as a section's title does."""
+    """Whether a heading of the contents is between two that count on without it, as a section's title is."""
     at = bisect_left(labelled, heading.start, key=lambda each: each.start)
     if not 0 < at < len(labelled):
         return False
@@ -319,7 +319,7 @@ def _is_inside_series(heading: Heading, labelled: Sequence[Heading]) -> bool:
 
 
 def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
-    """Blocks with a number that the series lacks just there: "VII. THE BLUE CARBUNCLE" after Adventure VI."""
+    """Blocks with a number that the series lacks at that point: "VII. THE BLUE CARBUNCLE" after Adventure VI."""
     series = [
         (heading.start, heading.label.value)
         for heading in labelled
@@ -357,7 +357,7 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
 
 
 def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
-    """The label of a line such as "CHAPER III", where the third chapter is lacking."""
+    """The label of a line such as "CHAPER III", where the third chapter is missing."""
     found = _TOKENS.findall(line[:_LONGEST_BARE_LABEL])
     printed = next((token for token in found if number_value(token) == number), None)
     others = [token.casefold() for token in found if token != printed]
@@ -371,7 +371,7 @@ def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
 
 
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
-    """Bare numerals that count 1, 2, 3 and stand between whole sentences, which page numbers do not."""
+    """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers."""
     ends_of_headings = {heading.end for heading in labelled}
     found: list[_Candidate] = []
     outer: list[_Series] = []
@@ -412,7 +412,7 @@ def _above(blocks: Sequence[Block], number: int) -> Block | None:
 
 
 class _Series(NamedTuple):
-    """A series of numerals that another one interrupts: its last number, how many headings there are, its style."""
+    """A series of numerals that another one interrupts: its last number, its number of headings, its style."""
 
     last: int
     headings: int
@@ -420,7 +420,9 @@ class _Series(NamedTuple):
 
 
 def _style_of_numeral(blocks: Sequence[Block], number: int, label: Label) -> tuple[bool, ...]:
-    """Whether a numeral is in digits, a title behind it, and one under it: sections differ in it from chapters."""
+    """The style of a numeral: whether it has digits, a title after it, a title below it. Sections and chapters differ
+    in it.
+    """
     below = blocks[number + 1] if number + 1 < len(blocks) else None
     return (
         label.number.isdecimal(),
@@ -435,7 +437,7 @@ def _may_be_numeral(line: str) -> bool:
 
 
 def _is_set_above_prose(block: Block, label: Label) -> bool:
-    """A number on a line of its own, with the prose in the very next line."""
+    """Whether it is a number on a line of its own, with prose in the next line."""
     return not label.title and len(block.lines) > 1 and len(block.lines[1]) > _LONGEST_BARE_LABEL
 
 
@@ -452,7 +454,7 @@ def _may_end_before_heading(text: str, block: Block | None, ends_of_headings: Co
 
 
 def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list[Heading]:
-    """Titles of stories that are divided I, II, III, and of those of the same style that are not."""
+    """Titles of stories that are divided I, II, III, and those of the same style that are not."""
     firsts = [heading.start for heading in numbered if heading.label and heading.label.value == 1]
     if len(firsts) < _FEWEST:
         return []
@@ -477,7 +479,7 @@ def _stories_above(blocks: Sequence[Block], numbered: Sequence[Heading]) -> list
 
 
 def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
-    """Headings of what is no part of the story: a transcriber's notes, advertisements, the end."""
+    """Headings of what is not part of the story: a transcriber's notes, advertisements, the end."""
     return [
         Heading(block.start, block.end, block.text, Rank.VOLUME)
         for block in blocks
@@ -486,7 +488,7 @@ def _wrapping_of(blocks: Sequence[Block]) -> list[Heading]:
 
 
 def _not_within(headings: Sequence[Heading], others: Sequence[Heading]) -> list[Heading]:
-    """The headings that do not stand in one of the others, as the title under a label does."""
+    """The headings outside the spans of the others; a title below a label is inside."""
     starts = [other.start for other in others]
     result = []
     for heading in headings:

@@ -1,6 +1,6 @@
-"""Plain text: kept as it stands where it has no notation of its own, so that offsets in the file are the book's.
+"""Plain text: unchanged unless it has a notation, so that offsets in the file are those of the book.
 
-The notation of Aozora Bunko is understood: readings, notes on layout, and letters outside the character set.
+The notation of Aozora Bunko is supported: readings, notes on layout, and letters outside the character set.
 """
 
 import re
@@ -45,7 +45,7 @@ _TITLE_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class AozoraText:
-    """A text without its notation, with the headings that notes have named, its title and its author."""
+    """A text without its notation, with the headings named by notes, its title and its author."""
 
     text: str
     headings: tuple[Heading, ...]
@@ -55,7 +55,7 @@ class AozoraText:
 
 
 def read_aozora(text: str) -> AozoraText | None:
-    """The text as it is meant to be read, or None where it is not in this notation."""
+    """The text without its notation, or None if it is not in this notation."""
     if "《" not in text or not _is_aozora(text):
         return None
     head = [line for line in text[:500].split("\n\n", 1)[0].split("\n") if line.strip()]
@@ -73,7 +73,7 @@ def read_aozora(text: str) -> AozoraText | None:
 
 
 def _readings(text: str) -> Iterator[tuple[str, str]]:
-    """Readings with the words they stand beside, and with the first letters of the ending that follows."""
+    """Readings with their words, and with the first letters of the following ending."""
     for word in _READ_WORD.finditer(_NOTE.sub("", text)):
         written, reading, ending = word["marked"] or word["written"], hiragana(word["reading"]), word["ending"]
         for letters in range(len(ending) + 1):
@@ -82,12 +82,12 @@ def _readings(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_aozora(text: str) -> bool:
-    """Chinese books have their titles in the same brackets, but no kana in them."""
+    """Whether it is in the notation: Chinese books have titles in the same brackets, but no kana in them."""
     return bool(_LEGEND.search(text)) or len(_KANA_RUBY.findall(text, 0, 200_000)) >= _FEWEST_RUBY
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, int]]:
-    """Each line that is to be read, and the heading in it with its level (0: none)."""
+    """Each line to be read, and the heading in it with its level (0: none)."""
     for line in text.split("\n"):
         named = _HEADING_NOTE.search(line) or _SPANNED_HEADING.search(line)
         clean = _clean(line)
@@ -104,7 +104,9 @@ def _clean(line: str) -> str:
 
 
 def _letter(note: re.Match[str]) -> str:
-    """The letter that a note describes by its place in JIS X 0213 or Unicode; the mark that stands for it otherwise."""
+    """The letter that a note describes by its place in JIS X 0213 or Unicode; if unknown, the mark
+    that stands for it.
+    """
     if note["code"]:
         code = int(note["code"], 16)
         return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "※"
@@ -151,7 +153,7 @@ def read(
 
 
 def read_plain(text: str, filename: str = "") -> BookText:
-    """Pages and chapters found on `text`, which stays as it is to the last character.
+    """The pages and chapters of `text`, which is not changed.
 
     Raises:
         BookError: NO_TEXT, it is empty.
