@@ -10,12 +10,12 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import psycopg
-from psycopg import AsyncConnection, AsyncRawCursor, IsolationLevel, errors
+from psycopg import AsyncClientCursor, AsyncConnection, AsyncCursor, AsyncRawCursor, IsolationLevel, errors
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
@@ -23,12 +23,15 @@ from psycopg_pool import AsyncConnectionPool
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
 from storage.postgres.schema import migrate, shipped_migrations
-from storage.sql.database import Migration, Result, Row, TableShape, Transaction, Value
+from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
 
 CONNECTIONS = 10
 """The most that one process keeps open. A statement takes about a millisecond, so ten serve thousands a second."""
+
+TOGETHER = 8
+"""The most queries that are sent together: those after them may have another connection."""
 
 CONNECT_TIMEOUT_S = 5
 CALL_TIMEOUT_S = 10.0
@@ -107,6 +110,9 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = "\ufdd0"
 """A code point that Unicode keeps free of characters. PostgreSQL takes no NUL in a text: this and a 0 stand for it."""
 _PARAMETER = re.compile(r"\?(\d*)")
+_BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ"
+_Bound = tuple[str, Sequence[Value]]
+"""A statement, and its parameters as PostgreSQL takes them."""
 
 
 class PostgresDatabase:
@@ -118,6 +124,8 @@ class PostgresDatabase:
     def __init__(self, name: str, pool: "AsyncConnectionPool[_Connection]") -> None:
         self.name = name
         self._pool = pool
+        self._queries: list[tuple[_Bound, asyncio.Future[list[Row]]]] = []
+        self._answering: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(cls, url: str, migrations: Sequence[Migration] | None = None) -> "PostgresDatabase":
@@ -151,9 +159,38 @@ class PostgresDatabase:
         return database
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """The rows of one query, of what is committed."""
-        values = _bindable(parameters)
-        return await self._persist(lambda connection: _run(connection, sql, values))
+        """The rows of one query, of what is committed. Queries that are made in the same step of the loop go together:
+        on the way to the server and back, each would cost as much as all of them.
+        """
+        loop = asyncio.get_running_loop()
+        rows: asyncio.Future[list[Row]] = loop.create_future()
+        self._queries.append(((sql, _bindable(parameters)), rows))
+        if len(self._queries) == 1:
+            loop.call_soon(self._send_queries)
+        return await rows
+
+    def _send_queries(self) -> None:
+        queries, self._queries = self._queries, []
+        for first in range(0, len(queries), TOGETHER):
+            task = asyncio.create_task(self._answer(queries[first : first + TOGETHER]))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
+
+    async def _answer(self, queries: Sequence[tuple[_Bound, asyncio.Future[list[Row]]]]) -> None:
+        try:
+            found = await self._persist(partial(_run_all, statements=[query for query, _ in queries]))
+        except Exception as error:  # noqa: BLE001 - it is for those who have asked
+            if len(queries) > 1:  # one of them is to blame, and the others need not hear of it
+                await asyncio.gather(*(self._answer([query]) for query in queries))
+            elif not queries[0][1].done():
+                queries[0][1].set_exception(error)
+        else:
+            for (_, rows), each in zip(queries, found, strict=True):
+                if not rows.done():
+                    rows.set_result(each)
+        finally:
+            for _, rows in queries:
+                rows.cancel()  # does nothing but where this task was cancelled
 
     async def read_one(self, sql: str, parameters: Iterable[Value] = ()) -> Row | None:
         """The first row of one query."""
@@ -162,7 +199,16 @@ class PostgresDatabase:
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """One statement, which is a transaction of its own."""
-        return await self.read(sql, parameters)
+        [rows] = await self.write_all([(sql, parameters)])
+        return rows
+
+    async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """As storage.sql.database.Database says; each statement sees the database as it was at the first one."""
+        bound = [(sql, _bindable(parameters)) for sql, parameters in statements]
+        if len(bound) == 1:
+            return await self._persist(partial(_run_all, statements=bound))
+        _, *rows, _ = await self._persist(partial(_run_all, statements=[(_BEGIN, []), *bound, ("COMMIT", [])]))
+        return rows
 
     async def atomically(
         self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
@@ -296,8 +342,32 @@ async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[R
         raise
 
 
+async def _run_all(connection: _Connection, statements: Sequence[_Bound]) -> list[list[Row]]:
+    """Carry out statements, and give the rows of each. Several of them are one message to the server, in which nothing
+    follows one that fails; their parameters are written into it, as its protocol takes none along with such a message.
+    """
+    if len(statements) == 1:
+        return [await _run(connection, *statements[0])]
+    texts = [_placed(sql, place) for place, (sql, _) in enumerate(statements)]
+    values = {f"{place}_{n}": value for place, (_, bound) in enumerate(statements) for n, value in enumerate(bound, 1)}
+    cursor = AsyncClientCursor(connection)
+    try:
+        await cursor.execute(";".join(texts).encode(), values)
+    except psycopg.Error:
+        if not connection.closed:
+            await connection.rollback()
+        raise
+    found = [await _rows(cursor)]
+    while cursor.nextset():
+        found.append(await _rows(cursor))
+    return found
+
+
 async def _run(connection: _Connection, sql: str, values: Sequence[Value]) -> list[Row]:
-    cursor = await connection.execute(_numbered(sql), values or None)
+    return await _rows(await connection.execute(_numbered(sql), values or None))
+
+
+async def _rows(cursor: AsyncCursor[DictRow]) -> list[Row]:
     rows: list[Any] = await cursor.fetchall() if cursor.description else []
     for row in rows:
         for column, value in row.items():
@@ -309,14 +379,24 @@ async def _run(connection: _Connection, sql: str, values: Sequence[Value]) -> li
 @lru_cache(maxsize=512)
 def _numbered(sql: str) -> bytes:
     """The statement with PostgreSQL's parameters: `?` and `?3` become `$1` and `$3`."""
+    return _with_parameters(sql, "${}").encode()
+
+
+@lru_cache(maxsize=512)
+def _placed(sql: str, place: int) -> str:
+    """The statement with the parameters of one among several: `?` and `?3` become `%(0_1)s` and `%(0_3)s`."""
+    return _with_parameters(sql.replace("%", "%%"), f"%({place}_{{}})s")
+
+
+def _with_parameters(sql: str, form: str) -> str:
     count = 0
 
-    def number(match: re.Match[str]) -> str:
+    def write(match: re.Match[str]) -> str:
         nonlocal count
         count += 1
-        return f"${match[1] or count}"
+        return form.format(match[1] or count)
 
-    return _PARAMETER.sub(number, sql).encode()
+    return _PARAMETER.sub(write, sql)
 
 
 def _bindable(parameters: Iterable[Value]) -> list[Value]:

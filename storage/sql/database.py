@@ -6,12 +6,14 @@ Statements are written once for all databases: parameters are `?` or `?1`, times
 
 import re
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Protocol, TypeVar
 
 Value = str | int | float | bytes | None
+Statement = tuple[str, Iterable[Value]]
+"""A statement and its parameters."""
 Result = TypeVar("Result")
 
 
@@ -56,6 +58,13 @@ class Database(Protocol):
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """Execute one statement in a transaction of its own."""
+        ...
+
+    async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """Statements in a transaction of their own, sent all at once; the rows that each gives back.
+
+        If one of them fails, none takes effect. They may be carried out again, as the work of `atomically`.
+        """
         ...
 
     async def atomically(

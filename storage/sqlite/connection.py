@@ -5,16 +5,17 @@ import fcntl
 import re
 import sqlite3
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, TypeVar
 
 import aiosqlite
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Row, Value
+from storage.sql.database import Row, Statement, Value
 
 _SENTENCES = {
     sqlite3.SQLITE_FULL: (
@@ -100,55 +101,83 @@ _BUSY_PAUSE_S = 0.02
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+Job = Callable[[sqlite3.Connection], Any]
+Outcome = TypeVar("Outcome")
+
+
+class _Thread(aiosqlite.Connection):
+    """A connection on its thread, where several jobs are done in one errand."""
+
+    async def do_all(self, jobs: Sequence[Job]) -> list[Any]:
+        """The result of each job, or its error; in their order."""
+        return await self._execute(lambda: [_outcome(job, self._conn) for job in jobs])  # type: ignore[no-any-return]
+
+
+def _outcome(job: Job, connection: sqlite3.Connection) -> Any:
+    try:
+        return job(connection)
+    except Exception as error:  # noqa: BLE001 - it is for whoever asked for the job
+        return error
+
+
 class Connection:
     """Statements, executed on the connection's thread in the order of the calls.
+
+    An errand to the thread costs more than most statements do: while one is under way, what is asked for waits, and is
+    then done in one.
 
     Raises (all methods):
         StorageError, and nothing else.
     """
 
-    def __init__(self, path: str, connection: aiosqlite.Connection) -> None:
+    def __init__(self, path: str, connection: _Thread) -> None:
         self._path = path
         self._connection = connection
+        self._waiting: list[tuple[Job, asyncio.Future[Any]]] = []
+        self._errand: asyncio.Future[list[Any]] | None = None
 
     @classmethod
     async def open(cls, path: str) -> "Connection":
         with translated(path):
             # Tried first: when aiosqlite fails to connect, its thread outlives the call and may meet a closed loop.
             await asyncio.to_thread(_try_to_connect, path)
-            # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
-            connection = aiosqlite.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+            connection = _Thread(partial(_connect, path), iter_chunk_size=64)
             await to_the_end(connection)
-            connection.row_factory = sqlite3.Row
         return cls(path, connection)
 
     async def run(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """Execute a statement and return its rows (those of RETURNING as well)."""
-        with translated(self._path):
-            return list(await self._connection.execute_fetchall(sql, _bindable(parameters)))
+        values = _bindable(parameters)
+        return await self._do(lambda connection: connection.execute(sql, values).fetchall())
+
+    def run_all(self, statements: Sequence[Statement]) -> Awaitable[list[list[Row]]]:
+        """Execute statements as one transaction, and return the rows of each. They have their place once this returns,
+        so whatever is asked for after it comes after them.
+        """
+        bindable = [(sql, _bindable(parameters)) for sql, parameters in statements]
+        return self._outcome(self._ask(lambda connection: _in_a_transaction(connection, bindable)))
 
     async def run_when_free(self, sql: str) -> None:
         """Execute a statement that SQLite refuses at once, instead of waiting, while another process holds the lock."""
         deadline = time.monotonic() + BUSY_TIMEOUT_S
-        with translated(self._path):
-            while True:
-                try:
-                    await self._connection.execute_fetchall(sql)
-                    return
-                except sqlite3.OperationalError as error:
-                    if not is_busy(error) or time.monotonic() > deadline:
-                        raise
-                await asyncio.sleep(_BUSY_PAUSE_S)
+        while True:
+            try:
+                return await self._do(lambda connection: connection.execute(sql).close())
+            except StorageError as error:
+                if not (isinstance(error.__cause__, sqlite3.OperationalError) and is_busy(error.__cause__)):
+                    raise
+                if time.monotonic() > deadline:
+                    raise
+            await asyncio.sleep(_BUSY_PAUSE_S)
 
     async def run_many(self, sql: str, rows: Iterable[Iterable[Value]]) -> None:
         """Execute a statement once for each row of parameters."""
-        with translated(self._path):
-            await (await self._connection.executemany(sql, [_bindable(row) for row in rows])).close()
+        values = [_bindable(row) for row in rows]
+        await self._do(lambda connection: connection.executemany(sql, values).close())
 
     async def rollback(self) -> None:
         """Roll back the open transaction, if there is one."""
-        with translated(self._path):
-            await self._connection.rollback()
+        await self._do(lambda connection: connection.rollback())
 
     async def copy_to(self, path: str) -> None:
         """Copy the current state of the database without blocking writers."""
@@ -160,8 +189,66 @@ class Connection:
                 await asyncio.to_thread(target.close)
 
     async def close(self) -> None:
+        """Close after what was asked for before."""
+        while self._waiting:
+            await asyncio.wait({future for _, future in self._waiting})
         with translated(self._path):
             await self._connection.close()
+
+    async def _do(self, job: Callable[[sqlite3.Connection], Outcome]) -> Outcome:
+        return await self._outcome(self._ask(job))
+
+    def _ask(self, job: Callable[[sqlite3.Connection], Outcome]) -> asyncio.Future[Outcome]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Outcome] = loop.create_future()
+        self._waiting.append((job, future))
+        if len(self._waiting) == 1 and self._errand is None:
+            loop.call_soon(self._go)  # so that what others ask for in this step of the loop comes along
+        return future
+
+    async def _outcome(self, future: asyncio.Future[Outcome]) -> Outcome:
+        with translated(self._path):
+            return await future
+
+    def _go(self) -> None:
+        jobs, self._waiting = self._waiting, []
+        errand = self._errand = asyncio.ensure_future(self._connection.do_all([job for job, _ in jobs]))
+        errand.add_done_callback(partial(self._return, [future for _, future in jobs]))
+
+    def _return(self, futures: Sequence[asyncio.Future[Any]], errand: asyncio.Future[list[Any]]) -> None:
+        self._errand = None
+        if self._waiting:
+            self._go()
+        failed = asyncio.CancelledError() if errand.cancelled() else errand.exception()
+        for future, outcome in zip(futures, [failed] * len(futures) if failed else errand.result(), strict=True):
+            if future.done():
+                continue
+            if isinstance(outcome, asyncio.CancelledError):
+                future.cancel()
+            elif isinstance(outcome, BaseException):
+                future.set_exception(outcome)
+            else:
+                future.set_result(outcome)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
+    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    return connection
+
+
+def _in_a_transaction(connection: sqlite3.Connection, statements: Sequence[tuple[str, Sequence[Value]]]) -> list[Any]:
+    if len(statements) == 1:  # which is a transaction by itself
+        return [connection.execute(*statements[0]).fetchall()]
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        rows = [connection.execute(sql, values).fetchall() for sql, values in statements]
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise
+    return rows
 
 
 def _try_to_connect(path: str) -> None:

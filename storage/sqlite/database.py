@@ -12,7 +12,7 @@ from typing import IO, Protocol
 
 from domain.errors import StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.sql.database import Migration, Result, Row, TableShape, Transaction, Value, migrations_in
+from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value, migrations_in
 from storage.sql.rows import time_to_text
 from storage.sqlite.connection import Connection, claimed, make_folder_for, replacing, same_file
 
@@ -171,9 +171,17 @@ class SQLiteDatabase:
         return rows[0] if rows else None
 
     async def write(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
-        """Execute one statement in a transaction of its own."""
-        async with self.transaction() as transaction:
-            return await transaction.run(sql, parameters)
+        """One statement in a transaction of its own."""
+        [rows] = await self.write_all([(sql, parameters)])
+        return rows
+
+    async def write_all(self, statements: Sequence[Statement]) -> list[list[Row]]:
+        """As storage.sql.database.Database says. Cancelled in the middle, they take effect all the same."""
+        self._refuse_a_second()
+        async with self._turn:
+            self._refuse_if_gone()
+            written = self._writer.run_all(statements)
+        return await written
 
     async def atomically(
         self, work: Callable[[Transaction], Awaitable[Result]], timeout_s: float | None = None
@@ -189,8 +197,7 @@ class SQLiteDatabase:
         Only statements on the yielded connection belong to it: `read` does not see its changes, and `write` is
         refused.
         """
-        if self._writing is asyncio.current_task():
-            raise RuntimeError("a transaction inside a transaction would wait for itself for ever")
+        self._refuse_a_second()
         async with self._turn:
             self._writing = asyncio.current_task()
             try:
@@ -205,6 +212,10 @@ class SQLiteDatabase:
                 raise
             finally:
                 self._writing = None
+
+    def _refuse_a_second(self) -> None:
+        if self._writing is asyncio.current_task():
+            raise RuntimeError("a transaction inside a transaction would wait for itself for ever")
 
     def _refuse_if_gone(self) -> None:
         """Refuse to write to a deleted file: it stays writable while it is open, but everything written is lost.
