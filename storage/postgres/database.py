@@ -60,6 +60,11 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
         "The book, conversation or turn that this belongs to is no longer in the database {name}.",
     ),
     (
+        errors.DivisionByZero,
+        StorageErrorCode.LEASE_LOST,
+        "Another process has taken over this conversation; it will answer.",
+    ),
+    (
         errors.IntegrityError,
         StorageErrorCode.WRITE_FAILED,
         "The database {name} does not take that entry, because it contradicts what is in it: {reason}.",

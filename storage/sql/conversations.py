@@ -1,13 +1,14 @@
 """Conversations, in SQL."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, TitleSource, checked_title
 from domain.spoilers.filter import hide
-from storage.sql.database import Database, Row, Transaction, Value
+from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.rows import (
     citations_from_text,
     citations_to_text,
@@ -168,7 +169,7 @@ _MESSAGE_COLUMNS = (
     "passages", "citations", "usage", "raw", "author_id", "author_name", "note", "depends_to", "external_id",
     "duration_ms", "summary",
 )  # fmt: skip
-_UPSERT_MESSAGE = upsert("chat_messages", _MESSAGE_COLUMNS)
+_EXTERNAL_ID = _MESSAGE_COLUMNS.index("external_id") + 1
 _SELECTED = ", ".join(f"chat_messages.{column}" for column in _MESSAGE_COLUMNS)
 
 _HISTORY = f"""
@@ -185,15 +186,12 @@ FIRST_OF_RECENT = """coalesce((
 """The number of the oldest of the newest turns: the last `n` that did not fail, and the failed ones among them."""
 
 _RECENT = f"""
-SELECT {_SELECTED}
-FROM chat_messages LEFT JOIN turns ON turns.id = chat_messages.turn_id
-WHERE chat_messages.arrival IN (
-  SELECT arrival FROM chat_messages WHERE conversation_id = ?1 AND turn_id IS NULL
-  UNION ALL
-  SELECT arrival FROM chat_messages WHERE conversation_id = ?1
-    AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1 AND number >= {FIRST_OF_RECENT} AND ?2 > 0)
-)
-ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
+SELECT {_SELECTED}, 0 AS waiting, turns.number AS turn_number, arrival
+FROM turns JOIN chat_messages ON chat_messages.turn_id = turns.id
+WHERE turns.conversation_id = ?1 AND turns.number >= {FIRST_OF_RECENT} AND ?2 > 0
+UNION ALL SELECT {_SELECTED}, 1, 0, arrival
+FROM chat_messages WHERE conversation_id = ?1 AND turn_id IS NULL
+ORDER BY waiting, turn_number, arrival
 """  # noqa: S608
 
 _QUESTIONS = f"""
@@ -201,10 +199,13 @@ SELECT {_SELECTED} FROM chat_messages
 WHERE conversation_id = ? AND role = 'user' AND external_id IS NOT NULL ORDER BY arrival DESC LIMIT ?
 """  # noqa: S608
 
-_KNOWN = """
-SELECT id FROM chat_messages WHERE external_id = ?1
-UNION ALL SELECT '' AS id FROM forgotten_messages WHERE external_id = ?1
-"""
+# What is carried out again after it was committed finds the message that it has written itself.
+_ADD = f"""
+INSERT INTO chat_messages ({listed(_MESSAGE_COLUMNS)}) SELECT {marks(_MESSAGE_COLUMNS)}
+WHERE NOT EXISTS (SELECT 1 FROM chat_messages WHERE external_id = ?{_EXTERNAL_ID} AND id <> ?1)
+  AND NOT EXISTS (SELECT 1 FROM forgotten_messages WHERE external_id = ?{_EXTERNAL_ID})
+ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id
+"""  # noqa: S608
 
 _NEWEST = """
 SELECT max(number) AS newest FROM (
@@ -248,9 +249,22 @@ GROUP BY reader_id HAVING max(at) >= ?2 AND max(at) > max(absent)
 """
 
 
+_ROWS = 50
+"""Messages in one statement, which has twenty parameters for each."""
+
+
+def saving(messages: Iterable[ChatMessage]) -> Iterator[Statement]:
+    """The statements that insert or update messages; those that are known keep their place."""
+    rows = [*{message.id: _message_row(message) for message in messages}.values()]
+    for first in range(0, len(rows), _ROWS):
+        some = rows[first : first + _ROWS]
+        yield upsert("chat_messages", _MESSAGE_COLUMNS, rows=len(some)), [*chain.from_iterable(some)]
+
+
 async def write_messages(transaction: Transaction, messages: Iterable[ChatMessage]) -> None:
-    """Insert or update messages within a transaction; known messages keep their place."""
-    await transaction.run_many(_UPSERT_MESSAGE, [_message_row(message) for message in messages])
+    """Insert or update messages as part of a transaction."""
+    for statement in saving(messages):
+        await transaction.run(*statement)
 
 
 class SQLMessages:
@@ -263,17 +277,11 @@ class SQLMessages:
         await self.save_batch([message])
 
     async def save_batch(self, messages: Sequence[ChatMessage]) -> None:
-        await self._database.atomically(lambda transaction: write_messages(transaction, messages))
+        if messages:
+            await self._database.write_all([*saving(messages)])
 
     async def add_incoming(self, message: ChatMessage) -> bool:
-        async def add(transaction: Transaction) -> bool:
-            known = [] if message.external_id is None else await transaction.run(_KNOWN, [message.external_id])
-            if known:
-                return bool(known[0]["id"] == message.id)
-            await write_messages(transaction, [message])
-            return True
-
-        return await self._database.atomically(add)
+        return bool(await self._database.write(_ADD, _message_row(message)))
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
         return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))
@@ -361,7 +369,7 @@ def _as_spans(content: str) -> str:
 
 
 def _message(row: Row) -> ChatMessage:
-    values = dict(row)
+    values = {column: row[column] for column in _MESSAGE_COLUMNS}
     return ChatMessage(
         **values
         | {

@@ -156,11 +156,12 @@ thread.
 """
 
 
-def upsert(table: str, columns: Sequence[str], key: Sequence[str] = ("id",)) -> str:
-    """The statement that inserts a row, or updates the row with the same key."""
+@lru_cache
+def upsert(table: str, columns: Sequence[str], key: Sequence[str] = ("id",), rows: int = 1) -> str:
+    """A statement that inserts rows, or updates those whose key exists."""
     changes = ", ".join(f'"{column}" = excluded."{column}"' for column in columns if column not in key)
     return (
-        f"INSERT INTO {table} ({listed(columns)}) VALUES ({marks(columns)}) "  # noqa: S608
+        f"INSERT INTO {table} ({listed(columns)}) VALUES {', '.join([f'({marks(columns)})'] * rows)} "  # noqa: S608
         f"ON CONFLICT ({', '.join(key)}) DO UPDATE SET {changes}"
     )
 
@@ -170,9 +171,9 @@ def listed(columns: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)
 
 
-def marks(values: Sequence[object]) -> str:
-    """One question mark per value."""
-    return ", ".join("?" for _ in values)
+def marks(values: Sequence[object], after: int = 0) -> str:
+    """A question mark for each of the values, with its number where others have numbers before it."""
+    return ", ".join(f"?{after + n}" if after else "?" for n in range(1, len(values) + 1))
 
 
 def entity(read: Callable[[Row], Entity], row: Row | None) -> Entity | None:

@@ -9,8 +9,8 @@ from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import CURRENT_LEASE
-from storage.sql.conversations import FIRST_OF_RECENT, write_messages
-from storage.sql.database import Database, Row, Transaction
+from storage.sql.conversations import FIRST_OF_RECENT, saving, write_messages
+from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
     entities,
@@ -39,8 +39,18 @@ SELECT coalesce(max(CASE id WHEN ?2 THEN number END), max(number) + 1, 1) AS num
 WHERE conversation_id = ?1
 """
 
+# Where the work is done again after it was committed, the turn is there with its number.
 _OPEN = """
-INSERT INTO turns (id, conversation_id, number, state, started_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+INSERT INTO turns (id, conversation_id, number, state, started_at)
+SELECT ?1, ?2, (SELECT coalesce(max(number), 0) + 1 FROM turns WHERE conversation_id = ?2), ?3, ?4
+WHERE EXISTS (SELECT 1 FROM conversations WHERE id = ?2)
+  AND EXISTS (SELECT 1 FROM chat_messages WHERE id IN ({asked}))
+  AND NOT EXISTS (SELECT 1 FROM chat_messages WHERE id IN ({asked}) AND (conversation_id <> ?2 OR turn_id <> ?1))
+ON CONFLICT (id) DO UPDATE SET state = turns.state RETURNING number
+"""
+
+_TAKE = """
+UPDATE chat_messages SET turn_id = ?1 WHERE id IN ({asked}) AND EXISTS (SELECT 1 FROM turns WHERE id = ?1)
 """
 
 # Delivery is written by whoever delivers, while the turn is made elsewhere: what is not given here is left as it is.
@@ -98,22 +108,31 @@ DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_in
 
 
 # The row stays locked until the end of the transaction, so nobody takes the lease meanwhile; should this process be
-# stopped in between, the server ends the transaction.
+# stopped in between, the server ends the transaction. Nothing that follows takes effect where the division fails.
 _FENCE = """
-SELECT set_config('idle_in_transaction_session_timeout', '5000', true) AS patience FROM leases
-WHERE name = ?1 AND holder = ?2 AND epoch = ?3 FOR SHARE
+SELECT 1 / count(*) AS held, max(patience) AS patience FROM (
+  SELECT set_config('idle_in_transaction_session_timeout', '5000', true) AS patience FROM leases
+  WHERE name = ? AND holder = ? AND epoch = ? FOR SHARE
+) AS lease
 """
 
 
-async def hold_fence(transaction: Transaction) -> None:
-    """Raises:
-    StorageError: LEASE_LOST, the current task works under a lease that another holder has taken.
+def fence() -> list[Statement]:
+    """What a transaction begins with that only the holder of a lease may carry out: it fails with LEASE_LOST where the
+    current task works under a lease that another holder has taken.
     """
     lease = CURRENT_LEASE.get()
-    if lease and not await transaction.run(_FENCE, [lease.name, lease.holder, lease.epoch]):
-        raise StorageError(
-            StorageErrorCode.LEASE_LOST, "Another process has taken over this conversation; it will answer."
-        )
+    return [(_FENCE, [lease.name, lease.holder, lease.epoch])] if lease else []
+
+
+async def hold_fence(transaction: Transaction) -> None:
+    """Carry it out.
+
+    Raises:
+        StorageError: LEASE_LOST, the current task works under a lease that another holder has taken.
+    """
+    for statement in fence():
+        await transaction.run(*statement)
 
 
 class SQLTurns:
@@ -124,40 +143,33 @@ class SQLTurns:
 
     async def begin(self, conversation_id: str, message_ids: Sequence[str], now: datetime) -> Turn:
         turn_id = uuid.uuid4().hex
-
-        async def open_turn(transaction: Transaction) -> Turn:
-            await hold_fence(transaction)
-            number = (await transaction.run(_NUMBER, [conversation_id, turn_id]))[0]["number"]
-            turn = Turn(turn_id, conversation_id, number, TurnState.RUNNING, now)
-            if not await transaction.run("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
-                raise ConversationError(ConversationErrorCode.NOT_FOUND, "This conversation has been deleted.")
-            await transaction.run(_OPEN, [turn.id, conversation_id, number, turn.state, time_to_text(now)])
-            await _take(transaction, turn, message_ids)
-            return turn
-
-        return await self._database.atomically(open_turn)
+        opening = [turn_id, conversation_id, TurnState.RUNNING, time_to_text(now)]
+        *_, opened, _ = await self._database.write_all(
+            [
+                *fence(),
+                (_OPEN.format(asked=marks(message_ids, after=len(opening))), [*opening, *message_ids]),
+                (_TAKE.format(asked=marks(message_ids, after=1)), [turn_id, *message_ids]),
+            ]
+        )
+        if opened:
+            return Turn(turn_id, conversation_id, opened[0]["number"], TurnState.RUNNING, now)
+        if not await self._database.read("SELECT 1 FROM conversations WHERE id = ?", [conversation_id]):
+            raise ConversationError(ConversationErrorCode.NOT_FOUND, "This conversation has been deleted.")
+        raise ConversationError(
+            ConversationErrorCode.INVALID_STATE, "That message does not wait for an answer any more."
+        )
 
     async def finish(self, turn: Turn, messages: Sequence[ChatMessage] = ()) -> None:
-        async def write(transaction: Transaction) -> None:
-            await hold_fence(transaction)
-            known = await transaction.run(
-                _FINISH,
-                [
-                    turn.state, optional_time_to_text(turn.finished_at), turn.error, turn.model,
-                    usage_to_text(turn.usage), turn.stopped, strings_to_text(turn.reply_ids), turn.trace_id, turn.told,
-                    turn.id,
-                ],
-            )  # fmt: skip
-            if not known:
-                raise ConversationError(
-                    ConversationErrorCode.NOT_FOUND, "The question was deleted before it was answered."
-                )
-            await write_messages(
-                transaction,
-                [replace(each, turn_id=turn.id, conversation_id=turn.conversation_id) for each in messages],
-            )
-
-        await self._database.atomically(write)
+        said = [replace(each, turn_id=turn.id, conversation_id=turn.conversation_id) for each in messages]
+        before = fence()
+        try:
+            results = await self._database.write_all([*before, (_FINISH, _finished(turn)), *saving(said)])
+        except StorageError as error:  # there can be no messages of a turn that is gone
+            if error.code is not StorageErrorCode.NOT_FOUND or await self.get(turn.id):
+                raise
+            results = [[]] * (len(before) + 1)
+        if not results[len(before)]:
+            raise ConversationError(ConversationErrorCode.NOT_FOUND, "The question was deleted before it was answered.")
 
     async def get(self, turn_id: str) -> Turn | None:
         return entity(_turn, await self._database.read_one(f"{_SELECT} WHERE id = ?", [turn_id]))
@@ -278,14 +290,10 @@ class SQLTurns:
         await self._database.forget_deleted()
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
-        async def note(transaction: Transaction) -> None:
-            await hold_fence(transaction)
-            await transaction.run(
-                "UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?",
-                [strings_to_text(reply_ids), trace_id, turn_id],
-            )
-
-        await self._database.atomically(note)
+        delivery = [strings_to_text(reply_ids), trace_id, turn_id]
+        await self._database.write_all(
+            [*fence(), ("UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?", delivery)]
+        )
 
     async def list_undelivered(self) -> Sequence[Turn]:
         return await entities(_turn, await self._database.read(_UNDELIVERED))
@@ -327,20 +335,11 @@ async def _take_title_back(transaction: Transaction, asked: Row, instead: str = 
         await note_removals(transaction, await untitle(transaction, [asked], title=instead), utc_now())
 
 
-async def _take(transaction: Transaction, turn: Turn, message_ids: Sequence[str]) -> None:
-    """Assign waiting messages to a turn; messages deleted meanwhile are skipped."""
-    named = f"id IN ({marks(message_ids)})"
-    found = await transaction.run(
-        f"SELECT turn_id, conversation_id FROM chat_messages WHERE {named}",  # noqa: S608
-        message_ids,
-    )
-    if not found or any(
-        row["turn_id"] not in (None, turn.id) or row["conversation_id"] != turn.conversation_id for row in found
-    ):
-        raise ConversationError(
-            ConversationErrorCode.INVALID_STATE, "That message does not wait for an answer any more."
-        )
-    await transaction.run(f"UPDATE chat_messages SET turn_id = ? WHERE {named}", [turn.id, *message_ids])  # noqa: S608
+def _finished(turn: Turn) -> list[Value]:
+    return [
+        turn.state, optional_time_to_text(turn.finished_at), turn.error, turn.model, usage_to_text(turn.usage),
+        turn.stopped, strings_to_text(turn.reply_ids), turn.trace_id, turn.told, turn.id,
+    ]  # fmt: skip
 
 
 def _turn(row: Row) -> Turn:

@@ -110,7 +110,8 @@ class _Thread(aiosqlite.Connection):
 
     async def do_all(self, jobs: Sequence[Job]) -> list[Any]:
         """The result of each job, or its error; in their order."""
-        return await self._execute(lambda: [_outcome(job, self._conn) for job in jobs])  # type: ignore[no-any-return]
+        outcomes: list[Any] = await self._execute(lambda: [_outcome(job, self._conn) for job in jobs])  # type: ignore[no-untyped-call]
+        return outcomes
 
 
 def _outcome(job: Job, connection: sqlite3.Connection) -> Any:
