@@ -74,7 +74,7 @@ def _ours(folder: Path) -> Iterator[Path]:
 
 
 def forget_secrets() -> None:
-    """Take the secrets out of the environment, once they have been read: no child process is told them."""
+    """Remove the secrets from the environment once they have been read, so that no child process receives them."""
     for name in (*SECRETS, *STORE_SECRETS):
         os.environ.pop(name, None)
     for name in ADDRESSES:
@@ -83,19 +83,19 @@ def forget_secrets() -> None:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """The passwords and keys in addresses, as they are written there and as they are meant."""
+    """The passwords and keys in addresses, both as written and decoded."""
     written = [match["password"] for match in _PASSWORD.finditer(text)]
     written += [match["value"] for match in _NAMED.finditer(text)]
     return tuple(dict.fromkeys([*written, *map(unquote, written)]))
 
 
 def secrets_of_stores() -> tuple[str, ...]:
-    """What the environment has for object stores, to be kept out of logs."""
+    """The environment's credentials for object stores, to be kept out of logs."""
     return tuple(filter(None, (os.environ.get(name, "") for name in STORE_SECRETS)))
 
 
 def read_secret(path: Path) -> str:
-    """What a file with a secret holds, without the line break at its end.
+    """The contents of a file with a secret, without the final line break.
 
     Raises:
         OSError: the file cannot be read.

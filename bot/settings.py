@@ -34,10 +34,11 @@ DATABASE = "marginalia.db"
 
 
 def default_data_dir() -> Path:
-    """Where the books are if DATA_DIR is not set: `data` in the working directory, if it is there and ours or empty.
+    """The data folder if DATA_DIR is not set.
 
-    Else the user's own folder for data, so that every program finds the same books from wherever it is started. A
-    `data` that holds other things alone belongs to another program.
+    This is `data` in the working directory, if it exists and is ours or empty. Otherwise it is the user's own data
+    folder, so that every program finds the same books wherever it is started. A `data` with only other things in it
+    belongs to another program.
     """
     here = Path("data")
     if here.is_dir():
@@ -48,7 +49,7 @@ def default_data_dir() -> Path:
 
 
 class Settings(BaseSettings):
-    """One attribute per setting; the environment goes before `.env`. A blank value means the default."""
+    """One attribute per setting; the environment takes precedence over `.env`. A blank value means the default."""
 
     model_config = SettingsConfigDict(env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True)
 
@@ -150,19 +151,19 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """A blank value means the default; where it means "off", a source that keeps blank values says so."""
+        """A blank value means the default; for settings where it means "off", special sources keep it."""
         return init_settings, env_settings, _BlankInEnvironment(cls), dotenv_settings, _BlankInFile(cls)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not be in any log."""
+        """Everything that must not appear in any log."""
         keys = (self.discord_token, self.anthropic_api_key, self.openai_api_key, self.mcp_token)
         addresses = "\n".join(str(getattr(self, name.lower())) for name in ADDRESSES)
         return (*filter(None, keys), *secrets_in(addresses), *secrets_of_stores())
 
     @property
     def provider(self) -> Provider:
-        """The provider to use: `auto` takes the first that is set up, and extractive needs nothing."""
+        """The provider to use: `auto` takes the first one that is set up; extractive needs nothing."""
         if self.llm_provider != "auto":
             return self.llm_provider
         if self.anthropic_api_key:
@@ -206,7 +207,7 @@ def load_settings(**overrides: object) -> Settings:
     """Read the settings.
 
     Raises:
-        SettingsError: a value cannot be used; the sentence names the setting.
+        SettingsError: a value is invalid; the sentence names the setting.
     """
     try:
         settings = Settings(**overrides)  # type: ignore[arg-type]
@@ -217,7 +218,7 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _from_files(settings: Settings) -> dict[str, str]:
-    """The secrets that are set by no variable, from the file that their setting names, or that systemd hands over."""
+    """Secrets without a variable, read from the files that their settings name, or that systemd provides."""
     handed_over = os.environ.get("CREDENTIALS_DIRECTORY", "")
     found = {}
     for name in ("discord_token", "anthropic_api_key", "openai_api_key"):

@@ -1,1 +1,1 @@
-"""One package per model provider: domain messages to the wire and back."""
+"""One package per model provider: domain messages to the provider's API and back."""

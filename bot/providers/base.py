@@ -1,4 +1,4 @@
-"""What the providers that are reached over the wire have in common."""
+"""What the providers with a remote API have in common."""
 
 import asyncio
 import copy
@@ -23,10 +23,9 @@ from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, T
 
 
 def encoded(value: Any) -> bytes:
-    """A value as JSON in UTF-8, in a fifth of the time that `json` takes; the same value is always the same bytes.
+    """A value as JSON in UTF-8, in a fifth of the time that `json` takes; the same value always gives the same bytes.
 
-    What somebody wrote in half characters does not keep it from being sent, nor does a number that JSON does not know,
-    which becomes null.
+    Lone surrogates do not prevent sending, and numbers that JSON does not have become null.
     """
     try:
         return to_json(value, inf_nan_mode="null")
@@ -36,13 +35,13 @@ def encoded(value: Any) -> bytes:
 
 
 _MOST_LEVELS = 100
-"""No tool takes more than three; what is written a thousand deep can be read, and then not be sent with the history."""
+"""No tool takes more than three. A value nested a thousand levels deep can be parsed, but not sent with the history."""
 
 
 def read_arguments(written: str) -> dict[str, Any]:
-    """The JSON object, {} where nothing was written; anything else comes back under UNREADABLE_ARGUMENTS.
+    """The arguments as a JSON object, {} if nothing was written; anything else is returned under UNREADABLE_ARGUMENTS.
 
-    A call whose arguments cannot be read is still a call: the model is owed an answer to it, and mends it when told.
+    A call with unreadable arguments is still a call: the model is told about it and corrects itself.
     """
     if not written.strip():
         return {}
@@ -57,7 +56,7 @@ def read_arguments(written: str) -> dict[str, Any]:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether there is more of it below so many levels of objects and lists."""
+    """Whether objects and lists are nested deeper than this."""
     inside = [value]
     for _ in range(levels):
         inside = [item for each in inside for item in (each.values() if isinstance(each, dict) else each)]
@@ -74,26 +73,26 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def complete(written: str) -> bool:
-    """Whether this is a whole JSON object, after which nothing can follow."""
+    """Whether this is a complete JSON object, after which nothing can follow."""
     return written.rstrip().endswith("}") and UNREADABLE_ARGUMENTS not in read_arguments(written)
 
 
 _NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
-"""A tool's name, out of what open models and their templates put around it."""
+"""A tool's name, within the decoration that open models and their templates add."""
 
 _ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 
 
 def tool_name(written: str) -> str:
-    """A name that no service would take back in the history is one of no tool either."""
+    """The name of the tool in a call; a name that services would refuse in the history is reduced to a valid one."""
     name = _NAME.match(written)
     return name[1] if name else "unnamed"
 
 
 def plain_id(written: str) -> str:
-    """An id of letters, digits, '_' and '-'; one that has other characters, as some servers make them, gets another.
+    """An id of letters, digits, '_' and '-'; one with other characters, as some servers make them, is replaced.
 
-    The same id always gets the same, so that calls and results find each other.
+    The same id always gets the same replacement, so that calls and results match.
     """
     if _ID.fullmatch(written):
         return written
@@ -104,10 +103,7 @@ _INTERRUPTED = "This call was interrupted before anything came of it."
 
 
 def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
-    """The messages, with an error in place of each result that is missing.
-
-    Services refuse a history in which a call has no result, whatever became of it.
-    """
+    """The messages, with an error in place of each missing result, because services refuse a call without a result."""
     open_calls: list[str] = []
     for message in messages:
         if message.role == MessageRole.TOOL_RESULT:
@@ -125,18 +121,18 @@ def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
 
 
 class LoopYield:
-    """Lets one task pass in each round of the event loop.
+    """Lets one task pass in each iteration of the event loop.
 
-    Building a request takes some milliseconds without a pause, and so does reading what has come of a reply. When two
-    hundred readers write in the same moment, the loop would do two hundred of that before it looked at anything else;
-    behind a turnstile, heartbeats, edits and other people's answers come in between.
+    Building a request, or reading a reply, takes some milliseconds. If two hundred readers write at the same moment,
+    the loop would do that two hundred times before anything else; with this, heartbeats, edits and other people's
+    answers run in between.
     """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
 
     async def __call__(self) -> None:
-        """Wait for this task's turn. What it does before its next await is done alone in its round."""
+        """Wait for this task's turn. What it does before its next await runs alone in its iteration."""
         async with self._lock:
             await asyncio.sleep(0)
 
@@ -145,13 +141,13 @@ if TYPE_CHECKING:
     import httpx2
 
 CONNECT_TIMEOUT: Final = 5.0
-"""Seconds to reach the service at all."""
+"""Seconds to establish a connection."""
 
 LONGEST_WAIT: Final = 20.0
-"""Seconds a request is held back at the service's wish; a longer wait is for the reader to decide on."""
+"""Seconds that a request is delayed at the service's request; a longer wait is the reader's decision."""
 
 LONGEST_ADVICE: Final = 24 * 3600.0
-"""Seconds; nobody is told to come back later than tomorrow."""
+"""Seconds; nobody is told to wait longer than until tomorrow."""
 
 
 class Closable(Protocol):
@@ -162,10 +158,11 @@ C = TypeVar("C", bound=Closable)
 
 
 class LateClient(Generic[C]):
-    """An SDK's client, made at the first request and in a thread: importing an SDK takes more than a second.
+    """An SDK's client, created at the first request and in a thread, because importing an SDK takes more than a
+    second.
 
-    Connections belong to the event loop they were opened in. Where another one runs, as in a script that calls
-    asyncio.run more than once, they are gone with theirs, and new ones are opened.
+    Connections belong to the event loop in which they were opened. In another loop, as in a script that calls
+    asyncio.run more than once, new ones are opened.
     """
 
     def __init__(self, build: Callable[[], C]) -> None:
@@ -197,7 +194,7 @@ class LateClient(Generic[C]):
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The wait in seconds that a service asks for, in any of the three ways it can be written."""
+    """The wait in seconds that a service asks for, in any of the three notations."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     written = headers.get("retry-after", "")
@@ -220,13 +217,13 @@ def _bounded(seconds: float) -> float:
 
 
 async def refuse_long_waits(response: "httpx2.Response") -> None:
-    """A response hook: tells the SDK not to sleep through a wait longer than LONGEST_WAIT, but to raise."""
+    """A response hook that makes the SDK raise rather than sleep longer than LONGEST_WAIT."""
     if (retry_after(response.headers) or 0.0) > LONGEST_WAIT:
         response.headers["x-should-retry"] = "false"
 
 
 def never_connected(error: BaseException) -> bool:
-    """Whether an SDK's timeout was one of connecting: that is a line that cannot be had, not a slow model."""
+    """Whether an SDK's timeout occurred while connecting: then the service is unreachable rather than slow."""
     import httpx2
 
     return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
@@ -244,7 +241,7 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     504: LLMErrorCode.TIMEOUT,
     529: LLMErrorCode.OVERLOADED,
 }
-"""What an HTTP status means where the answer's body does not say more."""
+"""The meaning of an HTTP status, if the body does not say more."""
 
 _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
@@ -270,7 +267,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Names for the sentences of errors: the service, its model, and the settings that lead to it."""
+    """Names for error sentences: the service, its model, and the settings that select it."""
 
     name: str
     model: str
@@ -280,9 +277,9 @@ class Service:
     def error(
         self, code: LLMErrorCode, retry_after: float | None = None, *, window: int = 0, said: str = ""
     ) -> LLMError:
-        """The error with the sentence for it; `retry_after` in seconds, `window` in tokens.
+        """The error with its sentence; `retry_after` in seconds, `window` in tokens.
 
-        `said` is what the service itself says: it is added where we have no sentence of our own for the failure.
+        `said` is the service's own message, which is appended if there is no sentence for the failure.
         """
         sentence = _SENTENCES[code].format(
             name=self.name,
@@ -296,7 +293,7 @@ class Service:
         return failure
 
     def demand_key(self, api_key: str) -> str:
-        """The key without outer space.
+        """The key without surrounding space.
 
         Raises:
             LLMError: API_KEY_MISSING, there is none.
@@ -316,11 +313,11 @@ _SECRET = re.compile(
 """Keys, names of accounts and requests, and passwords in addresses."""
 _TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
 LONGEST_SAID = 200
-"""Characters of what a service says that are shown."""
+"""Characters of a service's message that are shown."""
 
 
 def shortened(said: str) -> str:
-    """What a service says, on one line, without markup and secrets, and not too long."""
+    """A service's message on one line, without markup and secrets, and not too long."""
     plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 
@@ -341,9 +338,9 @@ logger = logging.getLogger(__name__)
 
 
 class WireChat(ABC, Generic[C]):
-    """A ChatProvider less the wire itself: `stream`, `check`, and what the SDK's errors mean.
+    """A ChatProvider without its API: subclasses add `stream`, `check`, and the meaning of the SDK's errors.
 
-    `options` are further fields of every request, as the service knows them; they win over those set by the provider.
+    `options` are further fields of every request, in the service's terms; they override those of the provider.
     """
 
     provider: ClassVar[str]
@@ -363,7 +360,7 @@ class WireChat(ABC, Generic[C]):
         return self._service.model
 
     def with_options(self, **options: Any) -> Self:
-        """The same provider on the same connection with further fields in its requests."""
+        """The same provider on the same connection, with further fields in its requests."""
         twin = copy.copy(self)
         twin._options = {**self._options, **options}  # noqa: SLF001
         return twin
@@ -382,7 +379,7 @@ class WireChat(ABC, Generic[C]):
 
     @abstractmethod
     def _failure(self, error: Exception) -> LLMError:
-        """The error of the domain for one of the SDK; the SDK is loaded by then."""
+        """The domain's error for one of the SDK, which has been imported by then."""
 
     async def chat(self, messages: Sequence[PromptMessage]) -> str:
         return (await self.chat_with_tools(messages, ())).text or ""
@@ -394,7 +391,7 @@ class WireChat(ABC, Generic[C]):
         return response
 
     async def warm_up(self) -> None:
-        """Load the SDK ahead of the first request."""
+        """Import the SDK before the first request."""
         with self._errors_translated():
             await self._client.get()
 
@@ -404,7 +401,7 @@ class WireChat(ABC, Generic[C]):
 
     @contextmanager
     def _errors_translated(self) -> Iterator[None]:
-        """Whatever goes wrong on the wire is an LLMError; the original is chained, and logged for the operator."""
+        """Translate every failure of a request into LLMError; the original is chained, and logged for the operator."""
         try:
             yield
         except LLMError:

@@ -1,1 +1,1 @@
-"""The sample novel that comes with the program, and questions to ask of it."""
+"""The sample novel that comes with the program, and questions to ask about it."""

@@ -1,4 +1,4 @@
-"""The tools with which a model looks into the book of a conversation, all inside the readers' bound."""
+"""The tools with which a model looks into a conversation's book, all within the readers' bound."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -28,14 +28,14 @@ from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry
 
 MOST_LISTED = 100
-"""Chapters in one answer; with pages and lengths they are some 1,000 words."""
+"""Chapters in one result; with pages and lengths they have some 1,000 words."""
 
 _LONGEST_TITLE = 120
-"""Characters. What calls itself a title and is longer is the beginning of a chapter."""
+"""Characters. A longer "title" is the beginning of a chapter."""
 
 
 def listed(entries: Sequence[ContentsEntry], first: int) -> dict[str, object]:
-    """The chapters from the one numbered `first` on, how many there are in all, and where to go on."""
+    """The chapters from number `first` on, the total number, and where to continue."""
     chosen = [entry for entry in entries if entry.number >= first][:MOST_LISTED]
     told: dict[str, object] = {"chapters": [_line(entry) for entry in chosen], "total": len(entries)}
     if chosen and chosen[-1].number < entries[-1].number:
@@ -70,7 +70,7 @@ PROPOSE_POSITION = define(
 
 
 def proposer(propose: Callable[[str, str], bool]) -> ToolHandler:
-    """The handler. Whether there is such a page is not looked up: that would tell how long the book is."""
+    """The handler. It does not check whether the page exists: that would tell how long the book is."""
 
     async def call(args: dict[str, Any]) -> ToolResult:
         place = context.place_in(args)
@@ -172,11 +172,11 @@ BOOK_TOOLS = (
     STORY_SO_FAR,
     WHO_IS,
 )
-"""The tools that read. A conversation has one more, with which a new position can be proposed."""
+"""The reading tools. A conversation has one more, for proposing a new position."""
 
 
 def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS, *, tell_budget: bool = True) -> ToolRegistry:
-    """The tools of one turn over one view of the book; all of them together keep to one reading budget."""
+    """The tools of one turn over one view of the book, which share one reading budget."""
     budget = WordBudget(told=tell_budget)
     tools, whole = BookTools(view, budget), WholeBookTools(view, budget, aids)
     handlers: dict[str, ToolHandler] = {
@@ -198,7 +198,7 @@ def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS, *, tell_budget: bo
 
 
 class BookTools:
-    """Handlers of the book tools. Arguments come from a model: whatever is wrong with them raises ValueError."""
+    """Handlers of the book tools. Arguments come from a model: invalid ones raise ValueError."""
 
     def __init__(self, view: BookView, budget: WordBudget) -> None:
         self._view = view
@@ -278,14 +278,14 @@ class BookTools:
 
 
 def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
-    """All chapters, also those that are too many to list."""
+    """All chapters, including those beyond the list."""
     return {
         "chapters": [{"number": each.number, "title": each.title, "page": each.page, **_key(each)} for each in entries]
     }
 
 
 def _mentions_data(mentions: Mentions) -> dict[str, Any]:
-    """How often in all, and how often in each chapter that has the term."""
+    """The total count, and the count in each chapter with the term."""
     return {"total": mentions.total, "chapters": [_count_data(each) for each in mentions.by_chapter]}
 
 
@@ -298,7 +298,7 @@ def _count_data(each: ChapterCount) -> dict[str, Any]:
 
 
 def _where_it_stops(passages: Sequence[Passage]) -> str:
-    """Where to go on, if there may be more than can be read at once: the last sentence that fits ends a bit before."""
+    """Where to continue, if there may be too much to read at once: the last sentence that fits ends a bit before."""
     if sum(len(passage.text.split()) for passage in passages) < READ_WORDS * 0.9:
         return ""
     page = passages[-1].last_page

@@ -53,7 +53,7 @@ class DateTimeTool:
         return call
 
     def get_current_datetime(self, timezone: str = "UTC") -> dict[str, Any]:
-        """The date and time there now.
+        """The current date and time there.
 
         Raises:
             LookupError: there is no such time zone.
@@ -81,7 +81,7 @@ class DateTimeTool:
 
 
 def zones_near(name: str) -> list[str]:
-    """Time zones that may have been meant: the same city first, then those spelled alike."""
+    """Time zones that may have been meant: the same city first, then similar spellings."""
     zones = sorted(zoneinfo.available_timezones())
     wanted = _plain(name)
     same_city = [zone for zone in zones if _plain(zone).rsplit("/", 1)[-1] == wanted.rsplit("/", 1)[-1]]

@@ -25,11 +25,11 @@ from domain.tools.registry import TOOL_NAME, failure_output, to_json
 
 
 class ToolSignatureError(TypeError):
-    """A function cannot be a tool; the sentence says which part of it is in the way."""
+    """A function cannot be a tool; the sentence names the part that prevents it."""
 
 
 class ToolArgumentError(ValueError):
-    """The arguments of a call do not fit; the sentence is for the model."""
+    """The arguments of a call are invalid; the sentence is for the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Signature:
         """Keyword arguments for the function: validated, converted, defaults filled in.
 
         Raises:
-            ToolArgumentError: they do not fit.
+            ToolArgumentError: they are invalid.
         """
         # Models like to say null for "nothing in particular".
         given = {name: value for name, value in args.items() if value is not None or name not in self._never_null}
@@ -58,10 +58,10 @@ class Signature:
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
-    """Read the signature of a function, method, partial or callable object.
+    """The signature of a function, method, partial or callable object.
 
     Raises:
-        ToolSignatureError: a parameter has no annotation, or is of a kind or type that JSON cannot carry.
+        ToolSignatureError: a parameter has no annotation, or a kind or type that JSON cannot represent.
     """
     parameters = [_as_keyword(parameter, function) for parameter in _exposed(function)]
     adapters = {parameter.name: _checked_adapter(parameter, function) for parameter in parameters}
@@ -73,7 +73,7 @@ def signature_of(function: Callable[..., Any]) -> Signature:
 
 
 def definition_of(function: Callable[..., Any]) -> Any:
-    """The `def` behind a method, partial, decorator or callable object: where name, text and globals are."""
+    """The `def` behind a method, partial, decorator or callable object, which has the name, docstring and globals."""
     while isinstance(function, functools.partial):
         function = function.func
     if not inspect.isroutine(function):
@@ -82,7 +82,7 @@ def definition_of(function: Callable[..., Any]) -> Any:
 
 
 def docstring_of(function: Callable[..., Any]) -> docstring_parser.Docstring:
-    """The docstring in any of the common styles; an empty one where there is none or it cannot be read."""
+    """The docstring in any of the common styles; empty if there is none or it cannot be parsed."""
     try:
         return docstring_parser.parse(definition_of(function).__doc__ or "")
     except docstring_parser.ParseError:
@@ -90,7 +90,7 @@ def docstring_of(function: Callable[..., Any]) -> docstring_parser.Docstring:
 
 
 def is_optional(annotation: Any) -> bool:
-    """Whether None is one of the choices: Optional[T], Union[T, None], T | None, also inside Annotated."""
+    """Whether None is allowed: Optional[T], Union[T, None], T | None, also inside Annotated."""
     if typing.get_origin(annotation) is Annotated:
         return is_optional(typing.get_args(annotation)[0])
     if typing.get_origin(annotation) in (Union, types.UnionType):
@@ -116,7 +116,7 @@ _REFUSED_KINDS = {
 
 
 def _as_keyword(parameter: inspect.Parameter, function: Callable[..., Any]) -> inspect.Parameter:
-    """The parameter with its annotation resolved, by keyword only; one that may be None need not be given."""
+    """The parameter with its annotation resolved, keyword-only; one that may be None is optional."""
     if parameter.kind in _REFUSED_KINDS:
         raise _blame(function, parameter, _REFUSED_KINDS[parameter.kind])
     if not TOOL_NAME.fullmatch(parameter.name):
@@ -162,7 +162,7 @@ def _accepts_null(adapter: TypeAdapter[Any]) -> bool:
 
 
 def _adapter_of(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any]]:
-    """Validates arguments by a stand-in with the same parameters, which returns what it was called with."""
+    """A validator of arguments: a stand-in with the same parameters, which returns what it was called with."""
 
     def accept(**arguments: Any) -> dict[str, Any]:
         return arguments
@@ -174,19 +174,19 @@ def _adapter_of(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, An
 
 
 class _PlainSchema(GenerateJsonSchema):
-    """Without titles that repeat the names, and silent about defaults that have no JSON form."""
+    """Without titles that repeat the names, and without defaults that JSON cannot represent."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
 
     def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """Nothing: such a default is left out, and the argument stays optional."""
+        """Do nothing: such a default is left out, and the argument stays optional."""
 
 
 def _describe(
     properties: dict[str, Any], parameters: list[inspect.Parameter], docstring: docstring_parser.Docstring
 ) -> None:
-    """Fill in descriptions: a pydantic Field's own, else a string in Annotated, else the docstring's."""
+    """Add descriptions: from a pydantic Field, else from a string in Annotated, else from the docstring."""
     documented = {name.strip(): entry.description for entry in docstring.params for name in entry.arg_name.split(",")}
     for parameter in parameters:
         notes = (note for note in getattr(parameter.annotation, "__metadata__", ()) if isinstance(note, str))
@@ -218,15 +218,17 @@ def _blame(function: Callable[..., Any], parameter: inspect.Parameter, reason: s
 
 
 RESERVED_NAMES = frozenset({"help", "exit", "quit", "print", "input"})
-"""Words a person types to a program, and builtins that talk to a terminal: as tools they would be taken for those."""
+"""Words that people type to a program, and builtins that use the terminal: tools with these names would be mistaken
+for them.
+"""
 
 _OURS = (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit)
-"""What ends the call itself, and is no failure of the function."""
+"""Exceptions that end the call itself, and are no failure of the function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A function and what a model is told about it."""
+    """A function and its description for a model."""
 
     name: str
     description: str
@@ -238,7 +240,7 @@ class Tool:
         """Derive everything from a function, bound method, partial or callable object.
 
         Raises:
-            ToolSignatureError: its name or one of its parameters cannot be told to a model.
+            ToolSignatureError: its name or one of its parameters cannot be described to a model.
         """
         name = _name_of(func)
         description = (docstring_of(func).description or "").strip() or f"Tool: {name}"
@@ -249,10 +251,10 @@ class Tool:
         return ToolDefinition(self.name, self.description, self.schema)
 
     def as_dispatcher_entry(self) -> ToolHandler:
-        """The function behind a handler that never raises: every failure is told to the model.
+        """The function as a handler that never raises: every failure is reported to the model.
 
-        Arguments are checked and converted ("3" becomes 3), synchronous functions run in a thread of their own, and
-        a result that is no text becomes JSON.
+        Arguments are checked and converted ("3" becomes 3), synchronous functions run in a thread of their own, and a
+        result other than text becomes JSON.
         """
         signature = signature_of(self.function)
 
@@ -290,16 +292,16 @@ async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> An
 
 
 def _called_whole(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """The function's result; a generator works only while it is read, so that is done here too."""
+    """The function's result; a generator is consumed here, because it works only while it is read."""
     result = function(**arguments)
     return list(result) if inspect.isgenerator(result) else result
 
 
 async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    """The function's result, computed in a daemon thread that sees the caller's context variables.
+    """The function's result, computed in a daemon thread with the caller's context variables.
 
-    Not the loop's own pool: a function that hangs would take one of its few places for good, and keep the program
-    from ending.
+    The loop's own pool is not used: a function that hangs would block one of its few threads for good, and keep the
+    program from ending.
     """
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[tuple[Any, BaseException | None]] = loop.create_future()

@@ -1,4 +1,4 @@
-"""How pieces of the book are shown to a model, and how many of them."""
+"""How pieces of the book are presented to a model, and how many of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ WORD_BUDGET = 8_000
 
 
 MOST_CHAPTERS_COUNTED = 40
-"""Chapters that counts are told for one by one: those with the most."""
+"""Chapters whose counts are listed one by one: those with the highest."""
 
 
 class WordBudget:
-    """What is left to read for one answer. One that is not `told` is kept all the same."""
+    """The reading budget of one answer. One that is not `told` applies all the same."""
 
     def __init__(self, words: int = WORD_BUDGET, *, told: bool = True) -> None:
         self._left = words
@@ -29,7 +29,7 @@ class WordBudget:
 
     @property
     def sentence(self) -> str:
-        """What is left, told to the model; blank where it is not to be told."""
+        """The rest of the budget in words for the model; blank if it is not to be told."""
         if not self._told:
             return ""
         return f"About {self.left // 100 * 100:,} words of reading are left for this answer."
@@ -38,7 +38,7 @@ class WordBudget:
         self._left -= words
 
     def take(self, passages: Iterable[Passage]) -> list[Passage]:
-        """The passages there is room for; the last may go a little beyond."""
+        """The passages there is space for; the last may exceed it a little."""
         taken = []
         for passage in passages:
             if not self.left:
@@ -49,7 +49,7 @@ class WordBudget:
 
 
 def joined(passages: Iterable[Passage]) -> list[Passage]:
-    """Passages of one search, best first, with those that follow each other in a chapter made one."""
+    """Passages of one search, best first, with adjacent ones of a chapter joined."""
     runs: list[Passage] = []
     for passage in passages:
         beside = [run for run in runs if _follows(run, passage) or _follows(passage, run)]
@@ -61,12 +61,12 @@ def joined(passages: Iterable[Passage]) -> list[Passage]:
 
 
 def _follows(one: Passage, other: Passage) -> bool:
-    """Whether no sentence stands between the end of one and the beginning of the other."""
+    """Whether no sentence is between the end of one and the beginning of the other."""
     return one.id + len(one.sentences) == other.id and one.chapter == other.chapter
 
 
 def _one(parts: Sequence[Passage]) -> Passage:
-    """Parts that follow each other, as one."""
+    """Adjacent parts as one passage."""
     return replace(
         parts[0],
         end=parts[-1].end,
@@ -77,7 +77,7 @@ def _one(parts: Sequence[Passage]) -> Passage:
 
 
 def per_chapter(counts: Sequence[ChapterCount]) -> str:
-    """Counts in reading order; of very many chapters those with the most, and what the others have together."""
+    """Counts in reading order; of very many chapters the highest ones, and the total of the others."""
     most = sorted(counts, key=lambda each: (-each.count, each.number))[:MOST_CHAPTERS_COUNTED]
     told = [f"{_chapter(each)}: {each.count}" for each in counts if each in most]
     others = [each.count for each in counts if each not in most]
@@ -91,7 +91,7 @@ def _chapter(each: ChapterCount) -> str:
 
 
 def labelled(passage: Passage, *, estimated: bool = False) -> str:
-    """A passage under a line that says where it stands."""
+    """A passage under a line with its place."""
     pages = f"Page {passage.page}" if passage.page == passage.last_page else f"Pages {passage.page}-{passage.last_page}"
     if estimated:
         pages = page_reference(passage.page, passage.last_page, estimated=True)
@@ -117,7 +117,7 @@ def define(name: str, description: str, properties: dict[str, Any], *required: s
 
 
 def text_argument(args: dict[str, Any], name: str) -> str:
-    """A text that is not blank; a number is taken as one."""
+    """A text that is not blank; a number is accepted as text."""
     value = args.get(name)
     if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(value)
@@ -127,7 +127,7 @@ def text_argument(args: dict[str, Any], name: str) -> str:
 
 
 def text_arguments(args: dict[str, Any], name: str) -> list[str]:
-    """A list of texts, blank ones left out; one text alone is taken as a list."""
+    """A list of texts without blank ones; a single text is accepted as a list."""
     value = args.get(name) or []
     listed = [value] if isinstance(value, str) else value
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
@@ -136,7 +136,7 @@ def text_arguments(args: dict[str, Any], name: str) -> list[str]:
 
 
 def whole_argument(args: dict[str, Any], name: str, default: int, least: int, most: int) -> int:
-    """A whole number, brought within its limits."""
+    """An integer, clamped to its limits."""
     value = args.get(name, default)
     if value is None:
         return default

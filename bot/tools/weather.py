@@ -1,4 +1,4 @@
-"""The weather now, from Open-Meteo: free, without a key."""
+"""The current weather, from Open-Meteo: free, without a key."""
 
 import asyncio
 import unicodedata
@@ -37,7 +37,7 @@ _LETTERS = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d
 
 
 class Place(BaseModel):
-    """A place of the gazetteer; regions go from the widest to the narrowest."""
+    """A place in the gazetteer; regions are ordered from the widest to the narrowest."""
 
     name: str
     latitude: float
@@ -55,7 +55,7 @@ class Place(BaseModel):
 
     @property
     def surroundings(self) -> set[str]:
-        """Every folded name of what the place lies in."""
+        """Every folded name of the regions around the place."""
         code = fold(self.country_code or "")
         names = {fold(name) for name in (self.country, self.admin1, self.admin2, self.admin3, self.admin4) if name}
         return names | {code, *_COUNTRY_ALIASES.get(code, ()), *_codes_of(fold(self.admin1 or ""), code)}
@@ -63,9 +63,9 @@ class Place(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """One way to read what was written: a name to look up, and what the place should lie in.
+    """One interpretation of the input: a name to look up, and the regions the place should be in.
 
-    `strict` says that the reading is a guess, which counts only if all hints fit.
+    `strict` means that it is a guess, which counts only if all regions match.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Spelling:
 
 
 def spellings(location: str) -> Iterator[Spelling]:
-    """The readings of a location, the likeliest first; none of a blank one."""
+    """The interpretations of a location, the likeliest first; none of a blank one."""
     parts = [part.strip() for part in location.split(",") if part.strip()]
     if not parts:
         return
@@ -89,7 +89,7 @@ def spellings(location: str) -> Iterator[Spelling]:
 
 
 def choose(places: Sequence[Place], spelling: Spelling) -> Place | None:
-    """The first of the places that most hints fit."""
+    """The first of the places with the most matching regions."""
     if not places:
         return None
     best = max(places, key=lambda place: _fitting(place, spelling))
@@ -109,7 +109,7 @@ def _fitting(place: Place, spelling: Spelling) -> int:
 
 
 def _covered(words: list[str], names: set[str]) -> bool:
-    """Whether the words are nothing but such names, one after the other ("texas usa")."""
+    """Whether the words consist of such names only ("texas usa")."""
     return not words or any(
         " ".join(words[:end]) in names and _covered(words[end:], names) for end in range(1, len(words) + 1)
     )
@@ -123,7 +123,7 @@ def _codes_of(region: str, country_code: str) -> list[str]:
 GEOCODING_URL = "https://geocoding-api.open-meteo.com"
 FORECAST_URL = "https://api.open-meteo.com"
 LONGEST_LOCATION = 200
-"""Characters; the longest place name there is has 168."""
+"""Characters; the longest place name in the world has 168."""
 
 _KM_PER_MILE = 1.609344
 
@@ -161,7 +161,7 @@ _CONDITIONS = {
 
 
 class WeatherError(Exception):
-    """No weather can be given; the sentence is for the model."""
+    """The weather is unavailable; the sentence is for the model."""
 
 
 class _Geocoding(BaseModel):
@@ -183,9 +183,9 @@ _Reply = TypeVar("_Reply", bound=BaseModel)
 
 
 class WeatherTool:
-    """get_weather. `timeout` is in seconds, for finding the place and asking for its weather together.
+    """get_weather. `timeout` is in seconds, for both requests together.
 
-    Without a `client` it makes one of its own, which `aclose` closes.
+    Without a `client` it creates its own, which `aclose` closes.
     """
 
     TOOL_DEFINITION = ToolDefinition(
@@ -238,7 +238,7 @@ class WeatherTool:
         return call
 
     async def get_weather(self, location: str) -> dict[str, Any]:
-        """The weather there now.
+        """The current weather there.
 
         Raises:
             WeatherError: there is no such place, or the service gives no usable answer in time.

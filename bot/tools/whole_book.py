@@ -27,11 +27,11 @@ from domain.tool_use import ToolResult
 from domain.tools.context import ToolContext
 
 STORY_SHARE = 0.5
-"""Of the reading budget that summaries may take, so that there is room to look things up."""
+"""The share of the reading budget that summaries may take; the rest is for looking things up."""
 
 FEWEST_SUMMARY_WORDS = 25
 TELLING_WORDS = 1_500
-"""Words of the book that go along with the summaries, for citing."""
+"""Words of the book that accompany the summaries, for citing."""
 
 MOST_CHAPTERS = 10_000
 INTRODUCTIONS = 4
@@ -60,7 +60,7 @@ WHO_IS = define(
 
 
 class WholeBookTools:
-    """Handlers of the tools for whole books."""
+    """Handlers of the tools for the whole book."""
 
     def __init__(self, view: BookView, budget: WordBudget, aids: ToolContext) -> None:
         self._view = view
@@ -81,7 +81,7 @@ class WholeBookTools:
         return self._result(note, passages, _story_summary(digests, "part" if chapter else "chapter"))
 
     async def _numbers(self, chapter: object) -> list[int]:
-        """The places of a chapter, and of those in it where it is a part.
+        """The numbers of a chapter, and of the chapters in it if it is a part.
 
         Raises:
             BookError: NOT_FOUND, there is no such chapter in what has been read, or in more than one part.
@@ -114,7 +114,9 @@ class WholeBookTools:
         return replace(result, data={"name": name})
 
     async def _telling(self, digests: Sequence[Digest]) -> list[Passage]:
-        """Telling sentences of all chapters, fewer of each where there are many; and what no summary covers yet."""
+        """Telling sentences of all chapters, fewer of each if there are many; and the text that no
+        summary covers yet.
+        """
         words = sum(len(sentence.text.split()) for digest in digests for sentence in digest.telling)
         if words > TELLING_WORDS:
             digests = await asyncio.to_thread(_with_one_sentence_each, digests)
@@ -130,21 +132,21 @@ class WholeBookTools:
 
 
 def _with_one_sentence_each(digests: Sequence[Digest]) -> list[Digest]:
-    """The sentence of each whose words come up most in those of all: it has to do with the whole story."""
+    """The parts with one sentence each: the one that has most to do with the whole story."""
     weights = weights_of(sentence for digest in digests for sentence in digest.telling)
     chosen = [most_salient(digest.telling, 1, weights) or digest.telling[:1] for digest in digests]
     return [replace(digest, telling=tuple(telling)) for digest, telling in zip(digests, chosen, strict=True)]
 
 
 def _story_summary(digests: Sequence[Digest], unit: str) -> str:
-    """How much was recalled, and how much of it has no summary though others have."""
+    """How much was summarised, and how much has no summary although other parts have one."""
     without = sum(map(_lacks_summary, digests))
     missing = f", {without} without a summary yet" if 0 < without < len(digests) else ""
     return counted(len(digests), unit) + missing
 
 
 def _lacks_summary(digest: Digest) -> bool:
-    """Whether one is still to be written; what is short never gets one and is shown as it is."""
+    """Whether a summary has yet to be written; short parts never get one and are quoted."""
     return not digest.summary and digest.piece.words > SHORTEST
 
 

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class AnthropicChat(WireChat["AsyncAnthropic"]):
-    """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
+    """A ChatProvider. `timeout` is the longest silence on the connection in seconds, not the length of a reply.
 
     Raises:
         LLMError: API_KEY_MISSING, the key is blank.
@@ -65,7 +65,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
         with self._errors_translated():
             request, events = await self._send(messages, tools, call_tools=call_tools)
             reader = MessageAccumulator(
@@ -86,10 +86,10 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             yield response
 
     async def check(self) -> str:
-        """Ask the API about the model and tell the operator in a sentence what it says.
+        """Ask the API about the model and report the answer to the operator in a sentence.
 
         Raises:
-            LLMError: the key is refused, the model unknown or retired, or the API out of reach.
+            LLMError: the key is refused, the model is unknown or retired, or the API cannot be reached.
         """
         with self._errors_translated():
             model = await (await self._client.get()).models.retrieve(self.model_name)
@@ -123,7 +123,9 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
     async def _send_once(
         self, client: "AsyncAnthropic", request: Request, *, call_tools: bool
     ) -> "AsyncStream[RawMessageStreamEvent]":
-        """By the SDK's general `post`: `messages.create` copies every block of a long history first, for some ms."""
+        """Send by the SDK's general `post`: `messages.create` first copies every block of a long history, which takes
+        some ms.
+        """
         from anthropic import AsyncStream
         from anthropic.types import Message, RawMessageStreamEvent
 
@@ -148,7 +150,9 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
 
 def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries: int) -> "AsyncAnthropic":
-    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
+    """A client over aiohttp, which reads a stream in little more than half the processor time of httpx2's own
+    transport.
+    """
     import httpx2
     from anthropic import AsyncAnthropic, DefaultAioHttpClient
 

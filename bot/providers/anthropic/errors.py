@@ -1,4 +1,4 @@
-"""What the errors of Anthropic's API mean. It loads the SDK, so it is imported where that is in use already."""
+"""The errors of Anthropic's API. This module imports the SDK, so import it only where the SDK is in use already."""
 
 import re
 from typing import Final
@@ -22,11 +22,11 @@ _TYPES: Final = {
 
 
 _TOO_LONG: Final = ("prompt is too long", "exceed context limit")
-"""The prompt alone, and the prompt with the room that the answer may take."""
+"""The prompt alone is too long, or the prompt together with the space for the answer."""
 
 
 def error_code(error: Exception) -> LLMErrorCode:
-    """A line lost in mid-stream comes as an exception of httpx2, not of the SDK."""
+    """The domain's code. A connection lost in mid-stream raises an exception of httpx2, not of the SDK."""
     if never_connected(error):
         return LLMErrorCode.CONNECTION_LOST
     match error:
@@ -41,13 +41,13 @@ def error_code(error: Exception) -> LLMErrorCode:
 
 
 def is_about_thinking(error: anthropic.APIStatusError) -> bool:
-    """Whether signed thinking in the history no longer fits what stands before it."""
+    """Whether the API rejects signed thinking in the history because the messages before it have changed."""
     message = error.api_message or ""
     return "thinking" in message and ("signature" in message or "different conversation" in message)
 
 
 def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
-    """By type first: an error that comes in mid-stream has status 200."""
+    """The status code of an error, by its type first: an error in mid-stream has status 200."""
     message = error.api_message or ""
     if error.type == "invalid_request_error" and any(words in message for words in _TOO_LONG):
         return LLMErrorCode.CONTEXT_EXCEEDED
@@ -58,11 +58,11 @@ def _status_code(error: anthropic.APIStatusError) -> LLMErrorCode:
 
 
 def told_window(error: Exception) -> int:
-    """The window in tokens that an error names ("… 210000 tokens > 200000 maximum"); 0: it names none."""
+    """The context window in tokens that an error names ("… 210000 tokens > 200000 maximum"); 0 if it names none."""
     found = re.search(r">\s*(\d{3,8})", sentence_of(error))
     return int(found[1]) if found else 0
 
 
 def sentence_of(error: Exception) -> str:
-    """The sentence in which the API says what is wrong."""
+    """The API's own sentence about the error."""
     return (error.api_message or "") if isinstance(error, anthropic.APIStatusError) else ""

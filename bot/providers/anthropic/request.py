@@ -23,11 +23,11 @@ _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
     # Without thinking Haiku signs nothing, so its history may be cut at will.
     "claude-haiku-5-5": {"thinking": {"type": "disabled"}},
 }
-"""What is known to suit a model; to models not listed nothing is said about thinking or effort."""
+"""Settings known to suit a model; other models get none for thinking or effort."""
 
 
 class Request:
-    """A request in the making, and the digest that tells whether an earlier reply's prefix is still in place."""
+    """A request in the making, and the digest that tells whether the messages before an earlier reply are unchanged."""
 
     def __init__(
         self,
@@ -53,14 +53,16 @@ class Request:
         return any(block["type"] in _THINKING for message in self._messages for block in message["content"])
 
     def prefix(self) -> str:
-        """The digest of all that has been said so far: system, tools and messages, without settings and cache marks."""
+        """The digest of everything said so far: system, tools and messages, without settings and cache marks."""
         for message in self._messages[self._hashed :]:
             self._hash.update(encoded(message))
         self._hashed = len(self._messages)
         return self._hash.hexdigest()
 
     def body(self, *, max_tokens: int, call_tools: bool = True) -> dict[str, Any]:
-        """The request's fields. Cache breakpoints: the last tool, the system text, and (by itself) the last block."""
+        """The request's fields. Cache breakpoints are at the last tool, the system text, and (automatically) the last
+        block.
+        """
         body: dict[str, Any] = {
             "model": self._model,
             "max_tokens": max_tokens,
@@ -93,13 +95,13 @@ class Request:
             self._messages.append({"role": "assistant", "content": content})
 
     def _add_result(self, block: Block) -> None:
-        """All results of a round go into one message, or the model unlearns to call several tools at once."""
+        """All results of a round go into one message; otherwise the model unlearns to call several tools at once."""
         if not self._round:
             self._messages.append({"role": "user", "content": self._round})
         self._round.append(block)
 
     def _echo(self, raw: RawReply) -> list[Block]:
-        """The reply byte for byte, if all before it is as it was; else without what only held there."""
+        """The reply byte for byte if everything before it is unchanged; else without the parts that depend on that."""
         moved = raw.prefix not in ("", self.prefix())
         blocks: Iterable[Block] = raw.blocks
         if moved or not self._keep_thinking:
@@ -115,7 +117,7 @@ def _is_system(message: PromptMessage) -> bool:
 
 
 def _says(message: PromptMessage) -> bool:
-    """Blank text is refused by the API wherever it stands."""
+    """Whether a message has text that is not blank: the API refuses blank text anywhere."""
     return bool(message.content.strip())
 
 
@@ -128,7 +130,7 @@ def _tool(tool: ToolDefinition) -> Block:
 
 
 def _neutral(message: PromptMessage) -> list[Block]:
-    """A reply of another model, or one whose wire form was not kept."""
+    """A reply of another model, or one without a stored wire form."""
     said = [_text(message.content)] if _says(message) else []
     return [*said, *(_tool_use(call) for call in message.tool_invocations or ())]
 
@@ -157,12 +159,12 @@ def _image(media: Media) -> Block:
 
 
 def _note(message: PromptMessage) -> list[Block]:
-    """The note on a result, as a search result too: the API takes no other kind of block beside them."""
+    """The note on a result, as a search result as well: the API accepts no other kind of block beside them."""
     return [_citable("note", "About this result", [message.note])] if message.note else []
 
 
 def _search_result(passage: Passage) -> Block:
-    """One text block a sentence: a block is the smallest thing the model can cite."""
+    """A search result with one text block per sentence, because a block is the smallest unit the model can cite."""
     pages = f"p. {passage.page}" if passage.page == passage.last_page else f"pp. {passage.page}-{passage.last_page}"
     title = f"{passage.chapter} · {pages}" if passage.chapter else pages
     return _citable(passage.source, title, [sentence.text for sentence in passage.sentences])

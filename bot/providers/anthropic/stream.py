@@ -36,16 +36,16 @@ _SILENT: Final = frozenset({"thinking", "redacted_thinking"})
 
 
 class MessageAccumulator:
-    """Puts a reply together from the events of its stream.
+    """Assembles a reply from the events of its stream.
 
-    The SDK's own accumulator is not used: it fails on calls whose JSON the model got wrong, and shows a call that was
-    cut off as one without arguments.
+    The SDK's own accumulator is not used: it fails on calls with invalid JSON, and shows a call that was cut off as
+    one without arguments.
     """
 
     def __init__(
         self, model: str, prefix: str, *, call_tools: bool = True, prompt_tokens: Callable[[], int] = lambda: 0
     ) -> None:
-        """`prompt_tokens` estimates what the request takes; it is asked where the server does not say."""
+        """`prompt_tokens` estimates the tokens of the request, in case the server does not report them."""
         self._prompt_tokens = prompt_tokens
         self._model = model
         self._prefix = prefix
@@ -59,11 +59,11 @@ class MessageAccumulator:
 
     @property
     def whole(self) -> bool:
-        """Whether the reply came to its end: a line can also break off without an error."""
+        """Whether the reply is complete: a connection can also break without an error."""
         return self._ended and self._stop is not None
 
     def read(self, event: "RawMessageStreamEvent") -> Iterator[ProviderEvent]:
-        """Take in one event; kinds that are not known are passed over."""
+        """Process one event; unknown kinds are ignored."""
         if event.type == "message_start":
             self._count(event.message.usage)
         elif event.type == "content_block_start":
@@ -79,7 +79,7 @@ class MessageAccumulator:
             self._ended = True
 
     def response(self) -> ChatResponse:
-        """The whole reply. Calls count only where the model stopped to have them carried out, all of them complete."""
+        """The complete reply. Calls count only if all are complete and the model stopped to have them carried out."""
         text = "".join(block["text"] for block in self._blocks.values() if block["type"] == "text")
         calls = [_invocation(block) for block in self._blocks.values() if block["type"] == "tool_use"]
         reason = _STOP_REASONS.get(self._stop or "", StopReason.OTHER)
@@ -136,7 +136,7 @@ class MessageAccumulator:
             yield TextChunk(text)
 
     def _count(self, usage: Any) -> None:
-        """Numbers in later events are totals; what they leave out still stands."""
+        """Update the usage: numbers in later events are totals; missing ones keep their value."""
         if usage is None:  # servers that only speak like this API leave it out
             return
         self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
@@ -158,7 +158,7 @@ class MessageAccumulator:
         return sum(map(estimate_text, written))
 
     def _raw(self, *, with_calls: bool) -> RawReply | None:
-        """The blocks to echo: without blank text, which is refused, and without calls that nobody will answer."""
+        """The blocks to send back: without blank text, which is refused, and without calls that nobody will answer."""
         kept = [
             block
             for block in self._blocks.values()

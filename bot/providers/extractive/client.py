@@ -1,4 +1,4 @@
-"""The provider that needs no key: it looks things up like the big ones, and answers with the book's own sentences."""
+"""The provider that needs no key: it uses the tools like a model, and answers with the book's own sentences."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ _BOOKS_ONLY = (
 
 
 class ExtractiveChat:
-    """A ChatProvider without a model. It keeps nothing: what it says depends on the messages and tools alone."""
+    """A ChatProvider without a model. It is stateless: a reply depends only on the messages and tools."""
 
     name = "extractive"
     model_name = "extractive-1"
@@ -27,7 +27,7 @@ class ExtractiveChat:
         return (await self.chat_with_tools(messages, ())).text or ""
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-        """As ChatProvider says; UNSUPPORTED_FEATURE also where there are tools, yet none to search a book with."""
+        """See ChatProvider; UNSUPPORTED_FEATURE also if there are tools, but none that searches a book."""
         if tools and all(tool.name != _SEARCH for tool in tools):
             raise LLMError(LLMErrorCode.UNSUPPORTED_FEATURE, _BOOKS_ONLY)
         return await asyncio.to_thread(_reply, tuple(messages), tuple(tools))
@@ -49,7 +49,7 @@ class ExtractiveChat:
 
 
 def _reply(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    """Its word lists and patterns take 0.1 s to load, which commands that ask nothing are spared."""
+    """Imported late: its word lists and patterns take 0.1 s to load, which most commands do not need."""
     from bot.providers.extractive.overview import reply_to
 
     return reply_to(messages, tools)

@@ -1,4 +1,4 @@
-"""What a reader wants, told from how they put it: an answer, mostly; or the contents, a page, a line, a count."""
+"""What a reader wants, recognised from the wording: usually an answer, else the contents, a page, a line, a count."""
 
 import re
 from dataclasses import dataclass
@@ -89,7 +89,7 @@ REMARKS = {
         "qui a écrit ce livre|quién escribió este libro",
     ),
 }
-"""Messages that are nothing but this, by the phrase that answers them."""
+"""Messages that are nothing but a remark, by the phrase that answers them."""
 
 _LABEL = r"(\d+|[ivxlc]+)"
 POSITION = _whole(
@@ -168,7 +168,7 @@ ASKS_FOR_PLACE = _whole(
     r"(?:who|wer|qui|quién) (?:\w+ ){0,2}(?:sagt\w*|fragt\w*|ruft|rief|dit|demande|dice|dijo|pregunta)\b.*",
     r"(?:where|wo|où|dónde|find|locate|quote|search|(?:on |in )?(?:which|what) (?:page|chapter))\b.*",
 )
-"""What stands around a quoted line when it is the line that is wanted."""
+"""The wording around a quoted line when the place of that line is wanted."""
 
 LINES = (
     _anywhere(
@@ -206,7 +206,7 @@ TAIL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """An answer from the book."""
+    """An answer to be looked up in the book."""
 
     question: Question
 
@@ -233,7 +233,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where words stand. `speaker`: who says them."""
+    """The place of a line. `speaker`: who says it."""
 
     text: str
     speaker: bool
@@ -241,7 +241,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """What is on pages, or, with a question of more words than that, what they say to it."""
+    """What is on pages, or, with a question, what they say about it."""
 
     first: str
     last: str
@@ -265,18 +265,18 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Onward:
-    """What comes after what was quoted last."""
+    """What follows the last quotation."""
 
 
 _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
-"""Words of a line that can be told from any other."""
+"""Words in a line that can be distinguished from others."""
 
 Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
-    """What a message wants; `question` is the message taken apart, `has_past` whether the book was quoted before."""
+    """What a message wants; `question` is its analysis, `has_past` whether the book was quoted before."""
     for reply, wording in REMARKS.items():
         if wording.fullmatch(text):
             return Remark(reply)
@@ -322,7 +322,7 @@ def _structure(text: str) -> ContentsList | Overview | None:
 
 
 def _chapter(text: str) -> int | str | None:
-    """The chapter a question names: its number, or its address where the part is named too."""
+    """The chapter that a question names: its number, or its address if the part is named too."""
     found = CHAPTER.search(text)
     if found is None:
         return None

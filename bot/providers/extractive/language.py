@@ -1,4 +1,4 @@
-"""Four languages as far as quoting an answer needs them: little words, word forms, and signs of answers."""
+"""Four languages, as far as quoting needs them: function words, word forms, and signs of answers."""
 
 import re
 import threading
@@ -11,11 +11,11 @@ from functools import cache, lru_cache
 from domain.library.search.words import STOP_WORDS, fold, is_dense, stem_of, words_of
 
 SAMPLE_CHARACTERS = 4_000
-"""Of a text whose language is to be told; a page is plenty."""
+"""Characters from which a text's language is determined; a page is plenty."""
 
 
 class Language(StrEnum):
-    """Anything else is treated as English, which does it no harm: its words then are all rare ones."""
+    """Any other language is treated as English, which does no harm: its words are then all rare ones."""
 
     ENGLISH = "english"
     GERMAN = "german"
@@ -53,7 +53,7 @@ LITTLE_WORDS: dict[Language, frozenset[str]] = {
     Language.FRENCH: frozenset(_FRENCH.split()),
     Language.SPANISH: frozenset(_SPANISH.split()),
 }
-"""Words that carry no meaning of their own in a question, without accents."""
+"""Words without a meaning of their own in a question, without accents."""
 
 _ALIKE = """
     die dead death perish expire lifeless; kill murder slay stab strangle; marry marriage wed wedding husband wife bride
@@ -81,7 +81,7 @@ _ALIKE = """
 
 @cache
 def _alike() -> dict[str, frozenset[str]]:
-    """The stems of English words that are used for each other in questions and answers."""
+    """The stems of English words that questions and answers use for each other."""
     alike: defaultdict[str, set[str]] = defaultdict(set)
     for group in _ALIKE.split(";"):
         stems = [stem_of(word) for word in group.split()]
@@ -91,7 +91,7 @@ def _alike() -> dict[str, frozenset[str]]:
 
 
 def alike(stem: str, language: Language) -> frozenset[str]:
-    """The stems of words that may stand in an answer for this one of the question."""
+    """The stems of words that may occur in an answer instead of this one in the question."""
     return _alike().get(stem, frozenset()) if language is Language.ENGLISH else frozenset()
 
 
@@ -100,7 +100,7 @@ _one_at_a_time = threading.Lock()
 
 
 def language_of(text: str, default: Language = Language.ENGLISH) -> Language:
-    """The language with the most little words in a text; `default` where they do not tell."""
+    """The language with the most function words in a text; `default` if they do not tell."""
     words = [fold(word) for word in words_of(_CLITICS.sub(" ", text[:SAMPLE_CHARACTERS]))]
     counts = {language: sum(word in little for word in words) for language, little in LITTLE_WORDS.items()}
     most = max(counts.values())
@@ -112,7 +112,7 @@ def is_little(word: str, language: Language) -> bool:
 
 
 def split_words(text: str, language: Language) -> list[str]:
-    """The words of a text as they are written, without what French hangs in front of them."""
+    """The words of a text as written, without French elided articles and pronouns in front of them."""
     return words_of(_CLITICS.sub(" ", text) if language is Language.FRENCH else text)
 
 
@@ -144,12 +144,12 @@ def _stemmer(language: Language) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """Patterns to search a sentence for, in one language.
+    """Regular expressions for the signs of answers in a sentence, in one language.
 
-    `unit` is what lengths, weights, ages and times are measured in. `reason` joins a cause to what it causes within the
-    sentence; `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure; `hence`
-    opens a sentence whose cause stands before it. `naming` introduces a person or thing, `called` gives it a name.
-    `money`, `size` and `age` are units, `looks` words for what can be seen of somebody, `fate` for how somebody fared.
+    `unit` matches units of length, weight, age and time. `reason` joins a cause to its effect within the sentence;
+    `because` is the weaker "for" and "as" of older books; `purpose` is a wish, an aim or a measure; `hence` opens a
+    sentence whose cause precedes it. `naming` introduces a person or thing, `called` gives it a name. `money`, `size`
+    and `age` are units, `looks` words for somebody's appearance, `fate` for what became of somebody.
     """
 
     number: re.Pattern[str]

@@ -1,4 +1,4 @@
-"""The built-in answerer's answers: a paragraph for each wish, quotations, overviews, counts and lists."""
+"""The built-in answerer's replies: a paragraph for each wish, quotations, overviews, counts and lists."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ _MOST_TOLD = 6
 
 _MOST_CHAPTERS = 12
 _ROOM = 1_500
-"""Characters of a story told by its chapters, references left out: with them it fits into one message on Discord."""
+"""Characters of a story told by its chapters, without references: with them it fits into one message on Discord."""
 
 _Thing = TypeVar("_Thing")
 
@@ -63,14 +63,14 @@ class _Chapter:
         return len(self.title) + sum(len(candidate.text) for candidate in self.told)
 
     def shortened(self, most: int, weights: Counter[str]) -> "_Chapter":
-        """With the sentences that tell most of what is told elsewhere, too."""
+        """With those sentences that are also the most telling overall."""
         chosen = most_salient([candidate.sentence for candidate in self.told], most, weights)
         kept = [candidate for candidate in self.told if candidate.sentence in chosen]
         return _Chapter(self.title, kept or self.told[:most])
 
 
 def overview(wish: Overview, transcript: Transcript, language: Language) -> str:
-    """Telling sentences, and plainly that they are no summary; empty where they were not looked for."""
+    """Telling sentences, said to be no summary; empty if they were not looked up."""
     looks = transcript.looks_for("story_so_far")
     if not looks:
         return ""
@@ -92,7 +92,7 @@ def _by_chapter(told: Sequence[Candidate], titles: Mapping[Sentence, str]) -> li
 
 
 def _story(chapters: Sequence[_Chapter]) -> list[_Chapter]:
-    """The sentences that tell most of each chapter; as many chapters as there is room for, at even distances."""
+    """The most telling sentences of each chapter; as many chapters as there is space for, at even distances."""
     if len(chapters) == 1:
         return [_Chapter(chapter.title, _spread(chapter.told, _MOST_TOLD)) for chapter in chapters]
     weights = weights_of(candidate.sentence for chapter in chapters for candidate in chapter.told)
@@ -110,7 +110,7 @@ def _part(chapter: _Chapter, language: Language) -> str:
 
 
 def _spread(of: Sequence[_Thing], many: int) -> list[_Thing]:
-    """So many at even distances, from the first to the last; `many` is more than one."""
+    """So many items at even distances, from the first to the last; `many` is more than one."""
     if len(of) <= many:
         return list(of)
     step = (len(of) - 1) / (many - 1)
@@ -121,7 +121,7 @@ _MOST_LISTED = 40
 
 
 def contents(transcript: Transcript, phrases: Phrases) -> str:
-    """The titles of the chapters; empty where the table of contents was not looked at."""
+    """The titles of the chapters; empty if the table of contents was not looked up."""
     looks = transcript.looks_for("table_of_contents")
     if not looks:
         return ""
@@ -135,17 +135,17 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
 
 
 def _key(entry: Mapping[str, Any]) -> str:
-    """The key of a chapter's opening sentence, which becomes its page."""
+    """The key of a chapter's opening sentence, which is rendered as its page."""
     return f" [{entry['key']}]" if "key" in entry else ""
 
 
 _MOST_COUNTED = 40
-"""Chapters up to which it is said where a word comes first and last, and not only where most."""
+"""Up to this many chapters, first and last occurrences are told as well as the chapter with the most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How often a term occurs, and in which chapters how often, in order; number 0 is what stands before the first."""
+    """How often a term occurs in total and in each chapter, in order; number 0 is the text before the first chapter."""
 
     total: int
     chapters: Sequence[Mapping[str, Any]]
@@ -174,14 +174,14 @@ class Tally:
 
     @property
     def _top(self) -> Mapping[str, Any] | None:
-        """The chapter with the most mentions; none where several share the first place."""
+        """The chapter with the most mentions; None if several share the first place."""
         most = max(each["count"] for each in self.chapters)
         first, *others = [each for each in self.chapters if each["count"] == most]
         return None if others else first
 
 
 def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
-    """What a result of `count_mentions` has counted, if it says so."""
+    """The counts in a result of `count_mentions`, if it has any."""
     return Tally(data["total"], data["chapters"]) if data else None
 
 
@@ -190,14 +190,14 @@ def _title(chapter: Mapping[str, Any], phrases: Phrases) -> str:
 
 
 MOST_PAGE_WORDS = 400
-"""Words that are read out at once: more than a page of most books, and less than two messages of Discord."""
+"""Words read out at once: more than a page of most books, and less than two messages on Discord."""
 
 _PARAGRAPH_GAP = 2
-"""Characters between sentences from which they are in different paragraphs: an empty line, or an indent."""
+"""Characters between sentences that mean different paragraphs: an empty line, or an indent."""
 
 
 def page_text(wish: Pages, transcript: Transcript, language: Language) -> str:
-    """The text of pages, paragraph by paragraph; empty where it was not looked at."""
+    """The text of pages, paragraph by paragraph; empty if they were not looked up."""
     passages = [p for look in transcript.looks_for("read_pages", **{"from": wish.first}) for p in look.result.passages]
     if not passages:
         return ""
@@ -218,7 +218,7 @@ def _within(candidates: Sequence[Candidate], most_words: int) -> Iterator[Candid
 
 
 def _blocks(candidates: Sequence[Candidate], pages: Sequence[Passage]) -> Iterator[str]:
-    """Block quotations, one a paragraph; the last of each page has a key, which is enough to tell the page."""
+    """Block quotations, one per paragraph; the last one of each page has a key, from which its page is rendered."""
     for page in pages:
         paragraphs = _paragraphs([candidate for candidate in candidates if page.start <= candidate.start < page.end])
         for number, paragraph in enumerate(paragraphs, start=1):
@@ -237,7 +237,7 @@ def _paragraphs(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 
 
 def count(wish: Count, transcript: Transcript, language: Language) -> str:
-    """How often, and the first and last place; empty where nothing was counted."""
+    """How often, and the first and last place; empty if nothing was counted."""
     looks = transcript.looks_for("count_mentions", term=wish.term)
     if not looks:
         return ""
@@ -256,7 +256,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:
-    """The piece of a passage that has the term."""
+    """The part of a passage with the term."""
     candidates = gather([[passage]], language)
     evidence = Evidence(analyse(term, language), candidates)
     best = max(range(len(candidates)), key=lambda at: evidence.here[at], default=None)
@@ -264,7 +264,7 @@ def _around(term: str, passage: Passage, language: Language) -> str:
 
 
 def line(wish: Line, transcript: Transcript, language: Language) -> str:
-    """Where a line stands; empty where it was not looked for."""
+    """The place of a line; empty if it was not looked up."""
     looks = transcript.looks_for("find_phrase", text=wish.text)
     if not looks:
         return ""
@@ -280,7 +280,7 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
 
 
 def _pieces(hit: Passage, around: Sequence[Passage], language: Language, reach: int) -> list[Candidate]:
-    """The sentence a hit is in, with its neighbours within reach; the hit itself where no more is known."""
+    """The sentence with a hit and its neighbours, if they are known; otherwise the hit itself."""
     candidates = gather([around], language) if around else []
     touched = [c.position for c in candidates if c.start < hit.end and hit.start < c.end]
     if not touched:
@@ -298,7 +298,7 @@ def _similar(wish: Line, transcript: Transcript, language: Language) -> str:
 
 
 def onward(transcript: Transcript, language: Language) -> str:
-    """What follows; empty where nothing was quoted before."""
+    """What follows; empty if nothing was quoted before."""
     quoted = last_quoted(transcript)
     if quoted is None:
         return ""
@@ -322,7 +322,7 @@ def _opening(following: list[Candidate]) -> list[Candidate]:
 
 
 def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
-    """What to say to these messages; it depends on nothing else."""
+    """The reply to these messages; it depends on nothing else."""
     if messages and (written := _written_for(messages[-1])) is not None:
         return ChatResponse(text=written)
     transcript = transcribe(messages)
@@ -333,7 +333,7 @@ def reply_to(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition])
 
 
 def _written_for(prompt: PromptMessage) -> str | None:
-    """The title or query that a prompt asks for, nothing for a summary; None where it is a message of a talk."""
+    """The title or query that a prompt asks for, empty for a summary; None if it is a message of a talk."""
     data = prompt.data or {}
     match prompt.kind:
         case PromptKind.TITLE:
@@ -402,7 +402,7 @@ def _all_failed(transcript: Transcript) -> bool:
 
 
 def _failure(intent: Intent, phrases: Phrases) -> str:
-    """What cannot be had. A tool says why in words meant for a model; what was asked for is known here."""
+    """What failed to be looked up. A tool explains it in words for a model; here the question is known."""
     match intent:
         case Pages():
             return phrases.no_page

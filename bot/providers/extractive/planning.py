@@ -1,4 +1,4 @@
-"""What the messages of a request come to, and what to look up for them."""
+"""Understanding the messages of a request, and deciding what to look up for them."""
 
 import hashlib
 import re
@@ -33,15 +33,15 @@ from domain.library.search.words import without_possessive
 from domain.tool_use import ToolDefinition, ToolInvocation
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
-"""Mentions and emoji as Discord writes them: whom a message is for is no part of the question."""
+"""Discord's mentions and emoji: the addressee of a message is not part of the question."""
 
 _MOST_CHARACTERS = 2_000
-"""Of a message that are looked at: the longest that Discord lets a person write."""
+"""Characters of a message that are analysed: the longest message a person can send."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A tool call of the running turn and what came of it."""
+    """A tool call of the running turn and its result."""
 
     call: ToolInvocation
     result: PromptMessage
@@ -49,7 +49,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What was asked before, what was answered, and the passages behind it."""
+    """An earlier question, its answer, and the passages behind that."""
 
     question: str
     answer: str
@@ -58,9 +58,11 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with what is
-    asked. `reading` says that a reader is not through with
-    the book; `title` and `author` are the book's, where they are known."""
+    """`looks` are those of the running turn, made in `rounds` rounds; `handed_over` are passages that came with the
+    question.
+
+    `reading` means that a reader has not finished the book; `title` and `author` are the book's, if known.
+    """
 
     asked: str
     earlier: tuple[Exchange, ...] = ()
@@ -73,7 +75,7 @@ class Transcript:
 
     @property
     def results(self) -> list[tuple[Passage, ...]]:
-        """The passages of each look; where nothing was looked up, those of the talk so far, the latest first."""
+        """The passages of each look; if nothing was looked up, those of the talk so far, the latest first."""
         found = [look.result.passages for look in self.looks if look.result.passages]
         if self.handed_over:
             return [self.handed_over, *found]
@@ -81,12 +83,12 @@ class Transcript:
 
     @property
     def missing(self) -> dict[str, list[str]]:
-        """The words of the turn's searches that the book does not have, each with names that are spelt like it."""
+        """Words of the turn's searches that the book does not have, each with similarly spelt names."""
         data = [look.result.data or {} for look in self.looks]
         return {word: spelt for each in data for word, spelt in each.get("missing", {}).items()}
 
     def looks_for(self, tool: str, /, **arguments: str) -> list[Look]:
-        """The looks made with a tool and these arguments, perhaps among others."""
+        """The looks made with a tool and these arguments, possibly among others."""
         return [
             look
             for look in self.looks
@@ -118,14 +120,14 @@ def _words(asked: Sequence[PromptMessage]) -> str:
 
 
 def _as_asked(message: PromptMessage) -> PromptMessage:
-    """A message with passages as the reader wrote it, and the passages beside it."""
+    """A message with passages: the reader's own words, and the passages."""
     if message.kind is not PromptKind.PASSAGES or message.data is None:
         return message
     return replace(message, content=message.data["message"], passages=tuple(message.data["passages"]))
 
 
 def _turns(messages: Sequence[PromptMessage]) -> Iterator[tuple[list[PromptMessage], list[PromptMessage]]]:
-    """Readers' messages in a row, and what came of them."""
+    """Consecutive messages of readers, and what followed from them."""
     asked: list[PromptMessage] = []
     for is_reader, group in groupby(messages, key=lambda message: message.role == "user"):
         if is_reader:
@@ -153,14 +155,14 @@ def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
 
 
 class OfferedTools:
-    """Makes calls. `seed` is what the ids of the calls are made from: the same request brings the same ids."""
+    """Makes calls. Their ids derive from `seed`: the same request gets the same ids."""
 
     def __init__(self, definitions: Sequence[ToolDefinition], seed: str) -> None:
         self._parameters = {definition.name: definition.parameters for definition in definitions}
         self._seed = seed
 
     def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
-        """The call in a list, or none where the tool is not offered or wants something that is not known here."""
+        """The call in a list, or an empty list if the tool is not offered or requires unknown arguments."""
         if name not in self._parameters:
             return []
         schema = self._parameters[name]
@@ -185,14 +187,14 @@ def _bounded(value: Any, schema: dict[str, Any]) -> Any:
 
 
 _TELLING_CHARACTERS = 400
-"""Of a book, from which its language can be told."""
+"""Characters of a book from which its language can be determined."""
 
 
 class Choices:
-    """What is quoted in answer to each question of a message, chosen once from what its looks have brought."""
+    """The quotations that answer each question of a message, chosen once from the results of its looks."""
 
     def __init__(self, transcript: Transcript, questions: int) -> None:
-        """`questions` share the room there is, though not quite: most of them need less."""
+        """`questions` share the available space almost evenly, because most of them need less."""
         self.transcript = transcript
         self._most_words = MOST_WORDS if questions <= 1 else MOST_WORDS * 2 // 3
         self._chosen: dict[Question, Choice] = {}
@@ -210,18 +212,20 @@ class Choices:
         return with_context(evidence, choose(evidence, most_words=self._most_words), most_words=self._most_words)
 
     def still_to_quote(self, choice: Choice) -> Choice:
-        """The choice without what was quoted to another question of the message."""
+        """The choice without what was quoted for another question of the message."""
         return replace(choice, candidates=tuple(each for each in choice.candidates if each not in self.quoted))
 
     def as_looked_up(self, question: Question) -> Question:
-        """The question with its names as the book spells them; of one in another language than the book's the names."""
+        """The question with its names as the book spells them; only the names if it is in another language than the
+        book.
+        """
         if self.book_language not in (None, question.language):
             question = _in_language(question, self.book_language, self.transcript.missing)
         return with_words(question, {word: spelt[0] for word, spelt in self.transcript.missing.items() if spelt})
 
     @cached_property
     def book_language(self) -> Language | None:
-        """The language of what was found; None where nothing was, or too little to tell."""
+        """The language of the passages; None if there are none, or too little text to tell."""
         text = " ".join(passage.text for passages in self.transcript.results for passage in passages)
         return language_of(text) if len(text) >= _TELLING_CHARACTERS else None
 
@@ -232,15 +236,17 @@ class Choices:
         return {word: missing[word][0] for word in own if missing.get(word)}
 
     def missing(self, question: Question) -> list[str]:
-        """The words of a question that the book does not have, under no spelling; those first to be named that no other
-        word can stand for."""
+        """Words of a question that the book does not have in any spelling; first those that no other
+        word can replace.
+        """
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
         return [term.word for term in gone if not term.others] or [term.word for term in gone]
 
     def unknown(self, question: Question) -> list[str]:
-        """The words without which a question cannot be answered and which the book does not have: a name of somebody
-        or something, or all that is asked about but one word at most."""
+        """Missing words without which a question cannot be answered: a name, or all but one of the
+        words asked about.
+        """
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in own if term.word in self.missing(question) and not term.others]
         names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
@@ -251,7 +257,7 @@ class Choices:
 
 
 def _in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:
-    """A question in the words of another language: all of it if it has none of its own, else its names."""
+    """A question for a search in another language: all of it if it has no language of its own, else its names."""
     if language_of(question.text, language) is language:
         return analyse(question.text, language)
     words = [term.word for term in question.terms if term.word[0].isupper() and missing.get(term.word) != []]
@@ -261,14 +267,14 @@ def _in_language(question: Question, language: Language, missing: Mapping[str, S
 
 @dataclass(frozen=True, slots=True)
 class LastQuoted:
-    """The sentence furthest on in the book that the last answer quoted, and a passage that has it."""
+    """The last sentence in reading order that the previous answer quoted, and a passage with it."""
 
     sentence: Sentence
     passage: Passage
 
 
 def last_quoted(transcript: Transcript) -> LastQuoted | None:
-    """What the last answer that quoted anything ended with."""
+    """The end of the last answer that quoted anything."""
     for exchange in reversed(transcript.earlier):
         answer = fold(exchange.answer)
         quoted = [LastQuoted(s, p) for p in exchange.passages for s in p.sentences if _is_quoted(s, answer)]
@@ -287,7 +293,7 @@ MOST_PLACES = 3
 
 MOST_WISHES = 3
 _REMEMBERED = 6
-"""Exchanges that follow-ups may reach back over."""
+"""Exchanges that follow-up questions may refer to."""
 
 _SECOND_QUESTION = re.compile(
     r",? and (?=(?:what|where|when|who|whom|whose|why|how|which)\b)|,? und (?=(?:was|wo|wann|wer|warum|wie)\b)"
@@ -299,14 +305,14 @@ _ASKS = re.compile(r"[?？]\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """`question` is what is asked in full: what is looked up if the intent itself cannot be served."""
+    """`question` is the whole question, which is looked up if the intent itself cannot be served."""
 
     intent: Intent
     question: Question
 
 
 def wishes_of(transcript: Transcript) -> list[Wish]:
-    """The wishes of the message that is to be answered."""
+    """The wishes in the message that is to be answered."""
     past, answer = _past(transcript)
     whole = _wish(transcript.asked, past, answer, transcript)
     if not isinstance(whole.intent, Lookup):
@@ -347,11 +353,11 @@ PASSAGES = 20
 """Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
 
 _MOST_ALIKE = 6
-"""Words searched for in place of one of the question."""
+"""Alternatives searched for one word of the question."""
 
 
 def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
-    """The calls to make now, none when it is time to answer."""
+    """The calls to make now; none when it is time to answer."""
     rounds = (_first_calls, _second_calls)
     if choices.transcript.rounds >= len(rounds):
         return []
@@ -409,13 +415,13 @@ def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
 
 
 def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
-    """Wider and word by word: what the first search missed may share but one word with the question."""
+    """Search more widely, and word by word: the answer may share only one word with the question."""
     words = sorted((term.word for term in question.terms), key=len, reverse=True)
     return tools.call("search_book", query=question.query, top_k=PASSAGES, also=words)
 
 
 def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
-    """Who somebody is tends to be said where the name falls first, and counting finds that place."""
+    """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
     if question.kind is not QuestionKind.WHO_IS or not question.names:
         return []
     name = " ".join(question.name_words)
@@ -429,7 +435,7 @@ def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools
 
 
 def _other_phrasings(question: Question) -> list[str]:
-    """The two halves of a question that has a setting, and the question in words that may stand in an answer."""
+    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
     setting = [term.word for term in question.terms if term.stem in question.setting]
     main = [term.word for term in question.terms if term.stem not in question.setting]
     answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]

@@ -1,4 +1,4 @@
-"""A question taken apart, on its own or in the light of what was asked before."""
+"""The analysis of a question, on its own or in the context of earlier ones."""
 
 import re
 from collections import Counter
@@ -33,8 +33,11 @@ class QuestionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word that carries a question; `weight` is below 1 where it comes from an earlier question; `others` are the
-    stems of words that may stand for it in an answer."""
+    """A meaningful word of a question.
+
+    `weight` is below 1 if it comes from an earlier question; `others` are the stems of words that may replace it in an
+    answer.
+    """
 
     stem: str
     word: str
@@ -44,8 +47,9 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`names` are the stems of terms that are names; `setting` of those in a clause that only says when or because of
-    what ("after the storm", "because he was poor"): the answer tends to stand behind it."""
+    """`names` are the stems of terms that are names; `setting` those in a clause that only says when or why ("after
+    the storm", "because he was poor"): the answer usually follows that.
+    """
 
     text: str
     language: Language
@@ -56,7 +60,7 @@ class Question:
 
     @property
     def query(self) -> str:
-        """The words to search for; they stand on their own."""
+        """The words to search for, without context."""
         return " ".join(dict.fromkeys(term.word for term in self.terms)) or self.text
 
     @property
@@ -195,7 +199,7 @@ _COLOURLESS = frozenset(
     like narrator name names surname look looks call geschah geschehen passiert passe paso
     """.split()  # noqa: SIM905 - words read better without quotation marks
 )
-"""Words that say what kind of answer is wanted, and hardly ever stand where it does."""
+"""Words that say what kind of answer is wanted, and rarely occur in one."""
 
 _TITLES = frozenset(
     [
@@ -225,7 +229,7 @@ _DENSE_FILLERS = re.compile(
 
 
 def analyse(text: str, language: Language | None = None) -> Question:
-    """Take a question apart; its language is told by its words where it is not given."""
+    """Analyse a question, whose words tell its language if none is given."""
     language = language or language_of(text)
     terms = _terms(_DENSE_FILLERS.sub(" ", without_fillers(text)), language) or _terms(text, language)
     clause = _CLAUSES[language].match(text)
@@ -242,7 +246,7 @@ def analyse(text: str, language: Language | None = None) -> Question:
 
 
 def with_words(question: Question, others: Mapping[str, str]) -> Question:
-    """The question with some of its words written otherwise."""
+    """The question with some of its words in another spelling."""
     changed = {
         term.stem: replace(term, stem=stem(word, question.language), word=word)
         for term in question.terms
@@ -259,7 +263,7 @@ def with_words(question: Question, others: Mapping[str, str]) -> Question:
 
 
 def kind_of(text: str, language: Language) -> QuestionKind:
-    """The kind that is asked for first; a question to be answered with yes or no is OTHER."""
+    """The main kind of answer asked for; OTHER for a yes-or-no question."""
     dense = next((kind for kind, words in _DENSE_KINDS if re.search(words, text)), None)
     if dense or (language is Language.ENGLISH and _YES_OR_NO.match(text)):
         return dense or QuestionKind.OTHER
@@ -270,12 +274,12 @@ def kind_of(text: str, language: Language) -> QuestionKind:
 
 
 def without_fillers(text: str) -> str:
-    """The text without what only says that something is asked ("does the book say anything about")."""
+    """The text without words that only say that something is asked ("does the book say anything about")."""
     return _FILLERS.sub(" ", text)
 
 
 def is_title(word: str) -> bool:
-    """Whether a word only goes before names; it stands before too many of them to tell one from another."""
+    """Whether a word only precedes names; it precedes too many of them to identify one."""
     return word.lower() in _TITLES
 
 
@@ -298,7 +302,7 @@ def _names(text: str, language: Language) -> set[str]:
 
 
 _BORROWED = 0.5
-"""What a word of an earlier question counts beside those of the question itself."""
+"""The weight of a word of an earlier question relative to those of the question itself."""
 
 _CONTINUES = re.compile(
     r"\W*(?:and|but|so|then|what about|how about|und|aber|was ist mit|et|mais|y|pero|e)\b(?: (?:what|how) about\b)?",
@@ -321,7 +325,7 @@ _MOST_NAMES = 2
 
 
 def in_context(text: str, before: Question | None, answer: str = "") -> Question:
-    """The question taken apart, with what it leaves out borrowed from the question before and its answer."""
+    """The analysis of a question, with missing words taken from the question before and its answer."""
     question = analyse(text)
     if before is None:
         return question
@@ -338,7 +342,7 @@ def in_context(text: str, before: Question | None, answer: str = "") -> Question
 
 
 def _own_terms(question: Question) -> tuple[Term, ...]:
-    """Terms that are more than the question word: an analysis of "why?" holds "why" for want of anything better."""
+    """Terms other than the question word: the analysis of "why?" contains "why" only because it has nothing else."""
     return tuple(term for term in question.terms if not is_little(term.word, question.language))
 
 
@@ -357,14 +361,14 @@ def _as_before(question: Question, before: Question) -> Question:
 
 
 def _unless_replaced(question: Question, before: Question) -> tuple[Term, ...]:
-    """What was asked before; a new name takes the place of the old ones."""
+    """The earlier terms; a new name replaces the old ones."""
     if question.names and not _points_back(question):
         return tuple(term for term in before.terms if term.stem not in before.names)
     return before.terms
 
 
 def _points_back(question: Question) -> bool:
-    """Whether a pronoun stands before anybody or anything in the question that it could mean."""
+    """Whether a pronoun precedes any name or noun in the question that it could refer to."""
     text = without_fillers(question.text)
     found = re.search(rf"\b(?:{_POINTS_BACK[question.language]})\b", text, re.IGNORECASE)
     if found is None:
@@ -375,7 +379,9 @@ def _points_back(question: Question) -> bool:
 
 
 def _antecedents(question: Question, before: Question, answer: str) -> tuple[Term, ...]:
-    """What the pronouns mean: the names asked for, or found if it was asked who; for "it" all that was asked about."""
+    """What the pronouns refer to: the names asked about, or found if it was asked who; for "it", everything asked
+    about.
+    """
     names = [term for term in before.terms if term.stem in before.names]
     if before.kind is QuestionKind.WHO:
         names += _names_in(answer, before)
@@ -384,7 +390,7 @@ def _antecedents(question: Question, before: Question, answer: str) -> tuple[Ter
 
 
 def _names_in(answer: str, before: Question) -> list[Term]:
-    """The names that fall most often in an answer, of those that were not in its question."""
+    """The most frequent names in an answer that were not in its question."""
     asked = {term.stem for term in before.terms}
     found = (name for name in _NAMES.findall(answer) if not is_little(name, before.language) and not is_title(name))
     counted = Counter(name for name in found if stem(name, before.language) not in asked)
@@ -408,7 +414,7 @@ _UNTITLED = "About the book"
 
 
 def title_of(text: str) -> str:
-    """A title for a talk that begins with this question: its words from the first telling one to the last."""
+    """A title for a talk that begins with this question: its words from the first meaningful one to the last."""
     question = analyse(text)
     words = [word.strip(_EDGES) for word in question.text.split()]
     telling = {word.strip(_EDGES) for term in question.terms for word in term.word.split()}
@@ -421,7 +427,7 @@ def title_of(text: str) -> str:
 
 
 def standalone_query(history: Sequence[tuple[str, str]], message: str) -> str:
-    """The words to search for; `history` is what was said before, each with its role."""
+    """The words to search for; `history` is the talk so far, with roles."""
     past: Question | None = None
     asked = ""
     for role, text in history:

@@ -1,4 +1,4 @@
-"""Quotations: the sentences that can be quoted, and how they are quoted, with the keys that prove them."""
+"""Quotations: the sentences that can be quoted, and how they are rendered, with the keys that prove them."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,14 +12,14 @@ from domain.citations.quotations import fold
 from domain.library.search.words import words_of
 
 LONG = 45
-"""Words of the longest sentence that is quoted whole; few readers want more at a time."""
+"""Words in the longest sentence that is quoted whole; few readers want more at a time."""
 
 _SHORTEST_CLAUSE = 15
 _LONGEST_HEADING = 80
-"""Characters of a line that is taken for a heading because it does not end like a sentence."""
+"""Characters in a line that counts as a heading because it does not end like a sentence."""
 
 _GAP = 5
-"""Characters at most between neighbours: white space, and nothing left out."""
+"""Characters between neighbours at most: white space, and nothing left out."""
 
 _CLAUSE_END = re.compile(
     r"[;:；：]\s*|(?:--+|[—–])\s*|[，、]"
@@ -37,11 +37,11 @@ _TYPED_PAGE = re.compile(r"\((?:about )?pp?\. ?\w", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence or a clause of one. `position` counts the candidates; `run` is the same for all that follow each other
-    without a gap in the book.
+    """A sentence or a clause of one.
 
-    `standing` falls evenly from 1 for a sentence of the best passage of a result: unlike scores it means the same
-    whatever search it comes from.
+    `position` counts the candidates; `run` is the same for all that follow each other without a gap in the book.
+    `standing` decreases evenly from 1 for a sentence of the best passage of a result: unlike scores, it means the same
+    for every search.
     """
 
     sentence: Sentence
@@ -64,14 +64,15 @@ class Candidate:
 
     @property
     def length(self) -> int:
-        """In words; a character of a script without spaces is one."""
+        """In words; each character counts in a script without spaces."""
         return len(self.stems)
 
 
 def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Candidate]:
-    """The candidates of all results in book order, each once. A result is the passages of one look, best first.
+    """The candidates of all results in book order, without duplicates. A result is the passages of one look, best
+    first.
 
-    What stands in no chapter (contents, title page, licence) is left out where anything stands in one.
+    Sentences outside chapters (contents, title page, licence) are left out if there are any inside.
     """
     every = [*results]
     has_story = any(passage.chapter for passages in every for passage in passages)
@@ -97,7 +98,7 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
 
 
 def is_heading(text: str, chapter: str) -> bool:
-    """Whether a sentence is no sentence but the title of its chapter, or looks like one."""
+    """Whether a sentence is the title of its chapter, or looks like one."""
     folded = " ".join(text.split())
     if folded.isupper() or fold(folded).strip(" .") in fold(chapter):
         return True
@@ -105,12 +106,12 @@ def is_heading(text: str, chapter: str) -> bool:
 
 
 def is_quotable(sentence: Sentence) -> bool:
-    """Whether it comes through the checks of an answer as it is: not if it looks like a reference of our own."""
+    """Whether it passes an answer's checks unchanged: it must not look like a page reference."""
     return bool(sentence.text.strip()) and not (_TYPED_PAGE.search(sentence.text) or KEY_GROUP.search(sentence.text))
 
 
 def _apart(sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-    """Sentences in book order; of those that overlap (one was cut at a page) the first and longest."""
+    """Sentences in book order; of overlapping ones (cut at a page) the first and longest."""
     end = -1
     for sentence in sorted(sentences, key=lambda s: (s.start, -s.end)):
         if sentence.start >= end and is_quotable(sentence):
@@ -125,7 +126,7 @@ def _units(sentences: Iterable[Sentence]) -> Iterator[tuple[int, int, Sentence]]
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of clauses of a moderate length; a sentence that is not long is one clause."""
+    """The spans of clauses of moderate length; a short sentence is one clause."""
     start = 0
     if len(words_of(text)) > LONG:
         for cut in [*_cuts(text, _CLAUSE_END)]:
@@ -136,7 +137,7 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _no_longer(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The span, cut between words where no punctuation helped."""
+    """The span, cut between words if there is no punctuation to cut at."""
     while _words(text[start:end]) > 2 * LONG:
         cuts = [cut for cut in _cuts(text, _SPACE) if start < cut < end] or list(range(start + 1, end))
         cut = min(cuts, key=lambda place: abs(_words(text[start:place]) - LONG))
@@ -159,7 +160,7 @@ _DOUBLE = re.compile(r"[\"“”„«»]")
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words that stand in the book without a gap, and the sentences they are from."""
+    """Words that are consecutive in the book, and their sentences."""
 
     text: str
     sentences: tuple[Sentence, ...]
@@ -191,7 +192,7 @@ def render(quoted: Sequence[Quotation], language: Language) -> str:
 
 
 def introduce(lead: str, rendered: str) -> str:
-    """A lead-in and what it leads to."""
+    """A lead-in followed by the quotations."""
     if not lead:
         return rendered
     return f"{lead}\n\n{rendered}" if rendered.startswith("> ") else f"{lead} {rendered}"
@@ -215,12 +216,12 @@ def _quotation(group: Sequence[Candidate]) -> Quotation:
 
 
 def _bare(text: str) -> str:
-    """The text without quotation marks of its own at its ends, if it has no others."""
+    """The text without outer quotation marks, if it has no others."""
     marks = [match.start() for match in _DOUBLE.finditer(text)]
     ends = {0, len(text) - 1}
     return text.strip('"“”„«» ') if marks and set(marks) <= ends else text
 
 
 def _paired(text: str) -> str:
-    """The text without a mark at one end whose partner stands in another sentence."""
+    """The text without a mark at one end whose partner is in another sentence."""
     return _bare(text) if len(_DOUBLE.findall(text)) == 1 else text

@@ -1,4 +1,4 @@
-"""How well each candidate answers: a few measured features, each with a fitted weight."""
+"""How well each candidate answers a question: a few measured features, each with a fitted weight."""
 
 import math
 import re
@@ -60,19 +60,19 @@ WEIGHTS: dict[str, float] = {
 
 
 _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
-"""What is left of a word's weight one sentence away from it: close by, in the same scene, and further on only."""
+"""The remaining weight of a word one sentence away: nearby, in the same scene, and only afterwards."""
 
 _ALIKE = 0.5
-"""What a word counts that may stand for one of the question."""
+"""The weight of a word that may replace one of the question."""
 
 _SHORT = 6
-"""Words below which a sentence seldom says anything by itself."""
+"""Words; shorter sentences seldom say anything by themselves."""
 
 _ROOT = 5
-"""Letters by which a word and its plural are the same."""
+"""Initial letters that identify a word with its plural."""
 
 _PAIR_REACH = 4
-"""Words within which two neighbouring words of the question count as standing together."""
+"""Words within which two neighbouring words of the question count as being together."""
 
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
@@ -86,7 +86,7 @@ _ROLE = (
     r"|cat|dog|horse|rabbit|bird|mann|frau|mädchen|junge|sohn|tochter|schwester|bruder|vater|mutter|freund\w*|arzt"
     r"|lehrer\w*|major|offizier|könig\w*|prinz\w*|pfarrer|diener|magd)\b"
 )
-"""What somebody can be."""
+"""Words for what somebody can be."""
 
 _BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
 
@@ -105,11 +105,11 @@ _PLACE_NAME = re.compile(
     r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
 )
 _NAME = re.compile(r"(?<=[^.!?\"“\s] )[A-Z]\w+")
-"""A capital that does not begin a sentence."""
+"""A capitalised word that does not begin a sentence."""
 
 
 class Evidence:
-    """Where the words of a question stand among the candidates, and how telling each of them is there."""
+    """Where the words of a question occur among the candidates, and how telling each of them is there."""
 
     def __init__(self, question: Question, candidates: Sequence[Candidate]) -> None:
         self.question = question
@@ -125,12 +125,12 @@ class Evidence:
         self.behind = self._cover(lambda hits: _onwards(hits, self._runs, _AFTERWARDS))
 
     def lacks_names(self) -> bool:
-        """Whether the question names somebody and none of its names is anywhere."""
+        """Whether the question names somebody and none of its names occurs."""
         names = self.question.names
         return bool(names) and not any(names & stems for stems in self._sets)
 
     def share(self, stems: frozenset[str], at: int) -> float:
-        """The share of the weight of these words that a candidate has."""
+        """The share of these words' weight that a candidate has."""
         total = sum(self.weight[stem] for stem in stems)
         return sum(self.weight[stem] for stem in stems & self._sets[at]) / total if total else 0.0
 
@@ -156,7 +156,7 @@ class Evidence:
 
 
 def scores(evidence: Evidence) -> list[float]:
-    """The share of confidence each candidate has; together they have 1."""
+    """The confidence in each candidate; the sum is 1."""
     sums = [sum(WEIGHTS[name] * value for name, value in row.items()) for row in features(evidence)]
     top = max(sums, default=0.0)
     parts = [math.exp(value - top) for value in sums]
@@ -164,7 +164,7 @@ def scores(evidence: Evidence) -> list[float]:
 
 
 def features(evidence: Evidence) -> list[dict[str, float]]:
-    """What is measured of each candidate."""
+    """The measured features of each candidate."""
     return [{**_by_words(evidence, at), **_by_setting(evidence, at), **_by_kind(evidence, at)} for at in _all(evidence)]
 
 
@@ -203,7 +203,7 @@ def _by_setting(evidence: Evidence, at: int) -> dict[str, float]:
 
 
 def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
-    """Signs of the kind of answer that is wanted."""
+    """Features for the kind of answer that is wanted."""
     question, text = evidence.question, evidence.candidates[at].text
     cues = CUES[question.language]
     match question.kind:
@@ -226,7 +226,7 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
 
 
 def _signs(kind: QuestionKind, cues: Cues) -> dict[str, re.Pattern[str]]:
-    """What a sentence is searched for, where it matters only whether it is there."""
+    """Patterns for a sentence, of which only the presence matters."""
     return {
         QuestionKind.WHEN: {"time": cues.time, "dated": _DATED},
         QuestionKind.HAPPENED: {"fate": cues.fate},
@@ -257,7 +257,7 @@ def _reasons(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 
 
 def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
-    """Who somebody is tends to be said where the name falls first, and in so many words."""
+    """A feature for sentences that introduce somebody: at the first occurrence of the name, and explicitly."""
     question = evidence.question
     subject = question.names or frozenset(term.stem for term in question.terms)
     named = evidence.share(subject, at)
@@ -272,7 +272,7 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 
 
 def _gives_a_role(question: Question, text: str) -> bool:
-    """Whether a word for what somebody is stands close to the name, behind an article or the like."""
+    """Whether a word for what somebody is occurs close to the name, after an article or the like."""
     name = "|".join(map(re.escape, question.name_words or [term.word for term in question.terms]))
     role = rf"\b{_BEFORE_ROLE} (?:[\w-]+,? ){{0,3}}{_ROLE}"
     close = rf"(?:{name})\b.{{0,60}}?{role}|{role}.{{0,30}}?\b(?:{name})\b"
@@ -289,13 +289,13 @@ def _introduces(question: Question, text: str, cues: Cues) -> bool:
 
 
 def has_number(cues: Cues, text: str, question: Question) -> float:
-    """Whether a sentence has a number that is not the question's own."""
+    """Whether a sentence has a number that is not from the question."""
     asked = {number.lower() for number in cues.number.findall(question.text)}
     return float(any(number.lower() not in asked for number in cues.number.findall(text)))
 
 
 def _is_counted(question: Question, text: str, cues: Cues) -> float:
-    """Whether a number stands right before what is to be counted ("how many posts": "sixty-two posts")."""
+    """Whether a number directly precedes what is to be counted ("how many posts": "sixty-two posts")."""
     if not question.terms:
         return 0.0
     counted = re.escape(question.terms[0].word[:_ROOT])
@@ -303,7 +303,7 @@ def _is_counted(question: Question, text: str, cues: Cues) -> float:
 
 
 def _is_measured(text: str, question: Question, cues: Cues) -> float:
-    """Whether it has a number of the unit that is asked for: years of an age, feet of a height."""
+    """Whether it has a number with the unit that is asked for: years of an age, feet of a height."""
     asked = question.text
     unit = cues.age if _OLD.search(asked) else cues.size if _LARGE.search(asked) else cues.unit
     return float(_found(unit, text) and _found(cues.number, text))
@@ -314,7 +314,7 @@ def _is_priced(text: str, cues: Cues) -> float:
 
 
 def _names_a_place(question: Question, text: str) -> float:
-    """Whether a name that is not the question's own follows a word such as "in" or "at"."""
+    """Whether a name that is not from the question follows a word such as "in" or "at"."""
     asked = {word.lower().strip("?.,!’'s") for word in question.text.split()}
     return float(any(name.lower() not in asked for name in _PLACE_NAME.findall(text)))
 
@@ -325,7 +325,7 @@ def _has_new_name(question: Question, text: str) -> float:
 
 
 def _pairs(question: Question, candidate: Candidate) -> float:
-    """The share of neighbouring words of the question that stand together, in that order."""
+    """The share of adjacent words of the question that are together in the sentence, in that order."""
     stems = [term.stem for term in question.terms if term.weight == 1.0]
     pairs = list(pairwise(stems))
     places: dict[str, list[int]] = {}
@@ -339,11 +339,11 @@ def _pairs(question: Question, candidate: Candidate) -> float:
 
 
 _RUN = 3
-"""Words in a row of the question that are no chance when they stand in the book, if two of them are telling."""
+"""Consecutive words of the question that are no coincidence in the book, if two of them are meaningful."""
 
 
 def _verbatim(question: Question, candidate: Candidate) -> float:
-    """Whether a run of words of the question stands there word by word."""
+    """Whether a run of words of the question occurs verbatim."""
     if question.kind is QuestionKind.HAPPENED:  # "what happened when she lit the lamp": the answer stands behind that
         return 0.0
     words, telling = (
@@ -359,7 +359,7 @@ def _found(pattern: re.Pattern[str], text: str) -> float:
 
 
 def _hit(term: Term, stems: frozenset[str]) -> float:
-    """1 where a word stands, less where another stands that may mean it."""
+    """1 for each occurrence of a word, less for a word that may replace it."""
     if term.stem in stems:
         return 1.0
     return _ALIKE if term.others & stems else 0.0
@@ -370,7 +370,7 @@ def _rarity(holders: int, among: int) -> float:
 
 
 def _onwards(hits: list[float], runs: list[int], decay: float) -> list[float]:
-    """Each hit carried on to what follows it in the same run, weaker by `decay` at every step."""
+    """Each hit carried on to the following candidates of the same run, weaker by `decay` at every step."""
     carried: list[float] = []
     for at, hit in enumerate(hits):
         inherited = carried[-1] * decay if at and runs[at] == runs[at - 1] else 0.0
@@ -388,13 +388,13 @@ MOST_WORDS = 90
 
 MOST_PIECES = 3
 _ENOUGH = 0.8
-"""The share of confidence after which nothing more is quoted."""
+"""The total confidence after which nothing more is quoted."""
 
 _FAR_BEHIND = 0.1
 """The share of the best candidate's confidence below which nothing is quoted beside it."""
 
 _SURE = 0.45
-"""The share of confidence of the best candidate from which an answer is sure: below it there are others as good."""
+"""The confidence from which the best candidate is sure: below it there are others as good."""
 
 _CONTEXT_WORDS = 30
 """Words that neighbours may add to what is quoted."""
@@ -424,7 +424,7 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Candidates to quote, in book order."""
+    """The candidates to quote, in book order."""
 
     candidates: tuple[Candidate, ...]
     confidence: Confidence
@@ -434,7 +434,7 @@ NOTHING = Choice((), Confidence.NONE)
 
 
 def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST_PIECES) -> Choice:
-    """Take the best candidates until there is confidence enough, or room no more."""
+    """Take the best candidates until the confidence is sufficient, or the space is used up."""
     if not evidence.candidates or evidence.lacks_names():
         return NOTHING
     shares = scores(evidence)
@@ -448,7 +448,7 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
 
 
 def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
-    """The choice, each candidate with the neighbour without which it cannot be understood, if there is room."""
+    """The choice with the neighbours that some candidates need to be understood, if there is space."""
     candidates = evidence.candidates
     shown = {candidate.position for candidate in choice.candidates}
     for at in sorted(shown):
@@ -461,7 +461,7 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
 
 
 def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: the rest of a reply, what a colon announces, whom a pronoun means."""
+    """The neighbour that a candidate needs: the rest of a reply, what a colon announces, whom a pronoun refers to."""
     text = evidence.candidates[at].text
     if _ANNOUNCES.search(text) or text.count("“") > text.count("”") or (text[0] == '"' and text.count('"') % 2):
         return evidence.following(at)

@@ -1,4 +1,4 @@
-"""What the answerer says in its own words, in the languages it knows."""
+"""The answerer's own words, in the languages it knows."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from bot.providers.extractive.language import Language
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """Sentences and lead-ins; `{}` stands for what is filled in."""
+    """Sentences and lead-ins; `{}` is filled in."""
 
     found: str
     reason: str

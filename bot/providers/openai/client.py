@@ -30,10 +30,10 @@ from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, ToolD
 Wire = dict[str, Any]
 
 _SEES = re.compile(r"(?:^|/)(?:gpt-4o|gpt-4\.1|gpt-5|o3|o4)(?!.*audio)")
-"""Models of OpenAI's that look at pictures. Of those behind other servers nobody knows, and one that does not fails."""
+"""OpenAI's models that accept pictures. Models on other servers are unknown, and would fail if they do not."""
 
 _OF_TOOLS = "(What the tools above returned besides text:)"
-"""The API takes pictures and sounds in a user's message alone."""
+"""The API accepts pictures and sounds only in a user's message."""
 
 
 def build_request(
@@ -54,7 +54,7 @@ def build_request(
 
 
 def _wire_messages(messages: Sequence[PromptMessage], model: str) -> Iterator[Wire]:
-    """One system message in front: the templates of many open models know no other."""
+    """The messages with one system message in front: the templates of many open models support no other."""
     system = "\n\n".join(message.content for message in messages if message.role == "system" and _says(message))
     if system:
         yield {"role": "system", "content": system}
@@ -71,7 +71,7 @@ def _wire_messages(messages: Sequence[PromptMessage], model: str) -> Iterator[Wi
 
 
 def _media_last(messages: Iterator[Wire]) -> Iterator[Wire]:
-    """The messages, with a round's pictures and sounds after all its results: nothing may stand between those."""
+    """The messages, with a round's pictures and sounds after all its results, because nothing may be between those."""
     held: list[Wire] = []
     for message in messages:
         if message["role"] == "user" and isinstance(message["content"], list):
@@ -85,7 +85,7 @@ def _media_last(messages: Iterator[Wire]) -> Iterator[Wire]:
 
 
 def _media_part(media: Media, model: str) -> Wire | None:
-    """What shows it to a model that takes such things; None for other models, and for those nobody knows."""
+    """The content part for a model that accepts such media; None for other and unknown models."""
     if media.kind is MediaKind.IMAGE and _SEES.search(model):
         return {"type": "image_url", "image_url": {"url": f"data:image/{media.subtype};base64,{media.data}"}}
     if media.kind is MediaKind.AUDIO and media.subtype in ("wav", "mp3") and "audio" in model:
@@ -98,7 +98,7 @@ def _says(message: PromptMessage) -> bool:
 
 
 def _result(message: PromptMessage) -> str:
-    """Passages as sentences behind keys: the only way to point at a sentence that this API leaves a model."""
+    """Passages as sentences with keys: the only way to point at a sentence in this API."""
     if message.passages and not message.is_error:
         return "\n\n".join(part for part in (message.note, render(message.passages)) if part)
     return message.content if _says(message) else "(nothing)"
@@ -120,25 +120,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NO_KEY: Final = "none"
-"""What servers that want no key are sent."""
+"""Sent to servers that need no key."""
 
 
 LEAST_TO_TELL: Final = 400
-"""Tokens of tools from which on it shows in the count whether they were read."""
+"""Tokens of tools from which on the server's count shows whether they were read."""
 SHARE_TO_TELL: Final = 0.2
 NO_SUCH_ROUTE: Final = (404, 405, 501)
-"""What servers say that list no models."""
+"""The status of servers that do not list models."""
 
 
 class OpenAIChat(WireChat["AsyncOpenAI"]):
-    """A ChatProvider. `timeout` is the longest silence on the line in seconds, not the length of a reply.
+    """A ChatProvider. `timeout` is the longest silence on the connection in seconds, not the length of a reply.
 
-    `supports_tools` None means yes until the server says otherwise. A key is only needed without a `base_url`. A user
-    and password in that are sent by Basic authentication, in the place of a key.
+    `supports_tools` None means yes until the server says otherwise. A key is required only without a `base_url`. A
+    user and password in that are sent by Basic authentication instead of a key.
 
     Raises:
         LLMError: API_KEY_MISSING.
-        SettingsError: there is a key beside a user in the address.
+        SettingsError: there is a key as well as a user in the address.
     """
 
     provider = "openai"
@@ -183,7 +183,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     async def stream(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = (), *, call_tools: bool = True
     ) -> AsyncGenerator[ProviderEvent, None]:
-        """As ChatProvider says. Leaving the iteration early, or being cancelled in it, closes the connection."""
+        """See ChatProvider. Leaving the iteration early, or being cancelled in it, closes the connection."""
         if tools and not self.supports_tools:
             raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
         with self._errors_translated():
@@ -216,7 +216,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     def _ignores_tools(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
     ) -> bool:
-        """Whether the server counts so few tokens that the tools cannot be among them, and no call ever came."""
+        """Whether the server counts so few tokens that the tools cannot be among them, and the model has never made a
+        call.
+        """
         if self._supports_tools is not None or self._has_called or response.usage is None or response.usage.estimated:
             return False
         words, described = estimate(messages), estimate((), tools)
@@ -308,13 +310,13 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
 
 def _rooted(base_url: str) -> str:
-    """The address as the SDK wants it: a bare one, as servers print it when they start, lacks the version."""
+    """The address as the SDK needs it: one copied from a server's start-up message lacks the version."""
     address = base_url.strip().rstrip("/")
     return address if urlsplit(address).path else f"{address}/v1"
 
 
 def _without_user(url: str) -> tuple[str, dict[str, str]]:
-    """The address without its user and password, and the header that says them; aiohttp takes no address with them."""
+    """The address without its user and password, and the header with them; aiohttp accepts no address with them."""
     parts = urlsplit(url)
     user, found, host = parts.netloc.rpartition("@")
     if not found:
@@ -327,7 +329,9 @@ def _without_user(url: str) -> tuple[str, dict[str, str]]:
 def _open_client(
     api_key: str, base_url: str | None, headers: Mapping[str, str], timeout: float, max_retries: int
 ) -> "AsyncOpenAI":
-    """Over aiohttp: it reads a stream at little more than half the processor time of httpx2's own transport."""
+    """A client over aiohttp, which reads a stream in little more than half the processor time of httpx2's own
+    transport.
+    """
     import httpx2
     from openai import AsyncOpenAI, DefaultAioHttpClient
 

@@ -1,6 +1,6 @@
-"""What servers of a chat completions API say when they refuse, each in its own words.
+"""The errors of servers with a chat completions API, each in its own words.
 
-It loads the SDK, so it is imported where that is in use already.
+This module imports the SDK, so import it only where the SDK is in use already.
 """
 
 import json
@@ -78,11 +78,11 @@ _WINDOW: Final = (
     re.compile(r"(\d{3,8}) tokens? (?:context|maximum|limit)", re.IGNORECASE),
 )
 LEAST_WINDOW: Final = 512
-"""Tokens; a smaller number in an error is another one, such as its status."""
+"""Tokens; a smaller number in an error is something else, such as its status."""
 
 
 def error_code(error: Exception) -> LLMErrorCode:
-    """An error reported in mid-stream has no status, only what its body says."""
+    """The domain's code. An error in mid-stream has no status, only its body."""
     if never_connected(error):
         return LLMErrorCode.CONNECTION_LOST
     match error:
@@ -97,12 +97,12 @@ def error_code(error: Exception) -> LLMErrorCode:
 
 
 def refuses_tools(error: openai.APIStatusError) -> bool:
-    """Whether the server says that this model, as it is served, cannot use tools."""
+    """Whether the server says that this model cannot use tools."""
     return error.status_code in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(words_of(error)))
 
 
 def refused_field(error: openai.APIStatusError) -> str:
-    """The field of OPTIONAL_FIELDS that the server says it does not take, or nothing."""
+    """The field of OPTIONAL_FIELDS that the server refuses, or an empty string."""
     said = words_of(error)
     if error.status_code not in (400, 404, 422, 500, 501) or not re.search(_REFUSED_FIELD, said, re.IGNORECASE):
         return ""
@@ -110,21 +110,21 @@ def refused_field(error: openai.APIStatusError) -> str:
 
 
 def told_window(error: Exception) -> int:
-    """The window in tokens that an error names; 0: it names none."""
+    """The context window in tokens that an error names; 0 if it names none."""
     said = words_of(error).replace(",", "")
     numbers = (int(found[1]) for pattern in _WINDOW for found in pattern.finditer(said))
     return next((number for number in numbers if number >= LEAST_WINDOW), 0)
 
 
 def words_of(error: Exception) -> str:
-    """All that the server said, wherever in its answer it put it."""
+    """The server's complete message, from wherever in the response it is."""
     body = getattr(error, "body", None)
     written = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False) if body else ""
     return f"{getattr(error, 'message', '')} {written}"
 
 
 def sentence_of(error: Exception) -> str:
-    """The sentence in which the server says what is wrong."""
+    """The server's sentence about the error."""
     said = _inner(getattr(error, "body", None))
     if not said and isinstance(error, openai.APIStatusError):
         said = _inner(_loaded(error.response.text)) or error.response.text
@@ -132,7 +132,9 @@ def sentence_of(error: Exception) -> str:
 
 
 def _inner(body: Any) -> str:
-    """OpenAI has it under error.message, LM Studio under error, TGI and Ollama so too, FastAPI under detail."""
+    """The message in a body: OpenAI has it under error.message, LM Studio, TGI and Ollama under error, FastAPI under
+    detail.
+    """
     if isinstance(body, str):
         return body
     if isinstance(body, list):

@@ -24,9 +24,9 @@ _CLOSE: Final = "</think>"
 
 
 class ReasoningFilter:
-    """Lets through what is said after the thinking that a streamed reply begins with; any other reply unchanged.
+    """Removes the thinking at the beginning of a streamed reply; any other reply passes unchanged.
 
-    Servers that know the model take its thinking out themselves; the others stream it as if it were the answer.
+    Servers that know the model remove its thinking themselves; others stream it as part of the answer.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class ReasoningFilter:
         self._answering = False
 
     def feed(self, piece: str) -> str:
-        """What of the text so far may be shown now and was not shown before."""
+        """The text that may be shown now and has not been returned before."""
         if self._answering:
             return piece
         self._held += piece
@@ -45,7 +45,7 @@ class ReasoningFilter:
         return "" if _OPEN.startswith(begun) else self._answer(self._held)
 
     def end(self) -> str:
-        """What was held back only because it might have become thinking."""
+        """The text held back because it might have become thinking."""
         return "" if self._held.lstrip().startswith(_OPEN) else self._held
 
     def _answer(self, text: str) -> str:
@@ -64,10 +64,10 @@ _STOP_REASONS: Final = {
 }
 
 _BROKEN: Final = frozenset({"error", "abort"})
-"""What vLLM and OpenRouter say where a reply broke off on their side."""
+"""Reported by vLLM and OpenRouter when a reply was interrupted on their side."""
 
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
-"""Some servers say "stop" where a model stopped to have its calls carried out."""
+"""Some servers say "stop" when a model stopped to have its calls carried out."""
 
 
 @dataclass(slots=True)
@@ -83,7 +83,8 @@ class _Call:
         return ToolInvocation(tool_name(self.name), read_arguments("".join(self.written)), call_id)
 
     def is_followed_by(self, call_id: str | None, name: str | None) -> bool:
-        """Whether a piece under the same index begins another call: its id differs, or it has none and this is whole.
+        """Whether a piece with the same index begins another call: its id differs, or it has none and this call is
+        complete.
 
         Some servers give every call of a reply the same index, or none; some give no ids.
         """
@@ -93,12 +94,11 @@ class _Call:
 
 
 class CompletionAccumulator:
-    """Puts a reply together from the chunks of its stream."""
+    """Assembles a reply from the chunks of its stream."""
 
     def __init__(self, *, call_tools: bool = True, spent: TokenUsage | None = None, prompt_tokens: int = 0) -> None:
-        """`spent` is what an earlier attempt at the same reply used.
-
-        `prompt_tokens` is an estimate of what this one takes, which counts where the server does not say.
+        """`spent` is the usage of an earlier attempt at the same reply. `prompt_tokens` is an estimate for this one,
+        used if the server does not report it.
         """
         self._prompt_tokens = prompt_tokens
         self._call_tools = call_tools
@@ -114,7 +114,7 @@ class CompletionAccumulator:
 
     @property
     def whole(self) -> bool:
-        """Whether the reply came to its end: a line can also break off without an error."""
+        """Whether the reply is complete: a connection can also break without an error."""
         return self._finish is not None and self._finish not in _BROKEN
 
     @property
@@ -129,7 +129,7 @@ class CompletionAccumulator:
 
     @property
     def usage(self) -> TokenUsage | None:
-        """What the reply used, estimated where the server does not say; None where there is no estimate either."""
+        """The reply's usage, estimated if the server does not report it; None if there is no estimate either."""
         if self._usage is None and self._prompt_tokens:
             written = "".join([*self._text, *(piece for call in self._calls for piece in call.written)])
             reckoned = TokenUsage(self._prompt_tokens, estimate_text(written), estimated=True)
@@ -138,7 +138,7 @@ class CompletionAccumulator:
         return sum(known, TokenUsage()) if known else None
 
     def read(self, chunk: object) -> Iterator[ProviderEvent]:
-        """Take in one chunk; what is not known is passed over, and what servers leave out is taken as empty."""
+        """Process one chunk; unknown fields are ignored, and missing ones count as empty."""
         if not isinstance(chunk, dict):
             return
         if usage := chunk.get("usage"):
@@ -153,7 +153,7 @@ class CompletionAccumulator:
                 self._extend_call(piece)
 
     def end(self) -> Iterator[ProviderEvent]:
-        """The end of the text, then the whole reply."""
+        """The end of the text, then the complete reply."""
         yield from self._say(self._thinking.feed(self._characters.end()))
         yield from self._say(self._thinking.end())
         if self._text:
@@ -192,7 +192,7 @@ class CompletionAccumulator:
 
 
 def _words(content: object) -> str:
-    """A piece of text; some services write it as a list of parts, of which those that are text count."""
+    """A piece of text; some services send it as a list of parts, of which the text parts count."""
     if isinstance(content, list):
         return "".join(part.get("text") or "" for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
