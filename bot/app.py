@@ -50,7 +50,7 @@ def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | 
     """The cost of one request in millionths of a US dollar, or None if the model's price is unknown."""
     if provider == "extractive":
         return 0
-    from genai_prices import Usage, calc_price  # 3 MB of prices: not for those who never pay
+    from genai_prices import Usage, calc_price  # 3 MB of prices, which free models do not need
 
     tokens = Usage(
         input_tokens=usage.input_tokens,

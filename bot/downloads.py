@@ -235,7 +235,7 @@ class GuardedDownloads:
             connector=connector,
             headers=HEADERS,
             cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,  # a small body may unpack to one without end
+            auto_decompress=False,  # a small body may unpack to an endless one
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=SILENCE_S),
         )
 

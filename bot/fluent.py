@@ -284,11 +284,13 @@ async def _opened(choice: ChatProvider | ChatOnly | str, model: str) -> AsyncIte
             raise ValueError(f"the provider {provider.name} is open already, with the model {provider.model_name}")
         yield provider
         return
-    from bot.app import open_provider  # the whole house: not for scripts that bring their own provider
+    from bot.app import (
+        open_provider,
+    )  # imports the whole program, which scripts with a provider of their own do not need
     from bot.settings import load_settings
 
     settings = load_settings(**({"llm_provider": choice} if choice else {}))
-    # LLM_MODEL is meant for the provider of the settings: another one does not know a model of that name.
+    # LLM_MODEL belongs to the provider of the settings: another one has no model with that name.
     if model or settings.provider != load_settings().provider:
         settings = load_settings(llm_provider=settings.provider, llm_model=model)
     provider = open_provider(settings)

@@ -60,7 +60,7 @@ class GutendexCatalogue:
 
     async def find(self, query: str) -> Sequence[OfferedBook]:
         """See domain.ports.BookCatalogue."""
-        import aiohttp  # late: see bot.downloads
+        import aiohttp  # imported late: see bot.downloads
 
         words = " ".join(query.split())[:LONGEST_QUERY]
         try:

@@ -44,7 +44,7 @@ class OwnAddress:
         name = match[1].lower()
         if is_loopback(self.host):
             return name in _LOOPBACK_NAMES or name == self.host
-        # On all addresses at once the server cannot know by which names it is reached; there a token keeps the gate.
+        # Bound to all addresses, the server cannot know the names by which it is reached; there the token protects it.
         return _is_any(self.host) or name in (self.host.lower(), f"[{self.host.lower()}]")
 
     def _is_our_origin(self, origin: str) -> bool:

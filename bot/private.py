@@ -53,7 +53,7 @@ def keep_files_private() -> None:
 def make_private(folder: Path) -> None:
     """Make a data folder private that an earlier version, or another umask, has created."""
     for path in _ours(folder):
-        with suppress(OSError):  # another user's, which is theirs to close
+        with suppress(OSError):  # it belongs to another user
             wanted = _FOLDER if path.is_dir() else _FILE
             if path.stat().st_mode & _OTHERS:
                 path.chmod(wanted)

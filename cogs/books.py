@@ -135,7 +135,7 @@ async def add_book(
             )
     except Exception:
         with contextlib.suppress(*DISCORD_ERRORS):
-            await interaction.delete_original_response()  # how far it had come says nothing any more
+            await interaction.delete_original_response()  # the earlier progress no longer matters
         raise
     say = speech_for_all(interaction)
     card = added_card(added, time.perf_counter() - started, say)

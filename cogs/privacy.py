@@ -159,7 +159,7 @@ class Privacy(commands.Cog):
         await interaction.response.defer()
         await self._withdraw_answers({each.id for each in await self._use_cases.conversations.in_guild(guild_id)})
         note_deed(interaction, later("{who} had everything erased that I had stored about this server."))
-        await self._bot.audit.close()  # its channel is one of the settings, which go as well
+        await self._bot.audit.close()  # its channel is one of the settings, which are erased as well
         await self._use_cases.servers.erase(guild_id)
         choose_language(int(guild_id), "")
         await self._use_cases.left_servers.erase(guild_id)

@@ -68,7 +68,7 @@ class Removals:
     async def _work_off(self) -> None:
         """Process this shard's part of the list."""
         try:
-            if not self._bot.shard_id:  # one shard does it for all
+            if not self._bot.shard_id:  # one shard does it for all of them
                 await self._use_cases.chat.drop_expired_answers()
             await self.work([each for each in await self._use_cases.people.removals() if self._is_ours(each)])
         except MarginaliaError as error:

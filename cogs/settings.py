@@ -42,7 +42,7 @@ class AuditLog:
 
     def note(self, guild: discord.Guild | None, text: str, /, **values: object) -> None:
         """See cogs.services.Audit."""
-        if guild is None:  # nobody moderates a direct message
+        if guild is None:  # direct messages have no moderators
             return
         task = asyncio.create_task(self._note(guild, text, values))
         self._posting.add(task)

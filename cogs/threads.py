@@ -108,7 +108,9 @@ async def _from(message: discord.Message, name: str) -> discord.Thread:
     except discord.HTTPException as error:
         if error.code != HAS_A_THREAD or message.guild is None:
             raise
-    opened = await retry_transient(partial(message.guild.fetch_channel, message.id))  # by a try whose answer was lost
+    opened = await retry_transient(
+        partial(message.guild.fetch_channel, message.id)
+    )  # by an attempt whose response was lost
     assert isinstance(opened, discord.Thread)
     return opened
 

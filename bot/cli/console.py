@@ -324,7 +324,7 @@ class _Rendering:
         for citation in citations:
             place = _place(citation)
             quote = " ".join(citation.quote.split())
-            if quote.strip('“”"') not in text:  # what is quoted in full there needs no second telling
+            if quote.strip('“”"') not in text:  # what is quoted in full there is not repeated
                 self._indented(f"{place}: {quote}")
 
 

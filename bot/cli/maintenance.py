@@ -26,7 +26,7 @@ def check() -> None:
 
     async def work() -> int:
         settings, failures = load_settings(), 0
-        set_up_logs("CRITICAL", settings.log_format, settings.secrets)  # what is wrong stands in the findings
+        set_up_logs("CRITICAL", settings.log_format, settings.secrets)  # the findings say what is wrong
         async for finding in findings(settings):
             console.print(line(finding), soft_wrap=True)
             failures += not finding.ok
@@ -57,7 +57,7 @@ def backup(
             target = path / BOOKS
             try:
                 await asyncio.to_thread(target.mkdir, parents=True, exist_ok=True)
-                # The database first: a book whose row is in the copy has had its file before.
+                # The database first: every book in the copy then has its file.
                 await app.storage.backup(path / DATABASE)
                 missing = [
                     book.title
@@ -89,7 +89,7 @@ def _copy(source: Path, target: Path, name: str) -> bool:
     original, copy, unfinished = source / name, target / name, target / f"{name}.part"
     try:
         if not (copy.exists() and filecmp.cmp(original, copy)):
-            shutil.copy2(original, unfinished)  # with its time, by which the next backup knows it again
+            shutil.copy2(original, unfinished)  # with its time, by which the next backup recognises it
             unfinished.replace(copy)
     except FileNotFoundError:
         return copy.exists()

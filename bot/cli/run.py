@@ -46,9 +46,9 @@ async def warm_up(provider: ChatProvider) -> None:
     most of it for objects that are never freed.
     """
     if isinstance(provider, WireChat):
-        with suppress(LLMError):  # the first request will tell
+        with suppress(LLMError):  # the first request will report it
             await provider.warm_up()
-    await asyncio.to_thread(without_typed_pages, "on page 1")  # makes its patterns
+    await asyncio.to_thread(without_typed_pages, "on page 1")  # compiles its patterns
     await asyncio.to_thread(cost_in_microdollars, provider.name, provider.model_name, TokenUsage())
     gc.collect()
     gc.freeze()
@@ -273,7 +273,7 @@ def mcp(
                     errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
                     await serve_stdio(server)
             finally:
-                gc.freeze()  # or Python looks through all of the SDK for garbage at its end, which takes a second
+                gc.freeze()  # or Python collects the whole SDK as garbage at exit, which takes a second
 
     run_async(work)
 

@@ -181,7 +181,7 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; say no more
+        sys.stderr.close()  # the reader of our output has gone; print nothing more
         raise typer.Exit(0) from None
     except Exception as error:
         logger.exception("%s", error)

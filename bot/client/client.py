@@ -170,7 +170,7 @@ class Marginalia(ServingBot):
             await self.add_cog(cog)
         self.add_dynamic_items(on_stale_press(self.handled))
         self._in_background = []
-        # one shard tells Discord for all
+        # one shard tells Discord for all of them
         telling = self._learn_commands() if self.shard_id else self._sync()
         self._in_background.append(asyncio.create_task(telling, name="command sync"))
         if self._health:

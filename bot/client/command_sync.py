@@ -40,7 +40,7 @@ class CommandMemory:
     def _read(self) -> dict[str, dict[str, str]]:
         try:
             told: dict[str, dict[str, str]] = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):  # none yet, or damaged: Discord is told once more, which does no harm
+        except (OSError, ValueError):  # none yet, or damaged: telling Discord once more does no harm
             return {}
         return told
 

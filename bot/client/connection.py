@@ -146,7 +146,7 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
                 raise Stuck("sessions keep ending")
         await connecting
     except asyncio.CancelledError:
-        await bot.come_to_rest()  # while the gateway is still listened to
+        await bot.come_to_rest()  # while events still arrive
         raise
     finally:
         connecting.cancel()

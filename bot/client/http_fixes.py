@@ -56,7 +56,7 @@ class SteadyAdapter(AsyncWebhookAdapter):
                     raise
                 logger.info("an answer to an interaction is sent again: %r", fault)
             except discord.HTTPException as error:
-                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier try had got through
+                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier attempt had succeeded
                     return {"interaction": {"id": route.webhook_id}}
                 raise
             await asyncio.sleep(waits.pop(0))

@@ -62,7 +62,7 @@ class ShardKeeper:
             while True:
                 try:
                     await self._look()
-                except MarginaliaError as error:  # what is held is held on to: nobody else can take it now either
+                except MarginaliaError as error:  # keep what is held: nobody else can take it now either
                     logger.error("the leases cannot be looked at: %s", error)
                 await asyncio.wait(self._tasks() or [asyncio.create_task(asyncio.sleep(LOOK_S))], timeout=LOOK_S)
                 self._see_failures()
@@ -78,7 +78,7 @@ class ShardKeeper:
         nodes = sorted(name.removeprefix(_NODE) for name in await self._leases.list_held(_NODE))
         share = self._share(nodes)
         for shard in self.held[share:]:
-            self._held[shard][1].cancel()  # handed back when it is at rest
+            self._held[shard][1].cancel()  # released once it has shut down
         if len(self._held) < share:
             await self._take(share, nodes)
 
@@ -123,7 +123,7 @@ class ShardKeeper:
         try:
             await self._serve(shard)
         finally:
-            with suppress(MarginaliaError):  # it is over in twenty seconds
+            with suppress(MarginaliaError):  # it expires in twenty seconds
                 await to_the_end(self._leases.release(lease))
 
     def _see_failures(self) -> None:

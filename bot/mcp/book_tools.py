@@ -196,7 +196,7 @@ async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], a
     here = next(page for page in reversed(pages) if page.start <= last.start)
     page = f"{'about ' if view.book.pages_estimated else ''}p. {here.label}"
     unread = (await file.text(here.label))[last.end - here.start : view.read_to - here.start]
-    if unread.strip() and len(passages) == 1:  # a page so long that to begin it again leads no further
+    if unread.strip() and len(passages) == 1:  # the page is too long for one reading
         source = f"passage-{last.sentences[-1].start}-{last.end}"
         return f"This stops on {page}. To go on, call read_around with passage={source}, after=5."
     if unread.strip():

@@ -70,7 +70,7 @@ def _mended(entry: Any) -> Any:
     for name in ("annotations", "_meta"):
         if not isinstance(entry.get(name), dict):
             mended.pop(name, None)
-    for name in ("icons", "execution"):  # which nobody here looks at
+    for name in ("icons", "execution"):  # which is not used here
         mended.pop(name, None)
     return mended
 

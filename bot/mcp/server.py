@@ -203,7 +203,7 @@ class BookServer:
 
     def _wanted_level(self, ctx: _Context) -> str:
         """The lowest log level that the client wants; blank if it wants none."""
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # which ask for it with each request
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:  # they ask for it with each request
             return str((ctx.meta or {}).get(types.LOG_LEVEL_META_KEY, ""))
         peer = self._peers.get(_session_id(ctx))
         return peer.level if peer else ""
@@ -386,11 +386,13 @@ async def serve_http(server: Server[Any], host: str, port: int, token: str, read
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family)
     bound = listener.getsockname()[1]
-    # The gate checks Host and Origin, exactly; the SDK's own check would let every port and user part through.
+    # AccessCheck compares Host and Origin exactly; the SDK's own check would accept any port and user part.
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     app = GatedApp(server.streamable_http_app(transport_security=unchecked), AccessCheck(host, bound, token))
-    # Clients keep their streams open for good, so that nothing is gained by waiting for them at the end.
+    # Clients keep their streams open forever, so there is no point in waiting for them at the end.
     config = uvicorn.Config(app, log_level="critical", ws="none", timeout_graceful_shutdown=0)
     ready(f"http://{f'[{host}]' if ':' in host else host}:{bound}{PATH}")
     await uvicorn.Server(config).serve(sockets=[listener])
-    await asyncio.sleep(0)  # it raises again the signal that stopped it: take that here, not while the books are closed
+    await asyncio.sleep(
+        0
+    )  # it re-raises the signal that stopped it: handle that here, not while the books are being closed

@@ -241,7 +241,7 @@ class _Walk:
         text = "".join(self._pieces)
         if self._heading and self._alternative and not text.replace(MARK, "").strip():
             text = f"{self._alternative}{text}"
-        is_heading = len(text) <= _LONGEST_HEADING  # one that nobody closed holds all the rest
+        is_heading = len(text) <= _LONGEST_HEADING  # an unclosed one contains all the rest
         if not text.isspace():
             self._builder.add(text, self._marks, heading_level=self._heading if is_heading else 0)
         self._pieces, self._marks, self._alternative = [], [], ""

@@ -29,7 +29,7 @@ def encoded(value: Any) -> bytes:
     """
     try:
         return to_json(value, inf_nan_mode="null")
-    except PydanticSerializationError:  # half characters, or lists in lists by the hundred
+    except PydanticSerializationError:  # lone surrogates, or lists nested by the hundred
         whole = json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda constant: None)
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -46,7 +46,7 @@ def read_arguments(written: str) -> dict[str, Any]:
     if not written.strip():
         return {}
     try:
-        # Twice: half characters and numbers beyond all bounds are written as escapes and digits, and seen once read.
+        # Twice: lone surrogates and infinite numbers are written as escapes and digits, and appear once parsed.
         arguments = _loaded(encodable(json.dumps(_loaded(written), ensure_ascii=False)))
     except (ValueError, RecursionError):
         arguments = None
@@ -409,7 +409,7 @@ class WireChat(ABC, Generic[C]):
         except Exception as error:
             failure = self._failure(error)
             logger.warning("%s: %s: %s", self.provider, failure.code, _nature(error))
-            # What a server says may repeat what it was sent, so it is for those who ask for it, and for `check`.
+            # A server's message may repeat what it was sent, so it is only for DEBUG logs and for `check`.
             logger.debug("%s said: %s (%r)", self.provider, failure.said, error)
             raise failure from error
 

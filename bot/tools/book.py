@@ -271,7 +271,7 @@ class BookTools:
         return ToolResult(
             "\n\n".join(labelled(passage) for passage in kept),
             tuple(kept),
-            depends_to=self._view.read_to,  # what was found, and in which order, depends on all that was searched
+            depends_to=self._view.read_to,  # the results and their order depend on everything that was searched
             summary=counted(len(kept), unit),
             note=f"{note} {self._budget.sentence}".strip(),
         )

@@ -49,7 +49,7 @@ class Signature:
         # Models like to say null for "nothing in particular".
         given = {name: value for name, value in args.items() if value is not None or name not in self._never_null}
         try:
-            # As JSON, because that is what it is: dates come as text, enums as their values.
+            # Validated as JSON: dates come as text, enums as their values.
             return self._adapter.validate_json(to_json(given))
         except ValidationError as error:
             raise ToolArgumentError(_sentence(error, self.schema["properties"])) from error
@@ -103,7 +103,7 @@ def _exposed(function: Callable[..., Any]) -> list[inspect.Parameter]:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         raise ToolSignatureError(f"{_name(function)} cannot be a tool: Python does not know its parameters") from None
-    # What a partial has fixed is not for the model to see or change.
+    # The model neither sees nor changes what a partial has fixed.
     fixed = function.keywords if isinstance(function, functools.partial) else {}
     return [parameter for parameter in parameters if parameter.name not in fixed]
 
@@ -323,7 +323,7 @@ async def _in_thread(function: Callable[..., Any], arguments: dict[str, Any]) ->
     value, error = await outcome
     if error is None:
         return value
-    # What would end the caller is, from in there, meant for nobody out here.
+    # An exception that would end the caller must not leave the thread.
     raise RuntimeError(f"{type(error).__name__} {error}") if isinstance(error, _OURS) else error
 
 

@@ -168,7 +168,7 @@ class AnswerButtons:
         book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
         try:
             return reach, await self._use_cases.reading.around(book, reach, citations)
-        except BookError:  # its file is gone; what was quoted is kept
+        except BookError:  # its file is gone; the quotations are stored
             return reach, {}
 
     async def move(self, interaction: discord.Interaction[Any], argument: str) -> None:

@@ -201,7 +201,7 @@ class ConversationCog(commands.Cog):
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         await self._places.gone(channel.guild.id, [channel.id])
 
-    # What may let us write where we could not
+    # Events after which the bot may be able to write again
 
     @commands.Cog.listener()
     async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:

@@ -223,7 +223,7 @@ class MessageIntake:
         asked = False
         page, written = await retry_transient(partial(_between, thread, known, before))
         last = known if before is None else min(known, before.id - 1)  # the page has nothing after that
-        first = page[0].id if len(page) == PAGE else thread.id  # it may have gone on in another thread before
+        first = page[0].id if len(page) == PAGE else thread.id  # it may have continued in another thread before
         changed = await self._changed(page, (first, last), conversation, bot_id)
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
@@ -233,7 +233,7 @@ class MessageIntake:
         self._up_to_date.add(thread.id)
         self._missed.discard(thread.id)
         del self._read_from[thread.id]
-        for message in page:  # what it says is not so any more: all that was asked is taken in
+        for message in page:  # it no longer applies: everything that was asked is taken in
             if message.author.id == bot_id and tells_of_waiting(message):
                 await remove_notice(message)
         return replace(changed, asked=asked)

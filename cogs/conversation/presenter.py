@@ -388,7 +388,7 @@ class Showing:
             return False
         try:
             await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
-        except MarginaliaError as error:  # it stands; the next start will find that it does
+        except MarginaliaError as error:  # it is posted; the next start will find it
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         binding = screen.ending.binding if isinstance(screen.ending, Answer) else None
         if binding is not None and binding.name and delivery.message_ids:

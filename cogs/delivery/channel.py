@@ -91,7 +91,7 @@ class DiscordChannel:
             async for message in self._channel.history(after=after, limit=LOOKED_THROUGH, oldest_first=True):
                 if message.author.id == self._own_id and self._shows(message, attempt.body):
                     return message
-        except discord.Forbidden:  # without the right to look, the nonce has to do
+        except discord.Forbidden:  # without permission to look, the nonce has to suffice
             return None
         return None
 

@@ -141,7 +141,7 @@ def headline(call: ShownCall, mark: str, say: Say = in_english) -> str:
         return f"{line} …"
     outcome = _outcome(call.summary or call.state.value, say)
     if call.state is CallState.FAILED and call.summary:
-        outcome = f"{say('failed')}: {outcome}"  # its colour does not tell everybody
+        outcome = f"{say('failed')}: {outcome}"  # not everybody can see its colour
     return f"{line} · {escape(shortened(outcome, SUMMARY_SHOWN))} · {duration(call.milliseconds)}"
 
 

@@ -90,7 +90,7 @@ def _as_seen(text: str) -> _Seen:
     return _Seen("".join(pieces), [*starts, len(text)], ends)
 
 
-# Words that matter are replaced by runs of one symbol, as long as they were: then places stay, and patterns are short.
+# Words that matter are replaced by runs of one symbol of the same length: offsets stay, and patterns are short.
 _PAGE, _ABBREVIATED_PAGE, _FOREIGN, _ABBREVIATED, _CARDINAL, _ORDINAL, _SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 
 _FOREIGN_WORDS = """

@@ -232,9 +232,9 @@ class _Limits:
 
     async def __aenter__(self) -> None:
         try:
-            counts = self._asker.reader_id.isdecimal()  # nobody counts in the terminal
+            counts = self._asker.reader_id.isdecimal()  # nothing is counted in the terminal
             await self._quota.check_writing(self._asker.reader_id, self._asker.guild_id, counts=counts)
-        except LLMError as error:  # whose sentence speaks of a question that is kept
+        except LLMError as error:  # its sentence would speak of a stored question
             too_fast = error.code is LLMErrorCode.TURN_LIMIT
             why = "You've asked a lot within a minute." if too_fast else "The day's tokens are used up."
             raise LLMError(LLMErrorCode(error.code), why) from error

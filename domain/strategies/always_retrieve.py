@@ -225,7 +225,7 @@ class AdaptiveStrategy:
             except LLMError as error:
                 if error.code not in (LLMErrorCode.UNSUPPORTED_FEATURE, LLMErrorCode.CONTEXT_EXCEEDED) or has_called:
                     raise
-                if said:  # the server passed over the tools in silence
+                if said:  # the server silently ignored the tools
                     yield DraftDiscarded(said)
         async with aclosing(self._without.execute(chat_provider, messages, tools, dispatch)) as events:
             async for event in events:

@@ -118,7 +118,7 @@ class CachingDispatcher:
             flight = self._flights[key] = _Flight(work, generation)
         flight.waiting += 1
         try:
-            # Shielded: one who stops waiting must not take the result from the others.
+            # Shielded: a caller that stops waiting must not cancel the result for the others.
             return await asyncio.shield(flight.task)
         finally:
             flight.waiting -= 1

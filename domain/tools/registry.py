@@ -116,7 +116,9 @@ class _RegistryDispatcher:
         if task.cancelled():
             raise RuntimeError("the tool cancelled itself")
         failure = task.exception()
-        if failure is not None and not isinstance(failure, Exception):  # a panic of a library in another language
+        if failure is not None and not isinstance(
+            failure, Exception
+        ):  # a panic in a library written in another language
             raise RuntimeError(f"{type(failure).__name__}: {failure}") from failure
         return task.result()
 
@@ -140,7 +142,7 @@ class _RegistryDispatcher:
 
 async def _run(handler: ToolHandler, args: dict[str, Any]) -> ToolOutput:
     try:
-        # A copy: the arguments are part of the history, and a retry must see them as the model gave them.
+        # A copy: the arguments are part of the history, and a retry must see them unchanged.
         return await handler(copy.deepcopy(args))
     except SystemExit as error:
         raise RuntimeError(f"the tool tried to end the program (exit {error.code!r})") from error
@@ -173,7 +175,7 @@ def failure_output(name: str, error: BaseException) -> str:
     own_words = str(error)
     if isinstance(error, ValueError | MarginaliaError) and own_words:
         _log.info("tool %s refused: %s", name, type(error).__name__)
-        _log.debug("it said: %s", own_words, exc_info=error)  # it may repeat what it was asked
+        _log.debug("it said: %s", own_words, exc_info=error)  # it may repeat the question
         return error_output(own_words)
     _log.error("tool %s failed", name, exc_info=error)
     return error_output(f"Tool error: {own_words or type(error).__name__}")

@@ -134,7 +134,7 @@ class ChatWithBook:
                 conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
             history = await self._messages.get_recent(conversation_id, self._preparer.reach)
             company = await self._company.of(conversation_id)
-            # From here to the turn's entry nothing is awaited: who calls a message back sees the one or the other.
+            # Nothing is awaited between here and the turn's entry, so that withdrawing a message sees either state.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             waiting = [m for m in waiting if not self._called_back[m.id]]
             if not waiting:
@@ -167,7 +167,7 @@ class ChatWithBook:
             earlier = await self._answered_before(known)
             history = await self._messages.get_by_conversation(conversation.id)
             company = await self._company.of(conversation.id)
-            # From here to the turn's entry nothing is awaited, as above.
+            # Nothing is awaited between here and the turn's entry, as above.
             asked = [m for m in history if m.turn_id == turn_id and m.role is MessageRole.USER]
             asked = [m for m in asked if not self._called_back[m.id]]
             if replaced is None or not asked:
@@ -349,7 +349,7 @@ class ChatWithBook:
                 yield await self._taken(known)
         finally:
             self._called_back[known.id] -= 1
-            self._called_back += Counter()  # drops those nobody calls back any more
+            self._called_back += Counter()  # drops those that are no longer withdrawn
 
     async def _reword(self, external_id: str, text: str) -> None:
         """Store the new words of a message that has its answer."""
@@ -441,7 +441,7 @@ class PersonalQuestions:
                 asked = await self._heard(conversation, reader, self._chat.answer_again(turn.id, read_to))
             finally:
                 if asked is None or isinstance(asked.ending, TurnFailed):
-                    await self._chat.delivered(turn.id, turn.reply_ids, turn.trace_id)  # it stands as it did
+                    await self._chat.delivered(turn.id, turn.reply_ids, turn.trace_id)  # it is shown as before
             return asked
 
     async def _heard(self, conversation: Conversation, reader: Reader, turn: AsyncGenerator[TurnEvent, None]) -> Asked:

@@ -164,7 +164,7 @@ class TurnRunner:
 
     async def _keep(self, draft: TurnDraft, outcome: StrategyOutcome, emit: Emit) -> None:
         text = draft.text
-        if not text:  # keys and page numbers that nothing stands behind are no words
+        if not text:  # unresolved keys and page numbers do not count as words
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         *rounds, last = draft.kept(outcome.messages, outcome.calls, self._clock())
         last = replace(last, content=text, citations=draft.citations)
@@ -201,7 +201,7 @@ class TurnRunner:
                     # held back until now, as it might have become a reference
                     _emit_text(await draft.answer.finish(), draft.answer, emit)
                 await self._finish(draft, TurnState.FAILED, draft.kept_calls(running, self._clock()))
-        except StorageError as error:  # whoever comes back finds the turn running and takes it back
+        except StorageError as error:  # recovery finds the turn running and takes it back
             code, message = error.code, error.message
         except MarginaliaError as error:
             logger.info("turn %s was not put back: %s", draft.turn.id, error)

@@ -97,7 +97,7 @@ def _command() -> list[str]:
 async def _send(process: asyncio.subprocess.Process, path: Path, book: BookText) -> None:
     assert process.stdin
     pieces = encode_task(path, book)
-    with suppress(BrokenPipeError, ConnectionResetError):  # why it stopped listening is heard at the other end
+    with suppress(BrokenPipeError, ConnectionResetError):  # its output says why it stopped reading
         process.stdin.write(await asyncio.to_thread(next, pieces))  # ten thousand pages take a moment
         for piece in pieces:
             process.stdin.write(piece)

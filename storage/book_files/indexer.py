@@ -80,7 +80,7 @@ def _do_and_end(work: Callable[[], bytes], reading: int, writing: int) -> None:
     """Exit without the clean-up that belongs to the parent process."""
     code = 1
     try:
-        os.close(reading)  # or it would wait for itself to read, once the process it is a copy of has been killed
+        os.close(reading)  # or it would wait for itself as reader, once its parent has been killed
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(work())
         code = 0
@@ -138,8 +138,8 @@ def encode_task(path: Path, book: BookText) -> Iterator[bytes]:
 def main() -> None:
     """Index the book on standard input."""
     os.nice(_NICENESS)
-    gc.disable()  # nothing here goes in circles, and there is much to look through
-    with suppress(ValueError, OSError):  # not every system knows this bound
+    gc.disable()  # there are no reference cycles here, and collecting would take long
+    with suppress(ValueError, OSError):  # not every system has this limit
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     path, book = _read_task()
     try:

@@ -59,7 +59,7 @@ class CachedBookFiles(SQLiteBookFiles):
             StorageError: WRITE_FAILED, the disk or the store refused.
         """
         if not anew:
-            with suppress(BookError):  # there is none yet, or none that is good
+            with suppress(BookError):  # there is none yet, or a damaged one
                 await self.provide(sha256)
         words = await super().write(sha256, text, progress, anew=anew)
         await self._upload(sha256)
@@ -100,7 +100,7 @@ class CachedBookFiles(SQLiteBookFiles):
     def _fetched(self, sha256: str, task: asyncio.Task[None]) -> None:
         del self._fetching[sha256]
         if not task.cancelled():
-            task.exception()  # counts as seen: whoever waits has it, and all of them may have gone
+            task.exception()  # counts as retrieved: every waiting caller gets it, and all of them may have gone
 
     async def _fetch(self, sha256: str) -> None:
         known = await self._objects.get(sha256)

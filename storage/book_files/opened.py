@@ -326,7 +326,7 @@ class OpenedBook:
                 return _blaming_damage(work, file)
         except BookError as error:
             if error.code is BookErrorCode.INVALID_STATE:
-                self._open_files.drop(self._path)  # it may be mended before it is opened the next time
+                self._open_files.drop(self._path)  # it may be repaired before it is opened again
                 self.damage = error
             raise
 

@@ -185,7 +185,7 @@ class PostgresDatabase:
         try:
             found = await self._persist(partial(_run_all, statements=[query for query, _ in queries]))
         except Exception as error:  # noqa: BLE001 - it is for those who have asked
-            if len(queries) > 1:  # one of them is to blame, and the others need not hear of it
+            if len(queries) > 1:  # one of them failed, and the others need not know
                 await asyncio.gather(*(self._answer([query]) for query in queries))
             elif not queries[0][1].done():
                 queries[0][1].set_exception(error)

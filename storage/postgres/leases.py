@@ -19,7 +19,7 @@ _RENEW = """
 UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2) WHERE holder = ?1 RETURNING name, epoch
 """
 
-# The epoch stays, so that the next holder's is a new one.
+# The epoch is kept, so that the next holder gets a new one.
 _RELEASE = """
 UPDATE leases SET holder = '', expires_at = clock_timestamp() WHERE name = ?1 AND holder = ?2 AND epoch = ?3
 """

@@ -15,7 +15,7 @@ _LEDGER = """CREATE TABLE IF NOT EXISTS schema_migrations (
 
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()"
 
-# Of two nodes that write the same number, the second waits until the first has committed, and then leaves it at that.
+# Of two nodes that write the same number, the second waits until the first has committed, and then does nothing.
 _RECORD = """
 INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
 """

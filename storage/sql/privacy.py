@@ -33,7 +33,7 @@ class PersonalColumn:
     prefix: str = ""
 
 
-# A club goes on with whoever has taken part longest of the others.
+# The longest-standing other member becomes the host.
 _HAND_OVER = """
 UPDATE clubs SET host_id = coalesce((
   SELECT reader_id FROM club_members
@@ -41,7 +41,7 @@ UPDATE clubs SET host_id = coalesce((
 WHERE host_id = ?1
 """
 
-# Its card is then drawn without the member who goes.
+# Its card is then drawn without that member.
 _DRAW_ANEW = "UPDATE clubs SET look_at = '' WHERE id IN (SELECT club_id FROM club_members WHERE reader_id = ?1)"
 
 _THEIR_TURNS = "SELECT DISTINCT turn_id FROM chat_messages WHERE author_id = ?1 AND turn_id IS NOT NULL"
@@ -186,7 +186,7 @@ PERSONAL = (
         "to_be_removed",
         """SELECT kind, guild_id, channel_id, message_id, noted_at, refused_at
         FROM removals WHERE reader_id = ?1 ORDER BY noted_at""",
-        "",  # each row goes when it has been done, and after thirty days
+        "",  # each row is deleted when it is done, and after thirty days
     ),
 )
 """Every column with people's ids, in the order in which they are erased."""
@@ -226,7 +226,7 @@ ORDER BY turns.conversation_id, turns.number
 
 _SHOWN = "SELECT message_id, channel_id, guild_id, name, words FROM posts WHERE reader_id = ?1"
 
-# A title that was made from somebody's words, or given by the person who goes, goes too.
+# A title made from the person's words, or chosen by them, is erased too.
 _TITLED = f"""
 SELECT conversations.id, guild_id, thread_id, books.title AS book
 FROM conversations JOIN books ON books.id = book_id

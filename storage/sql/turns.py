@@ -33,13 +33,13 @@ _COLUMNS = (
 )  # fmt: skip
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM turns"  # noqa: S608
 
-# That of the turn itself, where the work is done again after it was committed.
+# The turn's own number, if the work is repeated after its commit.
 _NUMBER = """
 SELECT coalesce(max(CASE id WHEN ?2 THEN number END), max(number) + 1, 1) AS number FROM turns
 WHERE conversation_id = ?1
 """
 
-# Where the work is done again after it was committed, the turn is there with its number.
+# If the work is repeated after its commit, the turn exists with its number.
 _OPEN = """
 INSERT INTO turns (id, conversation_id, number, state, started_at)
 SELECT ?1, ?2, (SELECT coalesce(max(number), 0) + 1 FROM turns WHERE conversation_id = ?2), ?3, ?4
@@ -101,7 +101,7 @@ FROM turns JOIN conversations ON conversations.id = conversation_id
 
 _EARLIER = "SELECT 1 FROM chat_messages WHERE conversation_id = ? AND role = 'user' AND arrival < ? LIMIT 1"
 
-# What was searched for is made of the question's words.
+# Searches are made of the question's words.
 _LOOKED_UP = """
 DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_invocations <> '[]')
 """
@@ -265,7 +265,7 @@ class SQLTurns:
             await hold_fence(transaction)
             old = await transaction.run("SELECT number FROM turns WHERE id = ?", [turn_id])
             if not old and await transaction.run("SELECT 1 FROM turns WHERE id = ?", [turn.id]):
-                return  # the work is done again after it was committed
+                return  # the work is repeated after its commit
             if not old:
                 raise ConversationError(ConversationErrorCode.NOT_FOUND, "The question was deleted meanwhile.")
             last = await transaction.run(_NUMBER, [turn.conversation_id, turn.id])

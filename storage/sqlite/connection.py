@@ -233,7 +233,7 @@ class Connection:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    # isolation_level None: sqlite3 must not begin or commit transactions behind our back.
+    # isolation_level None: sqlite3 must not begin or commit transactions on its own.
     connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
     connection.row_factory = sqlite3.Row
     return connection

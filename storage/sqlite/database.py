@@ -73,7 +73,7 @@ async def _current_version(transaction: Connection, path: str) -> int:
 async def _apply(database: Migratable, migration: Migration) -> None:
     try:
         async with database.transaction() as transaction:
-            # Asked again inside the transaction: another process may have been faster.
+            # Checked again inside the transaction: another process may have been faster.
             if await transaction.run("SELECT 1 FROM schema_migrations WHERE version = ?", [migration.version]):
                 return
             for statement in migration.statements():
@@ -106,7 +106,7 @@ _PRAGMAS = (
     # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = NORMAL",
-    # What a person has erased is overwritten, not only unlinked; only some builds of SQLite do so by themselves.
+    # Erased data is overwritten, not only unlinked; only some builds of SQLite do so by default.
     "PRAGMA secure_delete = ON",
 )
 
@@ -206,7 +206,7 @@ class SQLiteDatabase:
                 yield self._writer
                 await self._writer.run("COMMIT")
             except BaseException:
-                # A connection carries out what it was asked for in that order, even if nobody waits for it any more:
+                # A connection executes statements in the order of the calls, even if nobody waits for them any more:
                 # the statements of a cancelled task (COMMIT, too), then this, then the next transaction.
                 await self._writer.rollback()
                 raise
@@ -261,7 +261,7 @@ class SQLiteDatabase:
         if self.path == MEMORY:
             async with self._turn:
                 return await to_the_end(self._writer.copy_to(path))
-        source = await Connection.open(self.path)  # with a thread of its own, so that nobody's reading waits for it
+        source = await Connection.open(self.path)  # with a thread of its own, so that no read waits for it
         try:
             return await to_the_end(source.copy_to(path))
         finally:
@@ -297,7 +297,7 @@ class SQLiteDatabase:
     async def ping(self) -> None:
         """Return once the database has answered from the disk, and the file is still in its place."""
         self._refuse_if_gone()
-        await self.read("PRAGMA shrink_memory")  # what SQLite remembers of the file may be there no more
+        await self.read("PRAGMA shrink_memory")  # SQLite's temporary files may be gone
         for query in _NEWEST:
             await self.read(query)
 

@@ -86,7 +86,7 @@ def code_folders(paths: Iterable[str]) -> list[str]:
     for path in map(Path, paths):
         is_all_code = path.name in ("site-packages", "dist-packages") or path.is_relative_to(standard)
         folders += [str(path)] if is_all_code else _packages(path)
-    # A relative folder of a search path would be one below "/", where a worker begins.
+    # A relative entry of a search path would be below "/", where a worker starts.
     return [folder for folder in dict.fromkeys(folders) if folder.startswith("/")]
 
 
@@ -172,7 +172,7 @@ def _newest(table: tuple[tuple[int, int], ...], version: int) -> int:
 
 
 def _allow_reading(libc: ctypes.CDLL, ruleset: int, path: str) -> None:
-    with suppress(OSError):  # not every folder of a search path is there
+    with suppress(OSError):  # not every entry of a search path exists
         folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
             rights = _READ_FILE | _READ_DIR if stat.S_ISDIR(os.fstat(folder).st_mode) else _READ_FILE

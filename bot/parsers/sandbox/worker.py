@@ -199,7 +199,7 @@ def main(ocr: tuple[str, str, Sequence[str]] | None = None) -> None:
     With `ocr`, the fields of an OcrInstallation, the pages are pictures whose text is recognised.
     """
     out = _private_output()
-    gc.disable()  # nothing here goes in circles, and there is much to look through
+    gc.disable()  # there are no reference cycles here, and collecting would take long
     recogniser = _recogniser(ocr) if ocr else None
     confine()
     task = json.loads(sys.stdin.buffer.readline())
@@ -281,7 +281,7 @@ def _private_output() -> IO[bytes]:
 def _limit(bounds: Mapping[int, int]) -> None:
     """Limits that hold even if the bot dies."""
     for kind, bound in bounds.items():
-        with suppress(ValueError, OSError):  # not every system knows every bound
+        with suppress(ValueError, OSError):  # not every system has every limit
             resource.setrlimit(kind, (bound, bound))
 
 

@@ -53,7 +53,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         url_setting = "ANTHROPIC_BASE_URL" if base_url else ""
         service = Service("Anthropic", model, key_setting="ANTHROPIC_API_KEY", url_setting=url_setting)
         key = service.demand_key(api_key)
-        # The SDK adds the version itself; people who know other services write it too.
+        # The SDK adds the version itself; people used to other services write it too.
         url = base_url.strip().rstrip("/").removesuffix("/v1") if base_url else None
         super().__init__(service, LateClient(lambda: _open_client(key, url, timeout, max_retries)), options)
         self._max_tokens = max_tokens
@@ -76,7 +76,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             )
             async with events:
                 async for event in events:
-                    await self._turnstile()  # many replies may come in one moment, too
+                    await self._turnstile()  # many replies may arrive at the same moment, too
                     for piece in reader.read(event):
                         yield piece
             if not reader.whole:
@@ -164,7 +164,7 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
         open_telemetry=False,
         http_client=DefaultAioHttpClient(event_hooks={"response": [refuse_long_waits]}),
     )
-    _ = client.messages  # the SDK imports the resource at its first use, which takes a while
+    _ = client.messages  # the SDK imports the resource on first use, which takes a while
     return client
 
 

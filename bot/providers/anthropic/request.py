@@ -18,7 +18,7 @@ _CACHED: Final[Block] = {"type": "ephemeral"}
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 
 _SETTINGS: Final[Mapping[str, Mapping[str, Any]]] = {
-    # Sonnet would think before every reply; between tools it helps, and what it writes there comes back as text.
+    # By default Sonnet thinks before every reply; between tools it helps, and its text there comes back as text.
     "claude-sonnet-5-5": {"thinking": {"type": "between_tools"}, "output_config": {"effort": "medium"}},
     # Without thinking Haiku signs nothing, so its history may be cut at will.
     "claude-haiku-5-5": {"thinking": {"type": "disabled"}},

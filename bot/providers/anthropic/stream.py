@@ -137,7 +137,7 @@ class MessageAccumulator:
 
     def _count(self, usage: Any) -> None:
         """Update the usage: numbers in later events are totals; missing ones keep their value."""
-        if usage is None:  # servers that only speak like this API leave it out
+        if usage is None:  # servers that only imitate this API leave it out
             return
         self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
 

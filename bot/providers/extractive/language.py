@@ -130,7 +130,7 @@ def stems_of(text: str, language: Language) -> tuple[str, ...]:
 
 @lru_cache(maxsize=50_000)
 def _snowball_stem(word: str, language: Language) -> str:
-    with _one_at_a_time:  # a stemmer keeps the word it works on in itself
+    with _one_at_a_time:  # a stemmer is stateful
         return _stemmer(language)(word)
 
 

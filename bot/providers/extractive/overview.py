@@ -417,7 +417,7 @@ def _lookup(question: Question, choices: Choices) -> str:
     choice = choices.of(question)
     unknown = choices.unknown(question)
     if choice.candidates and not choices.still_to_quote(choice).candidates:
-        return ""  # another question of the message has brought all of it
+        return ""  # another question of the message has quoted all of it
     answer = "" if unknown else _quoted(choices.as_looked_up(question), choices.still_to_quote(choice), phrases)
     choices.quoted.update(choice.candidates)
     if not answer:

@@ -24,7 +24,7 @@ WEIGHTS: dict[str, float] = {
     "names": -0.5,
     "standing": 2.3,
     "length": 0.6,
-    # What is seldom an answer.
+    # Sentences that are seldom an answer.
     "is speech": -0.2,
     "is question": -0.6,
     # Questions with a clause that says when or because of what.
@@ -51,7 +51,7 @@ WEIGHTS: dict[str, float] = {
     "because": 0.3,
     "purpose": 0.3,
     "hence follows": 0.4,
-    # Introductions: set by hand, as the questions behind the others hardly ever ask who somebody is.
+    # Introductions: set by hand, because the questions behind the others rarely ask who somebody is.
     "introduced": 1.2,
     "role": 2.0,
     "first named": 0.8,
