@@ -45,6 +45,16 @@ from storage.opening import Storage, open_storage
 
 MICRODOLLARS = 1_000_000
 
+QUOTES_ONLY: Provider = "extractive"
+"""The provider without a model, which therefore writes neither summaries nor titles."""
+SHARE_FOR_WRITING = 0.7
+"""The share of a tool's time limit that may go into writing summaries; the rest is for lookups and slow networks."""
+SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
+_WINDOWS = {"claude-haiku-4": 200_000, "claude-": 1_000_000, "gpt-5": 272_000, "gpt-4.1": 1_000_000, "gpt-4o": 128_000}
+"""Context windows in tokens, by the beginning of the model's name."""
+WEATHER_TTL_S = 600.0
+"""Open-Meteo updates its current weather every quarter of an hour."""
+
 
 def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | None:
     """The cost of one request in millionths of a US dollar, or None if the model's price is unknown."""
@@ -64,14 +74,6 @@ def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | 
         return None
     return round(price.total_price * MICRODOLLARS)
 
-
-QUOTES_ONLY: Provider = "extractive"
-"""The provider without a model, which therefore writes neither summaries nor titles."""
-
-SHARE_FOR_WRITING = 0.7
-"""The share of a tool's time limit that may go into writing summaries; the rest is for lookups and slow networks."""
-
-SAMPLE = files("bot.sample") / "return-on-the-ebb.md"
 
 _now = partial(datetime.now, UTC)
 
@@ -289,10 +291,6 @@ def books_folder(settings: Settings) -> Path:
     return settings.data_dir / ("books-cache" if settings.books_url else "books")
 
 
-_WINDOWS = {"claude-haiku-4": 200_000, "claude-": 1_000_000, "gpt-5": 272_000, "gpt-4.1": 1_000_000, "gpt-4o": 128_000}
-"""Context windows in tokens, by the beginning of the model's name."""
-
-
 def known_window(settings: Settings) -> int:
     """The smallest context window that the configured models are known to have; 0 for models on a custom server, which
     may have less.
@@ -353,9 +351,6 @@ def _days(days: int) -> timedelta | None:
     """None, for no limit, if it is 0."""
     return timedelta(days=days) if days else None
 
-
-WEATHER_TTL_S = 600.0
-"""Open-Meteo updates its current weather every quarter of an hour."""
 
 _Register = Callable[[ToolRegistry, ToolContext], None]
 

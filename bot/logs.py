@@ -15,6 +15,8 @@ from typing import Literal
 
 from bot.private import redacted
 
+logger = logging.getLogger(__name__)
+
 LIBRARIES = {"aiosqlite": logging.WARNING, "httpx": logging.WARNING, "httpx2": logging.WARNING}
 """Libraries that log more than operators need, whatever LOG_LEVEL says."""
 
@@ -24,6 +26,11 @@ NODE = f"{socket.gethostname()}-{os.getpid()}"
 
 SHARD: ContextVar[int | None] = ContextVar("shard", default=None)
 """The shard on whose behalf the current task works, if there are several."""
+
+HEALTH_FILE = "health"
+"""In DATA_DIR."""
+STALE_AFTER_S = 60.0
+"""An older file means that the bot is offline, hangs, or died without removing it."""
 
 
 class Redacting(logging.Formatter):
@@ -78,20 +85,11 @@ def set_up_logs(level: str, form: Literal["text", "json"], secrets: Sequence[str
         logging.getLogger(name).setLevel(max(least, logging.getLogger().level))
 
 
-logger = logging.getLogger(__name__)
-
-NAME = "health"
-"""In DATA_DIR."""
-
-STALE_AFTER_S = 60.0
-"""An older file means that the bot is offline, hangs, or died without removing it."""
-
-
 class HealthFile:
     """Written every `every_s` seconds while all is well; otherwise the state is checked again after `look_s`."""
 
     def __init__(self, folder: Path, *, every_s: float = 15.0, look_s: float = 1.0) -> None:
-        self._path = folder / NAME
+        self._path = folder / HEALTH_FILE
         self._every_s = every_s
         self._look_s = look_s
 
@@ -114,7 +112,7 @@ class HealthFile:
     def _write(self) -> bool:
         """Write the whole file or nothing. False: the disk refuses."""
         told = {"at": datetime.now(UTC).isoformat(timespec="seconds"), "pid": os.getpid()}
-        fresh = self._path.with_name(f"{NAME}.new")
+        fresh = self._path.with_name(f"{HEALTH_FILE}.new")
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_text(json.dumps(told) + "\n", encoding="utf-8")
@@ -127,6 +125,6 @@ class HealthFile:
 def age_of(folder: Path) -> float | None:
     """Seconds since the file was written; None if there is none."""
     try:
-        return time.time() - (folder / NAME).stat().st_mtime
+        return time.time() - (folder / HEALTH_FILE).stat().st_mtime
     except OSError:
         return None

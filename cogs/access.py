@@ -37,6 +37,10 @@ A_GLANCE_S = 0.15
 MOST_WORDS = 8
 """Words of what was typed that have to match; all of them are compared."""
 
+MOST_CHOICES = 25
+LONGEST_NAME = 100
+CONVERSATIONS_LOOKED_AT = 200
+
 
 class Visibility:
     """What one person can see of the conversations on a shelf; `guild` is None if the shelf is their own.
@@ -268,10 +272,6 @@ async def visible_conversations(interaction: discord.Interaction[Any], book_id: 
     known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
     return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])
 
-
-MOST_CHOICES = 25
-LONGEST_NAME = 100
-CONVERSATIONS_LOOKED_AT = 200
 
 Choices = list[app_commands.Choice[str]]
 

@@ -26,6 +26,9 @@ from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
 
+LATELY = timedelta(days=30)
+ON, OFF = "on", "off"
+
 
 class FirstWords(commands.Cog):
     """Introduces the bot once to a server that it joins."""
@@ -152,9 +155,6 @@ def help_card(say: Speech, *, reads_messages: bool, missing: Sequence[str] = ())
     return card
 
 
-LATELY = timedelta(days=30)
-
-
 class Usage(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases) -> None:
         self._use_cases = use_cases
@@ -194,9 +194,6 @@ class Usage(commands.Cog):
     def _periods(self) -> tuple[datetime, datetime]:
         now = self._use_cases.clock()
         return now.replace(hour=0, minute=0, second=0, microsecond=0), now - LATELY
-
-
-ON, OFF = "on", "off"
 
 
 class Verbose(commands.Cog):

@@ -54,6 +54,16 @@ STAGES = {
     "indexing": later("Indexing"),
 }
 
+TITLE_LENGTH = 200
+UPLOADS_AT_ONCE = 2
+"""Files held in memory with the text that results from them: as many as are parsed at once. Further ones wait."""
+DOWNLOADS_AT_ONCE = 2
+"""The same for downloads, counted separately because a host may be arbitrarily slow."""
+LONGEST_ADDRESS = 2_000
+LONGEST_VALUE = 100
+"""Characters in the value of a menu's option."""
+OFFER = "book-offer"
+
 
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
@@ -230,17 +240,6 @@ def _about(book: OfferedBook, locale: discord.Locale) -> str:
         length = say("{size:.1f} MB", size=book.size / _MEGA)
     languages = ", ".join(language_name(code, locale) for code in book.languages)
     return clipped(" · ".join(filter(None, (clipped(book.author, 50), languages, length))), 100)
-
-
-TITLE_LENGTH = 200
-UPLOADS_AT_ONCE = 2
-"""Files held in memory with the text that results from them: as many as are parsed at once. Further ones wait."""
-DOWNLOADS_AT_ONCE = 2
-"""The same for downloads, counted separately because a host may be arbitrarily slow."""
-LONGEST_ADDRESS = 2_000
-LONGEST_VALUE = 100
-"""Characters in the value of a menu's option."""
-OFFER = "book-offer"
 
 
 @everywhere

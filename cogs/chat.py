@@ -56,6 +56,8 @@ logger = logging.getLogger(__name__)
 QUESTION_LENGTH = 4000
 """Characters of a first message, which is repeated in the thread in an embed."""
 
+MOST_OFFERED = 25
+
 
 class Opening:
     """Opens conversations for /chat, /conversations and the buttons that do the same."""
@@ -385,9 +387,6 @@ async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
 def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
     text = say("{reader} is reading this book here.", reader=reader.mention)
     return discord.Embed(title=clipped(plain(book_title(book, say)), 256), description=text)
-
-
-MOST_OFFERED = 25
 
 
 class Chat(commands.Cog):

@@ -20,6 +20,13 @@ T = TypeVar("T")
 PROMPT_S = 1.5
 """How long an interaction may wait for a lookup; the rest of Discord's time is left for the network."""
 
+EXEMPT = ("settings", "privacy", "help")
+"""What works in every channel: settings, one's own data, and help."""
+KEEP = "keep"
+VALID_FOR = timedelta(minutes=15)
+"""As long as Discord lets the bot edit the reply with the question."""
+PAGE_SIZE = 10
+
 
 async def defer_if_slow(
     interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, thinking: bool = True
@@ -99,10 +106,6 @@ def action_button(
 def action_menu(action: str, argument: str, *, options: list[discord.SelectOption], placeholder: str) -> Select[View]:
     """A menu that does what a cog has registered by `on_choice`; the argument precedes the chosen value."""
     return Select(custom_id=f"pick:{action}:{argument}", options=options, placeholder=placeholder)
-
-
-EXEMPT = ("settings", "privacy", "help")
-"""What works in every channel: settings, one's own data, and help."""
 
 
 async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None:
@@ -304,12 +307,6 @@ def buttons_of(message: discord.Message) -> list[discord.Button]:
     return [part for line in rows for part in line.children if isinstance(part, discord.Button)]
 
 
-KEEP = "keep"
-
-VALID_FOR = timedelta(minutes=15)
-"""As long as Discord lets the bot edit the reply with the question."""
-
-
 def confirmation(action: str, argument: str, label: str, say: Speech) -> View:
     """A button that does it, and one that does not."""
     return row(
@@ -335,8 +332,6 @@ async def keep(interaction: discord.Interaction[Any], argument: str) -> None:
 
 
 Listed = TypeVar("Listed")
-
-PAGE_SIZE = 10
 
 
 @dataclass(frozen=True, slots=True)

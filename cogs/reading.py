@@ -59,6 +59,11 @@ LONGEST_NAME = 100
 
 T = TypeVar("T")
 
+SEEN_BY_ALL = "seen by all"
+"""On an interaction: whether its reply was acknowledged publicly."""
+APART = "apart"
+"""On a press: whether the result follows the message with the button instead of replacing it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -403,12 +408,6 @@ class ReadingCog(commands.Cog):
             await interaction.response.defer(ephemeral=not shown, thinking=True)
             interaction.extras[SEEN_BY_ALL] = shown
         return found
-
-
-SEEN_BY_ALL = "seen by all"
-"""On an interaction: whether its reply was acknowledged publicly."""
-APART = "apart"
-"""On a press: whether the result follows the message with the button instead of replacing it."""
 
 
 async def _post(

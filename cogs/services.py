@@ -15,6 +15,9 @@ from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.use_cases import UseCases
 
+MEMBERSHIP_S = 60.0
+"""How long autocomplete trusts a known answer to whether somebody is in a thread."""
+
 
 class Conversing(Protocol):
     """Answers in threads."""
@@ -93,10 +96,6 @@ def note_deed(interaction: discord.Interaction[Any], text: str, /, **values: obj
     bot = interaction.client
     assert isinstance(bot, ServingBot)
     bot.audit.note(server_of(interaction), text, who=interaction.user.mention, **values)
-
-
-MEMBERSHIP_S = 60.0
-"""How long autocomplete trusts a known answer to whether somebody is in a thread."""
 
 
 class Memberships:

@@ -29,6 +29,13 @@ FOR_THE_LOG = ("view_channel", "send_messages")
 TROUBLE_AGAIN_AFTER_S = 600.0
 """How long the same failure is not logged again: while the model cannot be reached, every question meets it."""
 
+_IN_ENGLISH: Speech = speech_for(discord.Locale.american_english)
+ON, OFF = "on", "off"
+AS_DISCORD_SAYS = "discord"
+MOST_TOKENS = 1_000_000_000
+LANGUAGES = {"en-US": "English", "de": "Deutsch"}
+"""The available languages, by Discord's code, in the language itself."""
+
 
 class AuditLog:
     """Writes the moderators' log: to the channel set by `/settings log`, or to the program's log if there is none or
@@ -73,15 +80,6 @@ class AuditLog:
             logger.info("guild %s: its moderators' log cannot be written to: %s", guild.id, error)
         logger.warning("guild %s: %s", guild.id, _IN_ENGLISH(text, **values))
 
-
-_IN_ENGLISH: Speech = speech_for(discord.Locale.american_english)
-
-
-ON, OFF = "on", "off"
-AS_DISCORD_SAYS = "discord"
-MOST_TOKENS = 1_000_000_000
-LANGUAGES = {"en-US": "English", "de": "Deutsch"}
-"""The available languages, by Discord's code, in the language itself."""
 
 Place = discord.TextChannel | discord.CategoryChannel
 

@@ -33,6 +33,10 @@ from storage.sql.retention import SQLRetention
 from storage.sql.rows import listed, marks
 from storage.sql.turns import SQLTurns
 
+PAGE = 500
+"""Rows held in memory at once; a message with its passages takes some ten kilobytes."""
+TIMEOUT_S = 3_600.0
+
 
 class Engine(CopyableDatabase, Protocol):
     """The database itself, for maintenance.
@@ -182,10 +186,6 @@ _OPENERS: dict[str, Callable[[str], Awaitable[Storage]]] = {
     "postgres": _open_postgres,
 }
 
-
-PAGE = 500
-"""Rows held in memory at once; a message with its passages takes some ten kilobytes."""
-TIMEOUT_S = 3_600.0
 
 Report = Callable[[str, int], None]
 """Receives the name of a table, and how many of its rows have been copied."""

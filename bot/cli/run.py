@@ -28,6 +28,11 @@ from domain.ports import ChatProvider
 from domain.tool_use import TokenUsage
 from domain.tools.context import page_in
 
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server  # the SDK takes half a second to load
+
+    from bot.metrics import Metrics
+
 COLLECTIONS = (2_000, 3, 7_000)
 """Thresholds of the garbage collector.
 
@@ -37,6 +42,28 @@ some ten thousand answers; `collect_when_idle` mostly comes first.
 """
 
 IDLE_LOOK_S = 120.0
+
+FAREWELL_S = 8.0
+"""Docker kills after ten seconds; the rest is for closing the database."""
+LAST_MOMENT_S = 9.5
+"""After that the process exits as if it were killed, which loses nothing: a hanging disk must not keep it."""
+QUESTIONS = (
+    "Who is Tom Liddiard?",
+    "Who says “You can cross at five to”?",
+)
+"""Questions asked at the start, so that there is something to look at."""
+NOT_INSTALLED = (
+    "The preview needs the extra simcord[preview]. `make preview` installs it; by hand, in the project's folder: "
+    "pip install '.[preview]'"
+)
+ABOUT = (
+    "It is Marginalia itself in a simulated Discord, in a thread on the sample novel. Write there, press its buttons, "
+    "type / for its commands; “Viewing as” makes you the other reader. The channel has a page of its own, where "
+    "/club start begins a club; each thread that opens gets one too, and its address stands here. "
+    "Answers: {provider}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
+)
+DEFAULT_PORT = 8765
+LOOPBACK = "127.0.0.1"
 
 
 async def warm_up(provider: ChatProvider) -> None:
@@ -61,16 +88,6 @@ async def collect_when_idle(is_busy: Callable[[], bool], *, look_s: float = IDLE
         await asyncio.sleep(look_s)
         if not is_busy():
             gc.collect()
-
-
-if TYPE_CHECKING:
-    from bot.metrics import Metrics
-
-FAREWELL_S = 8.0
-"""Docker kills after ten seconds; the rest is for closing the database."""
-
-LAST_MOMENT_S = 9.5
-"""After that the process exits as if it were killed, which loses nothing: a hanging disk must not keep it."""
 
 
 def run() -> None:
@@ -173,24 +190,6 @@ async def until_stopped(
         working.result()
 
 
-QUESTIONS = (
-    "Who is Tom Liddiard?",
-    "Who says “You can cross at five to”?",
-)
-"""Questions asked at the start, so that there is something to look at."""
-NOT_INSTALLED = (
-    "The preview needs the extra simcord[preview]. `make preview` installs it; by hand, in the project's folder: "
-    "pip install '.[preview]'"
-)
-
-ABOUT = (
-    "It is Marginalia itself in a simulated Discord, in a thread on the sample novel. Write there, press its buttons, "
-    "type / for its commands; “Viewing as” makes you the other reader. The channel has a page of its own, where "
-    "/club start begins a club; each thread that opens gets one too, and its address stands here. "
-    "Answers: {provider}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
-)
-
-
 def preview(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0 is any that is free")] = 0,
 ) -> None:
@@ -227,13 +226,6 @@ async def _show(app: App, port: int) -> None:
         console.print(f"Open this in a browser:\n\n  {page.url}\n", markup=False, soft_wrap=True)
         console.print(ABOUT.format(provider=app.provider.name), markup=False, soft_wrap=True)
         await page.wait_closed()
-
-
-if TYPE_CHECKING:  # the SDK takes half a second to load
-    from mcp.server.lowlevel import Server
-
-DEFAULT_PORT = 8765
-LOOPBACK = "127.0.0.1"
 
 
 def mcp(

@@ -23,6 +23,8 @@ from bot.private import forget_secrets, keep_files_private, make_private
 from bot.settings import Settings, load_settings
 from domain.errors import MarginaliaError
 
+logger = logging.getLogger(__name__)
+
 _ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except line feed and tab, and those that change the direction of the surrounding text."""
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
@@ -157,8 +159,6 @@ async def in_daemon_thread(read: Callable[[], str]) -> str:
     threading.Thread(target=run, daemon=True).start()
     return await line
 
-
-logger = logging.getLogger(__name__)
 
 console = GuardedConsole()
 errors = GuardedConsole(stderr=True)

@@ -26,6 +26,13 @@ from storage.opening import open_storage
 MODEL_PATIENCE_S = 30.0
 FAULTS_SHOWN = 3
 
+READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
+SERVER_PATIENCE_S = 30.0
+"""How long a tool server may take; one that has to be downloaded before it starts needs some of it."""
+PATIENCE_S = 30.0
+MOST_GUILDS = 20
+"""Servers whose permissions are checked; each costs two requests."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -113,9 +120,6 @@ async def check_ocr(settings: Settings) -> Finding:
     return Finding("OCR", f"Scanned books are read by Tesseract ({', '.join(found.languages)}){advice}", ok=not missing)
 
 
-READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
-
-
 async def check_model(settings: Settings) -> Finding:
     try:
         provider = open_provider(settings)
@@ -152,10 +156,6 @@ async def _tool_call(provider: ChatProvider) -> str:
     return "Asked to call a tool, it wrote text: if its answers do not come from the book, set LLM_TOOLS=off."
 
 
-SERVER_PATIENCE_S = 30.0
-"""How long a tool server may take; one that has to be downloaded before it starts needs some of it."""
-
-
 async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
     """Each server of MCP_SERVERS: reached, with its tools and the unused ones by name, or why not."""
     try:
@@ -185,11 +185,6 @@ async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
             sentence = f"reached, {count}: {names}" if names else "reached, and it has no tools that can be used"
             left_out = "; ".join(f"{name} ({reason})" for name, reason in server.left_out.items())
             yield Finding(subject, f"{sentence}. Not used as they are: {left_out}" if left_out else sentence)
-
-
-PATIENCE_S = 30.0
-MOST_GUILDS = 20
-"""Servers whose permissions are checked; each costs two requests."""
 
 
 async def check_discord(settings: Settings) -> AsyncIterator[Finding]:

@@ -41,9 +41,28 @@ from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
 
+logger = logging.getLogger(__name__)
+
 AN_HOUR_S = 3600.0
 AN_HOUR_AT_MOST = 40
 """Forty an hour are 960 a day."""
+
+ASK_AGAIN_S = 0.25
+IDENTIFY_S = 5.5
+"""Discord lets one shard per bucket start a session every five seconds."""
+CACHED_MESSAGES = 100
+"""The conversation is in storage; discord.py's own cache of messages is not used."""
+LONGEST_RATE_LIMIT_S = 30.0
+"""A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
+SYNC_AGAIN_AFTER_S = 60.0
+STORAGE_PATIENCE_S = 5.0
+"""How long a healthy database may take to answer."""
+COMMAND_PATIENCE_S = 1.5
+"""How long a stop of the program waits for running commands."""
+FAREWELL_S = 1.0
+"""How long it may then take to tell people that their command was not carried out."""
+LISTENER_PATIENCE_S = 0.25
+"""How long it finally waits for event handlers; what they leave unfinished is read after the next start."""
 
 
 class IdentifyLimit:
@@ -64,11 +83,6 @@ class IdentifyLimit:
         return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
 
 
-ASK_AGAIN_S = 0.25
-IDENTIFY_S = 5.5
-"""Discord lets one shard per bucket start a session every five seconds."""
-
-
 async def wait_to_identify(leases: LeaseRepository, shard: int, buckets: int) -> None:
     """Return when this shard may start a session; the nodes take turns."""
     name, holder = f"identify/{shard % buckets}", f"{NODE} shard {shard}"
@@ -76,23 +90,6 @@ async def wait_to_identify(leases: LeaseRepository, shard: int, buckets: int) ->
         if await leases.acquire(name, holder, IDENTIFY_S):
             return
         await asyncio.sleep(ASK_AGAIN_S)
-
-
-logger = logging.getLogger(__name__)
-
-CACHED_MESSAGES = 100
-"""The conversation is in storage; discord.py's own cache of messages is not used."""
-LONGEST_RATE_LIMIT_S = 30.0
-"""A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
-SYNC_AGAIN_AFTER_S = 60.0
-STORAGE_PATIENCE_S = 5.0
-"""How long a healthy database may take to answer."""
-COMMAND_PATIENCE_S = 1.5
-"""How long a stop of the program waits for running commands."""
-FAREWELL_S = 1.0
-"""How long it may then take to tell people that their command was not carried out."""
-LISTENER_PATIENCE_S = 0.25
-"""How long it finally waits for event handlers; what they leave unfinished is read after the next start."""
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):

@@ -25,6 +25,11 @@ long.
 
 LIBRARY_WAITS_S = 1.0
 
+WINDOW_S = 1.0
+"""Discord counts fifty requests per second. A request that comes too early meets the limit again and closes the gate
+again.
+"""
+
 
 class LeaseLostError(ConnectionError):
     """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
@@ -72,12 +77,6 @@ def _tried_before(waits: Sequence[float], started: float) -> bool:
 def keep_interactions_steady(links: CommandLinks) -> None:
     """Applies to everything that the current task does and starts from now on."""
     async_context.set(SteadyAdapter(links))
-
-
-WINDOW_S = 1.0
-"""Discord counts fifty requests per second. A request that comes too early meets the limit again and closes the gate
-again.
-"""
 
 
 def keep_requests_going(http: HTTPClient, links: CommandLinks) -> None:

@@ -23,6 +23,31 @@ _LONGEST_CLIENT = 64
 _MOST_WATCHED = 200
 """Books whose positions are checked for changes every few seconds."""
 
+AT_ONCE = 50
+"""Resources in one response to resources/list."""
+_TEXT = "text/plain"
+_BOOK_URI = re.compile(r"book://([^/]+)")
+_CHAPTER_URI = re.compile(r"book://([^/]+)/chapters/([^/]+)")
+_PAGE_URI = re.compile(r"book://([^/]+)/pages/([^/]+)")
+_CURSOR = re.compile(r"([^:]+):(\d{1,6})")
+TEMPLATES = (
+    types.ResourceTemplate(
+        name="chapter",
+        title="A chapter of a book",
+        uri_template="book://{book}/chapters/{chapter}",
+        description="The text of a chapter as far as it has been read; the chapter by the number the book prints "
+        "(5, V), or by its place: %2312 is the twelfth line of the contents.",
+        mime_type=_TEXT,
+    ),
+    types.ResourceTemplate(
+        name="page",
+        title="A page of a book",
+        uri_template="book://{book}/pages/{page}",
+        description="The text of a page that has been read; the page as printed (12, xii).",
+        mime_type=_TEXT,
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenBooks:
@@ -135,34 +160,6 @@ def _extent(view: BookView, pages: Sequence[Page]) -> str:
         return "nothing yet"
     about = "about " if view.book.pages_estimated else ""
     return f"{about}page {label_at(pages, view.read_to)}"
-
-
-AT_ONCE = 50
-"""Resources in one response to resources/list."""
-
-_TEXT = "text/plain"
-_BOOK_URI = re.compile(r"book://([^/]+)")
-_CHAPTER_URI = re.compile(r"book://([^/]+)/chapters/([^/]+)")
-_PAGE_URI = re.compile(r"book://([^/]+)/pages/([^/]+)")
-_CURSOR = re.compile(r"([^:]+):(\d{1,6})")
-
-TEMPLATES = (
-    types.ResourceTemplate(
-        name="chapter",
-        title="A chapter of a book",
-        uri_template="book://{book}/chapters/{chapter}",
-        description="The text of a chapter as far as it has been read; the chapter by the number the book prints "
-        "(5, V), or by its place: %2312 is the twelfth line of the contents.",
-        mime_type=_TEXT,
-    ),
-    types.ResourceTemplate(
-        name="page",
-        title="A page of a book",
-        uri_template="book://{book}/pages/{page}",
-        description="The text of a page that has been read; the page as printed (12, xii).",
-        mime_type=_TEXT,
-    ),
-)
 
 
 async def list_resources(books: OpenBooks, cursor: str | None) -> types.ListResourcesResult:

@@ -23,6 +23,8 @@ from pydantic import ValidationError
 from bot.mcp.addresses import ServerAddress
 from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
 
+_log = logging.getLogger(__name__)
+
 MOST_TOOLS = 100
 """Tools of all servers together; the book's own are added, and OpenAI accepts 128."""
 
@@ -34,6 +36,22 @@ LONGEST_SCHEMA = 20_000
 
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _COMBINERS = ("oneOf", "anyOf", "allOf")
+
+CONNECT_S = 60.0
+"""How long a server may take to start and list its tools; one that is downloaded first needs it."""
+PATIENCE_S = 5.0
+"""How long a call waits for a server that is being restarted."""
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
+RELIST_PAUSE_S = 0.5
+"""The shortest interval between two listings of a server's tools, however often it reports changes."""
+MOST_HANGS = 2
+"""Consecutive calls without an answer after which a server is restarted."""
+STARTING = "it is still starting"
+_MOST_PAGES = 100
+_FORGOTTEN = "it has forgotten the session"
+_SETTLING_LOOKS = 20
+_CLOSING_S = 0.25
+"""How long it may take to notice the end of a stream after the call that met it has failed."""
 
 
 def read_list(entries: Iterable[Any], left_out: dict[str, str]) -> list[Any]:
@@ -140,26 +158,6 @@ def _cut(tool: types.Tool, left_out: dict[str, str]) -> types.Tool:
         left_out[f"{tool.name}'s description"] = f"cut after {LONGEST_DESCRIPTION:,} characters"
         description = description[: LONGEST_DESCRIPTION - 1] + "…"
     return tool.model_copy(update={"description": description})
-
-
-CONNECT_S = 60.0
-"""How long a server may take to start and list its tools; one that is downloaded first needs it."""
-PATIENCE_S = 5.0
-"""How long a call waits for a server that is being restarted."""
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 60.0
-RELIST_PAUSE_S = 0.5
-"""The shortest interval between two listings of a server's tools, however often it reports changes."""
-MOST_HANGS = 2
-"""Consecutive calls without an answer after which a server is restarted."""
-
-STARTING = "it is still starting"
-_MOST_PAGES = 100
-_FORGOTTEN = "it has forgotten the session"
-_SETTLING_LOOKS = 20
-_CLOSING_S = 0.25
-"""How long it may take to notice the end of a stream after the call that met it has failed."""
-
-_log = logging.getLogger(__name__)
 
 
 class ServerUnavailableError(Exception):

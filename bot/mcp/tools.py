@@ -38,6 +38,17 @@ _NOBODY_TO_ASK = (
     "Tell the reader so."
 )
 
+_TOO_MANY = f"there is room for {MOST_TOOLS} tools in all"
+_SIGNATURES = (
+    (MediaKind.IMAGE, "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
+    (MediaKind.IMAGE, "jpeg", re.compile(rb"\xff\xd8\xff")),
+    (MediaKind.IMAGE, "gif", re.compile(rb"GIF8[79]a")),
+    (MediaKind.IMAGE, "webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
+    (MediaKind.AUDIO, "wav", re.compile(rb"RIFF....WAVE", re.DOTALL)),
+    (MediaKind.AUDIO, "mp3", re.compile(rb"ID3|\xff[\xe2-\xfb]")),
+)
+"""The first bytes of the media types that providers accept. A server's own statement need not be true."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
@@ -130,9 +141,6 @@ class McpTools:
         await asyncio.gather(*(link.close() for link in self._links))
 
 
-_TOO_MANY = f"there is room for {MOST_TOOLS} tools in all"
-
-
 @asynccontextmanager
 async def open_mcp_tools(
     addresses: Sequence[ServerAddress],
@@ -188,17 +196,6 @@ def _texts(content: Iterable[types.ContentBlock]) -> Iterator[str]:
                 yield f"[{block.type}]"
             case _:
                 yield f"[{block.type}, which cannot be shown here]"
-
-
-_SIGNATURES = (
-    (MediaKind.IMAGE, "png", re.compile(rb"\x89PNG\r\n\x1a\n")),
-    (MediaKind.IMAGE, "jpeg", re.compile(rb"\xff\xd8\xff")),
-    (MediaKind.IMAGE, "gif", re.compile(rb"GIF8[79]a")),
-    (MediaKind.IMAGE, "webp", re.compile(rb"RIFF....WEBP", re.DOTALL)),
-    (MediaKind.AUDIO, "wav", re.compile(rb"RIFF....WAVE", re.DOTALL)),
-    (MediaKind.AUDIO, "mp3", re.compile(rb"ID3|\xff[\xe2-\xfb]")),
-)
-"""The first bytes of the media types that providers accept. A server's own statement need not be true."""
 
 
 def _media(block: types.ContentBlock) -> Media | None:

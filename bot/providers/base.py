@@ -21,6 +21,66 @@ from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
 
+if TYPE_CHECKING:
+    import httpx2
+
+logger = logging.getLogger(__name__)
+
+_MOST_LEVELS = 100
+"""No tool takes more than three. A value nested a thousand levels deep can be parsed, but not sent with the history."""
+_NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
+"""A tool's name, within the decoration that open models and their templates add."""
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_INTERRUPTED = "This call was interrupted before anything came of it."
+CONNECT_TIMEOUT: Final = 5.0
+"""Seconds to establish a connection."""
+LONGEST_WAIT: Final = 20.0
+"""Seconds that a request is delayed at the service's request; a longer wait is the reader's decision."""
+LONGEST_ADVICE: Final = 24 * 3600.0
+"""Seconds; nobody is told to wait longer than until tomorrow."""
+STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
+    401: LLMErrorCode.API_KEY_MISSING,
+    402: LLMErrorCode.OUT_OF_CREDIT,
+    403: LLMErrorCode.API_KEY_MISSING,
+    404: LLMErrorCode.UNKNOWN_MODEL,
+    408: LLMErrorCode.TIMEOUT,
+    413: LLMErrorCode.CONTEXT_EXCEEDED,
+    429: LLMErrorCode.RATE_LIMITED,
+    503: LLMErrorCode.OVERLOADED,
+    504: LLMErrorCode.TIMEOUT,
+    529: LLMErrorCode.OVERLOADED,
+}
+"""The meaning of an HTTP status, if the body does not say more."""
+_SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
+    LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
+    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check LLM_MODEL{and_url}.",
+    LLMErrorCode.OUT_OF_CREDIT: (
+        "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
+    ),
+    LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
+    LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
+    LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
+    LLMErrorCode.CONNECTION_LOST: (
+        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
+    ),
+    LLMErrorCode.CONTEXT_EXCEEDED: (
+        "This conversation has become too long for the model. Please start a new one on the same book."
+    ),
+    LLMErrorCode.UNSUPPORTED_FEATURE: (
+        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
+    ),
+    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
+}
+_SECRET = re.compile(
+    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
+    r"|(?<=key provided: )\S+|://[^\s/@]+@",
+    re.IGNORECASE,
+)
+"""Keys, names of accounts and requests, and passwords in addresses."""
+_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
+LONGEST_SAID = 200
+"""Characters of a service's message that are shown."""
+
 
 def encoded(value: Any) -> bytes:
     """A value as JSON in UTF-8, in a fifth of the time that `json` takes; the same value always gives the same bytes.
@@ -32,10 +92,6 @@ def encoded(value: Any) -> bytes:
     except PydanticSerializationError:  # lone surrogates, or lists nested by the hundred
         whole = json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda constant: None)
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-_MOST_LEVELS = 100
-"""No tool takes more than three. A value nested a thousand levels deep can be parsed, but not sent with the history."""
 
 
 def read_arguments(written: str) -> dict[str, Any]:
@@ -77,12 +133,6 @@ def complete(written: str) -> bool:
     return written.rstrip().endswith("}") and UNREADABLE_ARGUMENTS not in read_arguments(written)
 
 
-_NAME: Final = re.compile(r"(?:functions\.)?([a-zA-Z0-9_-]{1,64})")
-"""A tool's name, within the decoration that open models and their templates add."""
-
-_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
-
-
 def tool_name(written: str) -> str:
     """The name of the tool in a call; a name that services would refuse in the history is reduced to a valid one."""
     name = _NAME.match(written)
@@ -97,9 +147,6 @@ def plain_id(written: str) -> str:
     if _ID.fullmatch(written):
         return written
     return f"call_{hashlib.sha256(written.encode(errors='replace')).hexdigest()[:24]}"
-
-
-_INTERRUPTED = "This call was interrupted before anything came of it."
 
 
 def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]:
@@ -135,19 +182,6 @@ class LoopYield:
         """Wait for this task's turn. What it does before its next await runs alone in its iteration."""
         async with self._lock:
             await asyncio.sleep(0)
-
-
-if TYPE_CHECKING:
-    import httpx2
-
-CONNECT_TIMEOUT: Final = 5.0
-"""Seconds to establish a connection."""
-
-LONGEST_WAIT: Final = 20.0
-"""Seconds that a request is delayed at the service's request; a longer wait is the reader's decision."""
-
-LONGEST_ADVICE: Final = 24 * 3600.0
-"""Seconds; nobody is told to wait longer than until tomorrow."""
 
 
 class Closable(Protocol):
@@ -229,42 +263,6 @@ def never_connected(error: BaseException) -> bool:
     return isinstance(error, httpx2.ConnectTimeout) or isinstance(error.__cause__, httpx2.ConnectTimeout)
 
 
-STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
-    401: LLMErrorCode.API_KEY_MISSING,
-    402: LLMErrorCode.OUT_OF_CREDIT,
-    403: LLMErrorCode.API_KEY_MISSING,
-    404: LLMErrorCode.UNKNOWN_MODEL,
-    408: LLMErrorCode.TIMEOUT,
-    413: LLMErrorCode.CONTEXT_EXCEEDED,
-    429: LLMErrorCode.RATE_LIMITED,
-    503: LLMErrorCode.OVERLOADED,
-    504: LLMErrorCode.TIMEOUT,
-    529: LLMErrorCode.OVERLOADED,
-}
-"""The meaning of an HTTP status, if the body does not say more."""
-
-_SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
-    LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
-    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check LLM_MODEL{and_url}.",
-    LLMErrorCode.OUT_OF_CREDIT: (
-        "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
-    ),
-    LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
-    LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
-    LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
-    LLMErrorCode.CONNECTION_LOST: (
-        "{name} could not be reached, or the connection broke off. Please check the network, or just try again."
-    ),
-    LLMErrorCode.CONTEXT_EXCEEDED: (
-        "This conversation has become too long for the model. Please start a new one on the same book."
-    ),
-    LLMErrorCode.UNSUPPORTED_FEATURE: (
-        "The model {model} cannot use tools. Please choose another one, or leave out the tools."
-    ),
-    LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Service:
     """Names for error sentences: the service, its model, and the settings that select it."""
@@ -305,17 +303,6 @@ class Service:
         return api_key.strip()
 
 
-_SECRET = re.compile(
-    r"\b(?:sk|pk|rk|key|hf|gsk|xai|org|user|req|chatcmpl)[-_][\w*.-]{4,}|\bBearer\s+\S+|\b[A-Za-z0-9_-]*\d[A-Za-z0-9_-]{23,}\b"
-    r"|(?<=key provided: )\S+|://[^\s/@]+@",
-    re.IGNORECASE,
-)
-"""Keys, names of accounts and requests, and passwords in addresses."""
-_TAG = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL | re.IGNORECASE)
-LONGEST_SAID = 200
-"""Characters of a service's message that are shown."""
-
-
 def shortened(said: str) -> str:
     """A service's message on one line, without markup and secrets, and not too long."""
     plain = " ".join(_SECRET.sub("…", _TAG.sub(" ", said[: 50 * LONGEST_SAID])).split())
@@ -332,9 +319,6 @@ def _when(seconds: float | None) -> str:
     if seconds < 90 * 60:
         return f"in {math.ceil(seconds / 60)} minutes"
     return f"in {math.ceil(seconds / 3600)} hours"
-
-
-logger = logging.getLogger(__name__)
 
 
 class WireChat(ABC, Generic[C]):

@@ -26,12 +26,20 @@ from domain.conversation import Conversation
 from domain.turn.chat_with_book import Reader, Taken
 from domain.use_cases import UseCases
 
+logger = logging.getLogger(__name__)
+
 ORDINARY = frozenset({discord.MessageType.default, discord.MessageType.reply})
 
 _TOKEN = re.compile(
     r"<(?:@!?(?P<user>\d+)|@&(?P<role>\d+)|\#(?P<channel>\d+)|a?:(?P<emoji>\w+):\d+|(?P<command>/[^:<>]+):\d+)>"
 )
 _AFTER_A_NAME = r"[\s,:;\u2013\u2014-]*"
+
+PAGE = 100
+"""Messages per request."""
+READ_AT_MOST = 5_000
+"""Messages of a busy thread that are read after an absence, besides the first page."""
+BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
 def is_from_a_person(message: discord.Message) -> bool:
@@ -90,11 +98,6 @@ def _channel_name(message: discord.Message, channel_id: int) -> str:
     channel = message.guild.get_channel_or_thread(channel_id) if message.guild else None
     return channel.name if channel else "…"
 
-
-PAGE = 100
-"""Messages per request."""
-READ_AT_MOST = 5_000
-"""Messages of a busy thread that are read after an absence, besides the first page."""
 
 Thread = discord.Thread | discord.PartialMessageable
 """A thread, or direct messages; a partial thread is archived, or unknown to the client."""
@@ -357,11 +360,6 @@ class Corrections:
         undone = taken.undone
         leftover = PostedMessages(undone.reply_ids, undone.trace_id) if undone else NOTHING
         self._workers.start(taken.message.conversation_id, leftover)
-
-
-logger = logging.getLogger(__name__)
-
-BOOK_ENDINGS = frozenset({".epub", ".pdf", ".docx", ".txt", ".md", ".html", ".htm", ".xhtml"})
 
 
 def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:

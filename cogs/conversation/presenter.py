@@ -50,6 +50,8 @@ from domain.event import (
 from domain.usage import PersonalPost
 from domain.use_cases import UseCases
 
+logger = logging.getLogger(__name__)
+
 STATUS_AFTER_S = 1.5
 """How long a turn may show nothing before the status line appears, with its Stop button."""
 STATUS_BEFORE_CALLS_S = 4.0
@@ -329,9 +331,6 @@ class ThreadContexts:
         guild = self._bot.get_guild(int(conversation.guild_id))
         thread = await thread_of(guild, conversation)
         return ThreadContext(thread, self._bot, self._pumps, speech_in(thread.guild)) if thread else None
-
-
-logger = logging.getLogger(__name__)
 
 
 class Showing:

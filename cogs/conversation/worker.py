@@ -40,6 +40,9 @@ logger = logging.getLogger(__name__)
 
 ANSWERED = (TurnState.ANSWERED, TurnState.DELIVERED)
 
+COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
+"""When to retry in a conversation in which Discord refused a post; after that, the next start does."""
+
 
 class TitleUpdates:
     """Names conversations in the background; a title that a person chose is never replaced."""
@@ -341,10 +344,6 @@ def _failure(turn_id: str, error: Exception, place: ThreadContext) -> TurnFailed
     return TurnFailed(
         turn_id, code, error.message if isinstance(error, MarginaliaError) else sentence_for(error, place.say)
     )
-
-
-COME_BACK_AFTER_S = (5.0, 20.0, 60.0, 300.0, 900.0, 1800.0)
-"""When to retry in a conversation in which Discord refused a post; after that, the next start does."""
 
 
 class ConversationWorkers:

@@ -25,6 +25,8 @@ from cogs.delivery.message_group import (
 from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import EmbedData
 
+logger = logging.getLogger(__name__)
+
 MakeView = Callable[[Hashable], discord.ui.View]
 """Makes the buttons for a body's `view`."""
 
@@ -37,6 +39,9 @@ BANNED_FOR_S = 60.0
 
 LOOKED_THROUGH = 100
 """Messages since an attempt among which its message is searched: one request's worth."""
+
+REFRESH_S = 8.0
+"""Discord shows it for ten seconds, and ends it only when a message arrives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +188,6 @@ def _fault(error: discord.HTTPException) -> Exception:
     if error.status in (401, 403) or error.code == LOCKED:
         return NotAllowedError(str(error))
     return RefusedError(str(error))
-
-
-logger = logging.getLogger(__name__)
-
-REFRESH_S = 8.0
-"""Discord shows it for ten seconds, and ends it only when a message arrives."""
 
 
 class Typing:

@@ -11,6 +11,11 @@ from typing import Protocol
 from cogs.rendering.tool_calls import EmbedData
 from domain.errors import MarginaliaError
 
+logger = logging.getLogger(__name__)
+
+NONCE_DIGEST_BYTES = 12
+"""Sixteen characters; with kind and number a nonce stays below Discord's limit of 25."""
+
 
 @dataclass(frozen=True, slots=True)
 class MessagePayload:
@@ -106,8 +111,6 @@ class Delivery:
         return self.state is DeliveryState.DELIVERED
 
 
-logger = logging.getLogger(__name__)
-
 Compose = Callable[[], Sequence[MessagePayload | None]]
 """Makes the messages that should be posted; called when it is time to post, not at every change. None stands for an
 existing message that stays as it is.
@@ -115,9 +118,6 @@ existing message that stays as it is.
 
 Posted = Callable[[tuple[str, ...]], Awaitable[None]]
 """Receives the ids of all messages of a posting whenever one is added."""
-
-NONCE_DIGEST_BYTES = 12
-"""Sixteen characters; with kind and number a nonce stays below Discord's limit of 25."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ from cogs.delivery.message_group import (
     TryLaterError,
 )
 
+logger = logging.getLogger(__name__)
+
 EDITS = SENDS = 5
 WINDOW_S = 5.0
 """Discord lets a bot send, and separately edit, five messages in five seconds per channel.
@@ -36,6 +38,11 @@ This is widely observed and documented nowhere; discord.py reads the true number
 
 DRAFT_EVERY_S = 1.25
 """Four edits in five seconds: one is always left for the final text."""
+
+BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
+"""Pauses after consecutive failures; the last one repeats."""
+PATIENCE = 25
+"""Attempts for a final text, some ten minutes; a longer outage is left to the next start of the program."""
 
 
 class RateBudget:
@@ -75,16 +82,8 @@ def _until_free(times: "deque[float]", now: float) -> float:
     return max(0.0, times[0] + WINDOW_S - now) if full else 0.0
 
 
-logger = logging.getLogger(__name__)
-
 Now = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
-
-BACK_OFF_S = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
-"""Pauses after consecutive failures; the last one repeats."""
-
-PATIENCE = 25
-"""Attempts for a final text, some ten minutes; a longer outage is left to the next start of the program."""
 
 
 class ChannelWriter:

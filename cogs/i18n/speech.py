@@ -27,6 +27,14 @@ from domain.errors import MarginaliaError, StorageErrorCode
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
 """The languages with a catalogue, by the name of its file."""
 
+_FOLDERS = re.compile(r"(?<!\S)/.*/")
+"""Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
+_SWAPPED = str.maketrans(",.", ".,")
+_CHOSEN: dict[int, discord.Locale] = {}
+"""The languages that servers' managers have chosen; set at the start of the bot and with each choice."""
+NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
+"""What people type is the same in every language, so that they can tell each other commands. Menus are not typed."""
+
 
 def read_catalogue(language: str) -> Catalog:
     """The catalogue as in its file. The short forms of failures have the name of their class as context."""
@@ -44,10 +52,6 @@ def _translations(locale: discord.Locale) -> NullTranslations:
     return GNUTranslations(compiled)
 
 
-_FOLDERS = re.compile(r"(?<!\S)/.*/")
-"""Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
-
-
 class CommaNumbers(Formatter):
     """Formats numbers in the German way: 1.234,5."""
 
@@ -56,7 +60,6 @@ class CommaNumbers(Formatter):
         return shown.translate(_SWAPPED) if isinstance(value, (int, float)) else shown
 
 
-_SWAPPED = str.maketrans(",.", ".,")
 FORMATTERS: dict[discord.Locale, Formatter] = {discord.Locale.german: CommaNumbers()}
 
 
@@ -104,10 +107,6 @@ def speech_of(interaction: discord.Interaction[Any]) -> Speech:
     return speech_for(interaction.locale)
 
 
-_CHOSEN: dict[int, discord.Locale] = {}
-"""The languages that servers' managers have chosen; set at the start of the bot and with each choice."""
-
-
 def set_languages(codes: Mapping[int, str]) -> None:
     """Use these languages, by Discord's codes, in these servers, and Discord's own setting in others."""
     _CHOSEN.clear()
@@ -145,10 +144,6 @@ def language_name(code: str, locale: discord.Locale) -> str:
 def later(text: str) -> str:
     """Mark a text that is translated elsewhere, by a Speech that receives it as a value."""
     return text
-
-
-NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
-"""What people type is the same in every language, so that they can tell each other commands. Menus are not typed."""
 
 
 class CatalogueTranslator(app_commands.Translator):

@@ -14,8 +14,18 @@ from domain.errors import BookError, BookErrorCode, MarginaliaError
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
 
+logger = logging.getLogger(__name__)
+
 LOCAL_SHELF = "local"
 """The shelf of the terminal."""
+
+A_DAY = timedelta(days=1)
+KEEP_REMOVED = timedelta(days=7)
+"""How long a removed book can be restored."""
+AN_HOUR = timedelta(hours=1)
+"""Longer than any operation takes between its beginning and its record: opening a thread, adding a book."""
+NOTES_KEPT = timedelta(days=30)
+"""How long removals that Discord refused are retried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,19 +265,6 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
         return f"There is no book called “{reference}”: the shelf is empty. Add one first."
     titles = ", ".join(f"“{book.title}”" for book in books[:8])
     return f"There is no book called “{reference}” on the shelf. There are: {titles}{' …' if len(books) > 8 else ''}."
-
-
-logger = logging.getLogger(__name__)
-
-A_DAY = timedelta(days=1)
-KEEP_REMOVED = timedelta(days=7)
-"""How long a removed book can be restored."""
-AN_HOUR = timedelta(hours=1)
-"""Longer than any operation takes between its beginning and its record: opening a thread, adding a book."""
-
-
-NOTES_KEPT = timedelta(days=30)
-"""How long removals that Discord refused are retried."""
 
 
 class LeftServers:

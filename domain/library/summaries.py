@@ -25,6 +25,8 @@ from domain.library.search.words import STOP_WORDS, stem_of, words_of
 from domain.ports import BookView, Clock, DerivedTextRepository
 from domain.spoilers.detector import SpoilerChecks
 
+logger = logging.getLogger(__name__)
+
 FEWEST_WORDS, MOST_WORDS = 7, 45
 """Shorter sentences are headings and exclamations, longer ones are no excerpts."""
 
@@ -38,6 +40,21 @@ to short ones.
 
 _SHORTEST_STEM = 3
 _SPEECH_MARKS = frozenset('"“”«»„「」')
+
+PIECE_WORDS = 6_000
+"""Words in a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
+FRONT_WORDS = 300
+"""Words; a longer text before the first chapter is a prologue rather than a title page."""
+KIND = "summary"
+AT_ONCE = 4
+"""Concurrent requests to the model."""
+MOST_PER_TURN = 16
+"""Summaries written for one answer: some 150,000 tokens. Longer books take more than one question, once."""
+SHORTEST = 120
+"""Words; a shorter piece is no longer than its summary would be."""
+UNCOVERED = 400
+"""Words the current chapter may grow by before its summary is rewritten; until then they are quoted."""
+TELLING = 3
 
 
 def opening_of(sentences: Sequence[Sentence]) -> Sentence | None:
@@ -91,13 +108,6 @@ def _is_speech(sentence: Sentence) -> bool:
 
 def _is_fit(words: Sequence[str]) -> bool:
     return FEWEST_WORDS <= len(words) <= MOST_WORDS
-
-
-PIECE_WORDS = 6_000
-"""Words in a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
-
-FRONT_WORDS = 300
-"""Words; a longer text before the first chapter is a prologue rather than a title page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,25 +193,8 @@ def _cut(sentences: Sequence[Sentence]) -> Iterator[tuple[tuple[Sentence, ...], 
         yield tuple(piece), total
 
 
-KIND = "summary"
-AT_ONCE = 4
-"""Concurrent requests to the model."""
-
-MOST_PER_TURN = 16
-"""Summaries written for one answer: some 150,000 tokens. Longer books take more than one question, once."""
-
-SHORTEST = 120
-"""Words; a shorter piece is no longer than its summary would be."""
-
-UNCOVERED = 400
-"""Words the current chapter may grow by before its summary is rewritten; until then they are quoted."""
-
-TELLING = 3
-
 Ask = Callable[[str], Awaitable[str]]
 """Asks the model one question outside the talk, and returns its answer. Raises LLMError."""
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

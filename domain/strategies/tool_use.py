@@ -23,8 +23,13 @@ from domain.strategies.window import ContextWindow, stream_within
 from domain.tool_use import ChatResponse, StopReason, ToolDefinition, ToolInvocation, ToolResult
 from domain.tools.registry import as_result
 
+logger = logging.getLogger(__name__)
+
 NUDGE = "Please answer now, in words, from what you have found."
 """Sent once after an empty reply: resending the same request tends to produce another empty one."""
+
+SPARE_REQUESTS = 3
+"""Requests after the last round of calls: the forced answer, one after a nudge, one after a pause."""
 
 
 class TurnTranscript:
@@ -115,9 +120,6 @@ class TurnTranscript:
         )
 
 
-logger = logging.getLogger(__name__)
-
-
 async def run_calls(
     calls: Sequence[ToolInvocation], dispatch: Dispatcher, number_of: Callable[[ToolInvocation], int]
 ) -> AsyncGenerator[tuple[ToolCallFinished, ToolResult], None]:
@@ -156,10 +158,6 @@ async def _dispatched(call: ToolInvocation, dispatch: Dispatcher) -> ToolResult:
     except Exception as error:
         logger.exception("dispatcher raised for tool %s", call.tool_name)
         return ToolResult(json.dumps({"error": f"Tool error: {error or type(error).__name__}"}), is_error=True)
-
-
-SPARE_REQUESTS = 3
-"""Requests after the last round of calls: the forced answer, one after a nudge, one after a pause."""
 
 
 class ToolUseRetrievalStrategy:

@@ -13,6 +13,15 @@ from domain.library.search.words import fold
 from domain.library.summaries import Digest
 from domain.ports import BookView, Toolbox
 
+PROPOSE_POSITION = "propose_position"
+"""The name of the tool by which a model proposes a position."""
+_PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
+_WORD = re.compile(r"\w+(?:[-.]\w+)*")
+_DONE = re.compile(
+    r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
+    r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
@@ -37,12 +46,6 @@ class MakeToolbox(Protocol):
     def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox: ...
 
 
-PROPOSE_POSITION = "propose_position"
-"""The name of the tool by which a model proposes a position."""
-
-_PAGE = re.compile(r"(?:[A-Za-z]{1,2}[-.]?)?\d{1,5}[a-z]?|[ivxlcdm]{1,12}", re.IGNORECASE)
-
-
 def page_in(argument: str) -> str | None:
     """The label of a page that an argument names ("80", "xii", "A-3"); None for anything else.
 
@@ -50,13 +53,6 @@ def page_in(argument: str) -> str | None:
     """
     label = " ".join(argument.split())
     return label if _PAGE.fullmatch(label) else None
-
-
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
-_DONE = re.compile(
-    r"\b(?:finish|done\b|complete|read it all|whole book|the end\b|fertig|ausgelesen|durchgelesen|zu ende|beendet|"
-    r"geschafft|fini\b|finie?s?\b|termin|acab|finito|finita|uitgelezen|klaar\b)"
-)
 
 
 def proposed(asked: Sequence[ChatMessage], page: str = "", chapter: str = "") -> PositionProposed | None:

@@ -21,6 +21,10 @@ from domain.turn.preparer import BoundBooks, TurnPreparer
 from domain.turn.runner import TurnRunner
 from domain.turn.state import Decision, Emit, Ending, RunningTurn
 
+TO_DECIDE = timedelta(days=1)
+"""How long the person who deleted a question has to keep its answer; after that it is deleted."""
+_WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:
@@ -41,10 +45,6 @@ class Taken:
     message: ChatMessage
     undone: Turn | None = None
     answered: Turn | None = None
-
-
-TO_DECIDE = timedelta(days=1)
-"""How long the person who deleted a question has to keep its answer; after that it is deleted."""
 
 
 class ChatWithBook:
@@ -374,9 +374,6 @@ class ChatWithBook:
         if running is not None:
             running.end(ending)
         return running is not None
-
-
-_WITH_AN_ANSWER = (TurnState.ANSWERED, TurnState.DELIVERED)
 
 
 def _came_to_nothing(turn: Turn) -> bool:

@@ -30,6 +30,13 @@ from domain.strategies.window import complete_once
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 
+logger = logging.getLogger(__name__)
+
+PATIENCE_S = 30.0
+ANSWER_SHOWN = 2_000
+"""Characters of the answer that are sent along: its beginning says what it is about."""
+_QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
+
 
 class ManageConversations:
     """The life of a conversation outside its turns."""
@@ -355,15 +362,6 @@ class Transcripts:
     async def record_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None:
         """Record the platform's messages that show a turn."""
         await self._turns.update_delivery(turn_id, reply_ids, trace_id)
-
-
-logger = logging.getLogger(__name__)
-
-PATIENCE_S = 30.0
-ANSWER_SHOWN = 2_000
-"""Characters of the answer that are sent along: its beginning says what it is about."""
-
-_QUOTATION_MARKS = "\"'“”„‚‘’«»`*_# "
 
 
 class TitleWriter:

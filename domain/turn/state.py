@@ -50,6 +50,9 @@ _STAYED_AWAY = frozenset(
     }
 )
 
+APPROVAL_S = 120.0
+"""How long a call waits for its asker's decision."""
+
 
 @dataclass(frozen=True, slots=True)
 class FallbackAnswer:
@@ -109,10 +112,6 @@ class Ending(StrEnum):
 
     STOPPED = "stopped"
     WITHDRAWN = "withdrawn"
-
-
-APPROVAL_S = 120.0
-"""How long a call waits for its asker's decision."""
 
 
 class Decision(StrEnum):

@@ -26,6 +26,10 @@ _BOOT = "import sys; sys.path[:0] = PATHS; from storage.book_files.indexer impor
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _LONGEST_COMPLAINT = 4_000
 
+WORTH_A_PROCESS = 100_000
+"""Characters. A shorter book is indexed in a thread faster than a process can start."""
+INDEXING = "indexing"
+
 
 class Indexers:
     """Runs one indexing process per book. A process may be started while its book is still being parsed."""
@@ -124,12 +128,6 @@ async def _killed(process: asyncio.subprocess.Process) -> StorageError:
     _LOG.debug("what it said, which may hold words of the book: %r", complaint)
     message = "The book could not be indexed: the process that does it was ended from outside. Please try again."
     return StorageError(StorageErrorCode.WRITE_FAILED, message)
-
-
-WORTH_A_PROCESS = 100_000
-"""Characters. A shorter book is indexed in a thread faster than a process can start."""
-
-INDEXING = "indexing"
 
 
 class SQLiteBookFiles:

@@ -33,6 +33,12 @@ _FIRST_SHARE = 0.42
 
 _PARAGRAPH_END = "\n\n"
 
+_NICENESS = 10
+_MOST_MEMORY = 2 * 2**30
+"""Bytes. The longest book a parser lets through has 20 million characters and takes a quarter of this."""
+_PIECE = 32_768
+"""Characters encoded at a time, which takes a moment."""
+
 
 def index_in_halves(book: BookText, report: Callable[[float], None]) -> Callable[[], MemoryIndex]:
     """Index a book as `index_book` does, in little more than half the time.
@@ -106,14 +112,6 @@ def _raised(numbers: "array[int]", by: int) -> "array[int]":
     """All numbers plus `by`. They are added as one large integer, which takes a tenth of the time."""
     one, other = (int.from_bytes(each, sys.byteorder) for each in (numbers, array("I", [by]) * len(numbers)))
     return array("I", (one + other).to_bytes(len(numbers) * numbers.itemsize, sys.byteorder))
-
-
-_NICENESS = 10
-_MOST_MEMORY = 2 * 2**30
-"""Bytes. The longest book a parser lets through has 20 million characters and takes a quarter of this."""
-
-_PIECE = 32_768
-"""Characters encoded at a time, which takes a moment."""
 
 
 def encode_task(path: Path, book: BookText) -> Iterator[bytes]:

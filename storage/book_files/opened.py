@@ -38,6 +38,9 @@ from storage.book_files.format import (
 )
 from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 
+MAX_OPEN = 32
+"""Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""
+
 
 class OpenedFile:
     """A connection to one book file, shared by threads: SQLite's share of a search is a fraction of a millisecond."""
@@ -210,10 +213,6 @@ def _read_chapters(db: sqlite3.Connection) -> tuple[Chapter, ...]:
         Chapter(number, decode_text(title), start, end, level, decode_text(printed), decode_text(parent))
         for number, title, start, end, level, printed, parent in rows
     )
-
-
-MAX_OPEN = 32
-"""Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""
 
 
 @dataclass(slots=True)

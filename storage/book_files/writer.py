@@ -31,6 +31,9 @@ from storage.book_files.format import (
 
 _UNFINISHED = ".part"
 
+DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
+"""Errors that reading corrupted bytes may cause: SQLite reports a corrupted length as MemoryError."""
+
 
 def write_book(path: Path, book: BookText, report: Callable[[float], None]) -> None:
     """Index a book and write its file; `report` receives the progress of the indexing, 0..1."""
@@ -125,10 +128,6 @@ def _insert_text(db: sqlite3.Connection, book: BookText, language: str) -> None:
 def _insert_places(db: sqlite3.Connection, index: MemoryIndex) -> None:
     columns = ((name, encode_numbers(getattr(index.layout, name))) for name in LAYOUT_COLUMNS)
     db.executemany("INSERT INTO places VALUES (?, ?)", columns)
-
-
-DAMAGE = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, OverflowError, MemoryError)
-"""Errors that reading corrupted bytes may cause: SQLite reports a corrupted length as MemoryError."""
 
 
 def is_laid_out(layout: BookLayout) -> bool:

@@ -68,6 +68,12 @@ _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {path} refused: {reason}.
 _PRIMARY = 0xFF
 """The lower byte of an extended result code is the primary code."""
 
+BUSY_TIMEOUT_S = 5.0
+"""How long a statement waits for another process (the bot and the command line may share a database)."""
+_BUSY_PAUSE_S = 0.02
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_PAUSE_S = 0.1
+
 
 def storage_error(error: Exception, path: str) -> StorageError:
     """The domain error for an error of sqlite3 or aiosqlite."""
@@ -91,14 +97,6 @@ def translated(path: str) -> Iterator[None]:
         yield
     except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError) as error:
         raise storage_error(error, path) from error
-
-
-BUSY_TIMEOUT_S = 5.0
-"""How long a statement waits for another process (the bot and the command line may share a database)."""
-
-_BUSY_PAUSE_S = 0.02
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 Job = Callable[[sqlite3.Connection], Any]
@@ -301,9 +299,6 @@ async def replacing(target: Path) -> AsyncIterator[Path]:
 
 async def same_file(one: Path, other: Path) -> bool:
     return await asyncio.to_thread(one.resolve) == await asyncio.to_thread(other.resolve)
-
-
-_PAUSE_S = 0.1
 
 
 async def claimed(database: Path, patience_s: float) -> IO[bytes]:

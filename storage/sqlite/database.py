@@ -20,6 +20,17 @@ _LEDGER = """CREATE TABLE schema_migrations (
   version INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at TEXT NOT NULL
 ) STRICT"""
 
+MEMORY = ":memory:"
+_PRAGMAS = (
+    # A commit is in the file once it returns, and stays there when the process is killed. NORMAL does not wait for the
+    # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = NORMAL",
+    # Erased data is overwritten, not only unlinked; only some builds of SQLite do so by default.
+    "PRAGMA secure_delete = ON",
+)
+_NEWEST = ("SELECT max(rowid) FROM turns", "SELECT max(rowid) FROM chat_messages")
+
 
 class Migratable(Protocol):
     """The part of a database that migrations need."""
@@ -97,20 +108,6 @@ async def _refuse_orphans(transaction: Connection) -> None:
         raise StorageError(
             StorageErrorCode.DB_CORRUPTED, f"Rows of {orphans[0]['table']} would refer to rows that are gone."
         )
-
-
-MEMORY = ":memory:"
-
-_PRAGMAS = (
-    # A commit is in the file once it returns, and stays there when the process is killed. NORMAL does not wait for the
-    # disk: a power cut may cost the last commits, never the file; the bot then reads those messages from Discord again.
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = NORMAL",
-    # Erased data is overwritten, not only unlinked; only some builds of SQLite do so by default.
-    "PRAGMA secure_delete = ON",
-)
-
-_NEWEST = ("SELECT max(rowid) FROM turns", "SELECT max(rowid) FROM chat_messages")
 
 
 class SQLiteDatabase:

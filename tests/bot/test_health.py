@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.client.client import Marginalia
-from bot.logs import NAME, HealthFile, age_of
+from bot.logs import HEALTH_FILE, HealthFile, age_of
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.pointing import pointed_at
@@ -41,7 +41,7 @@ def is_newer(folder: Path, before: int | None) -> bool:
 
 def written(folder: Path) -> int | None:
     try:
-        return (folder / NAME).stat().st_mtime_ns
+        return (folder / HEALTH_FILE).stat().st_mtime_ns
     except FileNotFoundError:
         return None
 
@@ -49,7 +49,7 @@ def written(folder: Path) -> int | None:
 async def test_it_is_fresh_while_the_bot_is_online_and_gone_after(double: DiscordDouble, tmp_path: Path) -> None:
     async with online(double, tmp_path):
         await refreshed(double, tmp_path)
-        told = json.loads((tmp_path / NAME).read_text())
+        told = json.loads((tmp_path / HEALTH_FILE).read_text())
         assert told["pid"] == os.getpid()
         assert told["at"].endswith("+00:00")
         age = age_of(tmp_path)

@@ -29,6 +29,8 @@ from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 from domain.ports import Progress
 
+_LOG = logging.getLogger(__name__)
+
 _PROJECT = str(Path(__file__).resolve().parents[3])
 _BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main(OCR)"
 _PROBE = (
@@ -150,7 +152,6 @@ def _end(worker: subprocess.Popen[bytes] | None) -> None:
             worker.kill()
 
 
-_LOG = logging.getLogger(__name__)
 _BYTES_PER_CHARACTER = 3
 """UTF-8's maximum for the letters of any living language; a book of nothing but emoji may have to be shorter."""
 _READING, _RECOGNISING = "reading", "recognising"

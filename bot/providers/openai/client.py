@@ -27,6 +27,11 @@ from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, ToolDefinition, ToolInvocation
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI, AsyncStream
+
+logger = logging.getLogger(__name__)
+
 Wire = dict[str, Any]
 
 _SEES = re.compile(r"(?:^|/)(?:gpt-4o|gpt-4\.1|gpt-5|o3|o4)(?!.*audio)")
@@ -34,6 +39,14 @@ _SEES = re.compile(r"(?:^|/)(?:gpt-4o|gpt-4\.1|gpt-5|o3|o4)(?!.*audio)")
 
 _OF_TOOLS = "(What the tools above returned besides text:)"
 """The API accepts pictures and sounds only in a user's message."""
+
+_NO_KEY: Final = "none"
+"""Sent to servers that need no key."""
+LEAST_TO_TELL: Final = 400
+"""Tokens of tools from which on the server's count shows whether they were read."""
+SHARE_TO_TELL: Final = 0.2
+NO_SUCH_ROUTE: Final = (404, 405, 501)
+"""The status of servers that do not list models."""
 
 
 def build_request(
@@ -112,22 +125,6 @@ def _call(call: ToolInvocation) -> Wire:
 def _tool(tool: ToolDefinition) -> Wire:
     function = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     return {"type": "function", "function": function}
-
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI, AsyncStream
-
-logger = logging.getLogger(__name__)
-
-_NO_KEY: Final = "none"
-"""Sent to servers that need no key."""
-
-
-LEAST_TO_TELL: Final = 400
-"""Tokens of tools from which on the server's count shows whether they were read."""
-SHARE_TO_TELL: Final = 0.2
-NO_SUCH_ROUTE: Final = (404, 405, 501)
-"""The status of servers that do not list models."""
 
 
 class OpenAIChat(WireChat["AsyncOpenAI"]):
