@@ -246,7 +246,7 @@ def _assert_none(lacking: Sequence[str], interaction: discord.Interaction[Any]) 
         say = speech_of(interaction)
         raise Refusal(
             say(
-                "I write only where you may do so yourself. For this you need: {permissions}.",
+                "I only write where you're allowed to write. You need: {permissions}.",
                 permissions=permission_names(lacking, say),
             )
         )

@@ -102,12 +102,16 @@ def first_words(say: Speech) -> str:
     """Three lines: what this is, how to begin, and what there is to set."""
     lines = (
         say(
-            "👋 I read books with you: I answer from a book's own pages, say on which one, and never give away what "
-            "you haven't read yet."
+            "👋 I read books with you. I answer from the book's own pages, cite the page, and never spoil what "
+            "you haven't read."
         ),
-        say("To begin, /books find looks for a free book and /books add takes one of yours. Then talk with /chat."),
         say(
-            "If you manage this server: /settings says where I may be used, who may add books and what a day may cost."
+            "To start, find a free book with /books find or add your own with /books add. Then talk about it "
+            "with /chat."
+        ),
+        say(
+            "If you manage this server, use /settings to choose where I may be used, who may add books and how "
+            "much I may use a day."
         ),
     )
     return "\n".join(lines)
@@ -248,8 +252,8 @@ def _assert_may_switch(interaction: discord.Interaction[Any], conversation: Conv
         return
     raise Refusal(
         speech_of(interaction)(
-            "Only {who}, who opened this thread, or somebody with the permission “Manage Threads” can switch this "
-            "here. Elsewhere, /verbose switches it for you.",
+            "Only {who}, who opened this thread, or somebody with the permission “Manage Threads” can change "
+            "this here. Elsewhere, /verbose changes it for you.",
             who=f"<@{conversation.owner_id}>",
         )
     )
@@ -332,7 +336,7 @@ class FirstSteps(commands.Cog):
         custom_id = f"do:first:{argument}"
         conversation = await defer_if_slow(interaction, bound_conversation(interaction), thinking=False)
         if conversation is None or conversation.id != argument.partition(":")[0]:
-            raise Refusal(speech_of(interaction)("This button belongs to a conversation that isn't in this place now."))
+            raise Refusal(speech_of(interaction)("This button belongs to a conversation that isn't open here now."))
         assert interaction.message is not None
         question = next(each.label for each in buttons_of(interaction.message) if each.custom_id == custom_id)
         left = [each for each in buttons_of(interaction.message) if each.custom_id != custom_id]

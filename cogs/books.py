@@ -164,8 +164,8 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
     if wait := await use_cases.allowances.take(str(interaction.user.id), Deed.ADD_BOOK):
         raise Refusal(
             speech_of(interaction)(
-                "You have added {limit} books within an hour, as many as one person may. You can add the next "
-                "one {when}.",
+                "You've added {limit} books within an hour, which is the limit for one person. You can add the "
+                "next one {when}.",
                 limit=use_cases.facts.limits.adds_per_hour,
                 when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
             )
@@ -182,16 +182,14 @@ async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCase
     if 0 < limits.books_per_shelf <= len(books):
         raise Refusal(
             say(
-                "The shelf is full: it takes {limit} books. There is room again once one is removed with "
-                "/books remove.",
+                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room.",
                 limit=limits.books_per_shelf,
             )
         )
     if 0 < limits.shelf_mb * _MEGA <= sum(book.length for book in books):
         raise Refusal(
             say(
-                "The shelf is full: it takes {limit} MB of text. There is room again once a book is removed with "
-                "/books remove.",
+                "The shelf is full: it holds {limit} MB of text. Remove a book with /books remove to make room.",
                 limit=limits.shelf_mb,
             )
         )
@@ -347,10 +345,10 @@ class Books(
         talks = await self._conversations_to_go(interaction, found)
         goes = say.counted(
             len(await access.visibility_of(interaction).of(talks)),
-            "It leaves the list at once, with {number} conversation you can see. For 7 days, /books restore brings "
-            "all of it back; then it's erased.",
-            "It leaves the list at once, with {number} conversations you can see. For 7 days, /books restore brings "
-            "all of it back; then it's erased.",
+            "This takes it off the shelf at once, with {number} conversation you can see. You can undo this "
+            "with /books restore for 7 days; after that it's erased for good.",
+            "This takes it off the shelf at once, with {number} conversations you can see. You can undo this "
+            "with /books restore for 7 days; after that it's erased for good.",
         )
         question = say("Remove “{title}” from the shelf?", title=plain(found.title))
         view = confirmation("book-remove", found.id, say("Remove it"), say)
@@ -369,8 +367,8 @@ class Books(
         if not found:
             raise Refusal(
                 say(
-                    "There's no such book to bring back. It takes the permission “Manage Server”, or to be who removed "
-                    "it, within 7 days."
+                    "I can't bring that book back. Only the person who removed it, or somebody with the "
+                    "permission “Manage Server”, can do that, within 7 days."
                 )
             )
         await _assert_room(interaction, self._use_cases)

@@ -328,8 +328,8 @@ class Opening:
 
 def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
     return say(
-        "You have opened {limit} conversations within a day, as many as one person may. You can open the next "
-        "one {when}.",
+        "You've opened {limit} conversations within a day, which is the limit for one person. You can open the "
+        "next one {when}.",
         limit=limit,
         when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
     )
@@ -358,8 +358,8 @@ def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conver
 async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
     say = speech_of(interaction)
     question = say(
-        "More people can see this channel than the one “{title}” was in. Go on with it here, where they can see what "
-        "you ask from now on, and what I remember of it?",
+        "More people can see this channel than the one “{title}” was in. Continue here? They'll see what you "
+        "ask from now on, and my answers may draw on what you said before.",
         title=plain(conversation.title),
     )
     view = confirmation("chat-move", conversation.id, say("Go on here"), say)

@@ -46,7 +46,7 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
         await self._opening.start(interaction, found, title=title)
 
     @app_commands.command(name="list", description="The conversations you can see, newest first")
-    @app_commands.describe(book="Only those about this book")
+    @app_commands.describe(book="Only conversations about this book")
     @app_commands.autocomplete(book=access.books)
     async def list_conversations(self, interaction: discord.Interaction[Any], book: str | None = None) -> None:
         await interaction.response.defer(ephemeral=True)
@@ -194,7 +194,7 @@ def _line(conversation: Conversation, book: str, say: Speech) -> str:
         title = f"[{title}](https://discord.com/channels/{conversation.guild_id}/{conversation.thread_id})"
     gone = "" if conversation.thread_id else " · " + say("its thread is gone; /chat opens a new one")
     if conversation.is_aside:
-        gone = " · " + say("only you can see it; go on with /ask")
+        gone = " · " + say("only you can see it; continue with /ask")
     owner = f" · <@{conversation.owner_id}>" if conversation.owner_id.isdecimal() else ""
     lock = "🔒 " if conversation.private else ""
     when = discord.utils.format_dt(conversation.created_at, "d")

@@ -138,13 +138,11 @@ def sentence_for(error: BaseException, say: Speech) -> str:
         case MarginaliaError():
             return inert(say.error(error), ours=not isinstance(error, NAMING_BOOKS))
         case app_commands.MissingPermissions():
-            return say(
-                "For this you need: {permissions}.", permissions=permission_names(error.missing_permissions, say)
-            )
+            return say("You need: {permissions}.", permissions=permission_names(error.missing_permissions, say))
         case app_commands.BotMissingPermissions():
             return bot_lacks(error.missing_permissions, say)
         case app_commands.NoPrivateMessage():
-            return say("Use this in a server: that's where books and conversations live.")
+            return say("Use this in a server: that's where the books and conversations are.")
         case app_commands.CheckFailure():
             return say("You can't use this command here.")
         case app_commands.CommandNotFound() | app_commands.CommandSignatureMismatch():

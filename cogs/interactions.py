@@ -171,10 +171,10 @@ def not_here(say: Speech, channels: Sequence[str] = ()) -> str:
     ones.
     """
     rule = say(
-        "I may not be used in this channel. Somebody with the permission “Manage Server” can change that with "
+        "I'm not allowed in this channel. Somebody with the permission “Manage Server” can change that with "
         "/settings channels."
     )
-    return f"{rule}\n{say('I may be used here: {channels}', channels=', '.join(channels))}" if channels else rule
+    return f"{rule}\n{say('You can use me here: {channels}', channels=', '.join(channels))}" if channels else rule
 
 
 async def carry_out(interaction: discord.Interaction[Any], act: Action, argument: str) -> None:

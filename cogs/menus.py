@@ -162,7 +162,7 @@ class ContextMenus(commands.Cog):
 
     async def _how_far(self, interaction: discord.Interaction[Any], person: discord.Member | discord.User) -> None:
         lines = await defer_if_slow(interaction, self._bars(interaction, person))
-        nobody = speech_of(interaction)("{who} isn't on the board of a club here, so I can't say.", who=person.mention)
+        nobody = speech_of(interaction)("{who} isn't on any club's board here, so I can't say.", who=person.mention)
         await reply(interaction, content="\n".join(lines) or nobody)
 
     async def _bars(self, interaction: discord.Interaction[Any], person: discord.abc.User) -> list[str]:

@@ -56,10 +56,10 @@ class Privacy(commands.Cog):
     async def privacy(self, interaction: discord.Interaction[Any]) -> None:
         say = speech_of(interaction)
         text = say(
-            "I keep what you write in conversations with me and my answers, in whose threads you write to others, "
-            "how far you are in which book, whether you like to see tool calls, how many tokens you have used, and "
-            "which of my messages show your name. To answer, your messages go to the model ({provider}); nothing else "
-            "is done with them.",
+            "I store what you write in conversations with me and my answers, whose threads you've written in "
+            "(not what you said there to others), how far you are in each book, whether you want to see how I "
+            "look things up, how many tokens you've used, and which of my messages show your name. To answer, "
+            "I send your messages to the model ({provider}). I do nothing else with them.",
             provider=self._use_cases.facts.provider,
         )
         buttons = [
@@ -87,7 +87,7 @@ class Privacy(commands.Cog):
     async def _take_in(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await self._use_cases.people.leave_out(str(interaction.user.id), left_out=False)
         say = speech_of(interaction)
-        text = say("Welcome back. I store and answer what you write to me again.")
+        text = say("Welcome back. From now on I store and answer what you write to me again.")
         await interaction.response.edit_message(content=text, view=row(_opt_button(say, out=False)))
 
     async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
@@ -100,9 +100,9 @@ class Privacy(commands.Cog):
     async def _ask(self, interaction: discord.Interaction[Any], argument: str) -> None:
         say = speech_of(interaction)
         text = say(
-            "Erase everything? Conversations that are yours alone go with their threads, unless others wrote in them; "
-            "elsewhere, what you wrote goes with the answers to it, and my messages that show your name. Books stay, "
-            "without your name. It cannot be undone."
+            "Erase everything? This deletes the conversations that are yours alone, and their threads unless "
+            "others wrote there. Elsewhere it deletes what you wrote, the answers to it, and my messages that "
+            "show your name. Books stay, without your name. This can't be undone."
         )
         view = confirmation("privacy-erase", "", say("Erase it all"), say)
         await interaction.response.edit_message(content=text, view=view, attachments=[])
@@ -125,7 +125,7 @@ class Privacy(commands.Cog):
             messages=erased.messages,
         )
         to_remove = await self._use_cases.people.removals_for(reader)
-        busy = say("I'm removing what shows it on Discord …")
+        busy = say("I'm removing it from Discord too …")
         await interaction.edit_original_response(
             content=f"{_erased_line(erased, say)}\n{busy}" if to_remove else _erased_line(erased, say), view=None
         )
@@ -146,8 +146,9 @@ class Privacy(commands.Cog):
         say = speech_of(interaction)
         _refuse_who_does_not_manage(interaction, say)
         text = say(
-            "Erase everything I keep about this server? All books go, with everybody's conversations about them and "
-            "how far each reader is, and the settings. Threads and messages on Discord stay. It cannot be undone."
+            "Erase everything I store about this server? This deletes all books, everybody's conversations "
+            "about them, how far everyone has read, and the settings. Threads and messages on Discord stay. "
+            "This can't be undone."
         )
         view = confirmation("privacy-server-erase", "", say("Erase this server's data"), say)
         await interaction.response.edit_message(content=text, view=view, attachments=[])
@@ -242,8 +243,8 @@ def _opt_button(say: Speech, *, out: bool) -> Button[View]:
 
 def _left_out_line(say: Speech) -> str:
     return say(
-        "I leave you out, as you asked: I neither store nor answer what you write, and how far you've read holds "
-        "nobody back. What I stored before stays until you erase it. “Take part again” undoes this."
+        "I'll leave you out from now on: I don't store or answer what you write, and your page doesn't limit "
+        "anybody's answers. What I stored before stays until you erase it. “Take part again” undoes this."
     )
 
 

@@ -82,7 +82,7 @@ class Progress(commands.Cog):
             return None
         if not {*await self._use_cases.company.of(conversation.id)} - {str(interaction.user.id)}:
             return None
-        return row(action_button(WHO_BINDS, conversation.id, label=speech_of(interaction)("Who binds")))
+        return row(action_button(WHO_BINDS, conversation.id, label=speech_of(interaction)("Whose page counts")))
 
     async def _who_binds(self, interaction: discord.Interaction[Any], conversation_id: str) -> None:
         """Say who keeps the answers of a conversation from going further, and offer to stop counting them."""
@@ -95,14 +95,14 @@ class Progress(commands.Cog):
         people = await self._use_cases.company.of(conversation.id)
         read_to, binding = await self._use_cases.positions.lowest_of(people, book)
         if not binding:
-            raise Refusal(say("Nobody binds the answers here: I may talk about the whole book."))
+            raise Refusal(say("Nobody's page limits the answers here, so I may talk about the whole book."))
         pages = await (await self._use_cases.shelf.open(book)).pages()
         who = ", ".join(f"<@{person}>" for person in binding)
         page = page_name(label_at(pages, read_to), say, estimated=book.pages_estimated) if read_to else ""
         line = (
-            say("**Who binds** the answers here, at {page}: {who}", page=page, who=who)
+            say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
             if page
-            else say("**Who binds** the answers here, not having begun to read: {who}", who=who)
+            else say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
         )
         others = [person for person in binding if person != str(interaction.user.id)][:MOST_OFFERED]
         buttons = [
@@ -126,7 +126,7 @@ class Progress(commands.Cog):
         await self._use_cases.company.dismiss(conversation.id, person)
         note_deed(
             interaction,
-            later("{who} had the answers in {thread} wait for {person} no more."),
+            later("{who} told me to stop waiting for {person} in {thread}."),
             thread=f"<#{conversation.thread_id}>",
             person=f"<@{person}>",
         )
@@ -143,7 +143,9 @@ class Progress(commands.Cog):
         """
         conversation, say = await resolve_conversation(interaction, conversation_id), speech_of(interaction)
         if not may_change(interaction, conversation):
-            raise Refusal(say("Only whoever opened this conversation, or manages its threads, can do that."))
+            raise Refusal(
+                say("Only the person who opened this conversation, or somebody who manages threads here, can do that.")
+            )
         return conversation
 
     async def _moved(

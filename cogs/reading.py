@@ -89,7 +89,7 @@ class ReadingCog(commands.Cog):
 
     # The commands
 
-    @app_commands.command(description="Previously: what happened so far, up to your page")
+    @app_commands.command(description="What has happened so far, up to your page")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
@@ -106,7 +106,7 @@ class ReadingCog(commands.Cog):
     ) -> None:
         await self._recap(interaction, book, since, public=public)
 
-    @app_commands.command(description="Who somebody is, from what you've read")
+    @app_commands.command(description="Who somebody is, as far as you've read")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
@@ -124,10 +124,10 @@ class ReadingCog(commands.Cog):
         scope = await self._acknowledged(interaction, self._scope(interaction, book, public=public), public=public)
         say = _speech(interaction, scope)
         told = await self._use_cases.reading.who(scope.book, scope.read_to, name, _asker(interaction, scope))
-        nothing = say("“{name}” doesn't come up in what has been read.", name=plain(clipped(name, LONGEST_NAME)))
+        nothing = say("“{name}” hasn't come up so far.", name=plain(clipped(name, LONGEST_NAME)))
         await self._show(interaction, scope, told.text or nothing, told.trouble)
 
-    @app_commands.command(description="Questions to talk about, each resting on a quoted page")
+    @app_commands.command(description="Questions to discuss, each with a quotation from the book")
     @in_servers
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
@@ -143,10 +143,10 @@ class ReadingCog(commands.Cog):
         say = _speech(interaction, scope)
         reading = self._use_cases.reading
         discussion = await reading.discuss(scope.book, end, since, count, _asker(interaction, scope))
-        text = discussion.text(say) or say("Too little has been read here to talk about it yet.")
+        text = discussion.text(say) or say("There's too little to discuss yet. Read on a bit first.")
         await self._show(interaction, scope, text, discussion.trouble)
 
-    @app_commands.command(description="Ask about the book at your own page; only you see the answer")
+    @app_commands.command(description="Ask about the book, up to your page; only you see the answer")
     @everywhere
     @app_commands.default_permissions(send_messages=True)
     @app_commands.describe(
@@ -289,10 +289,10 @@ class ReadingCog(commands.Cog):
         say = speech_of(interaction)
         number = section.strip().lstrip("#")
         if not number.isdecimal():
-            raise Refusal(say("Name a section by its number: /club plan shows them."))
+            raise Refusal(say("Give the section's number. /club plan shows the numbers."))
         part = scope.club.section(int(number[:6]))
         if part.start >= scope.read_to:
-            raise Refusal(say("Not everybody who is reading has begun section {number} yet.", number=part.number))
+            raise Refusal(say("Not everybody has started section {number} yet.", number=part.number))
         return scope, part.start, min(part.end, scope.read_to)
 
     # What is shown
@@ -308,7 +308,7 @@ class ReadingCog(commands.Cog):
         scope, start = await self._acknowledged(interaction, prepare(), public=public)
         say = _speech(interaction, scope)
         told = await self._use_cases.reading.recap(scope.book, scope.read_to, start, _asker(interaction, scope))
-        nothing = say("Nothing has been read from there on, so there's nothing to recall yet.")
+        nothing = say("Nothing past that point has been read, so there's nothing to recap yet.")
         await self._show(interaction, scope, told.text or nothing, told.trouble)
 
     async def _recap_pressed(self, interaction: discord.Interaction[Any], book_id: str) -> None:
@@ -451,7 +451,7 @@ def _headed(heading: str, messages: Sequence[str]) -> list[str]:
 
 def _cut(message: str, say: Speech) -> str:
     """The beginning of something that is attached as a file."""
-    more = say("-# The whole of it is in the file.")
+    more = say("-# The whole text is in the file.")
     return f"{split(message, MESSAGE_LIMIT - units(more) - 2)[0]}\n\n{more}"
 
 
@@ -474,8 +474,8 @@ def _bound_line(scope: Scope, say: Speech) -> str:
         return ""
     page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
     if not scope.page:
-        return say("-# Somebody here hasn't begun to read this book, so I say nothing of the story.")
-    return say("-# Answering up to {page}, as far as everybody here who reads this book is.", page=page)
+        return say("-# Somebody here hasn't started reading this book, so I won't reveal anything yet.")
+    return say("-# Answering up to {page}, as far as everybody reading this book here has got.", page=page)
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

@@ -97,7 +97,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         chosen = await self._use_cases.servers.load()
         set_languages({int(server_id): each.language for server_id, each in chosen.items()})
 
-    @app_commands.command(description="Everything that is set for this server")
+    @app_commands.command(description="All settings of this server")
     async def show(self, interaction: discord.Interaction[Any]) -> None:
         await self._show(interaction, await self._use_cases.servers.settings(str(_managed(interaction).id)))
 
@@ -127,7 +127,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         is_everyone = role is None or role.is_default()
         await self._change(interaction, adder_role="" if is_everyone or role is None else str(role.id))
 
-    @app_commands.command(description="Whether I show how I look things up, where nobody has chosen for themselves")
+    @app_commands.command(description="Whether I show how I look things up, unless people choose for themselves")
     @app_commands.describe(mode="On or off")
     @app_commands.choices(mode=[Choice(name="on", value=ON), Choice(name="off", value=OFF)])
     async def verbose(self, interaction: discord.Interaction[Any], mode: str) -> None:
@@ -147,14 +147,14 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         await self._change(interaction, **changes)
 
     @app_commands.command(description="Which model answers on this server")
-    @app_commands.describe(name="One of those that whoever runs this bot allows")
+    @app_commands.describe(name="One of the models the bot's operator allows")
     async def model(self, interaction: discord.Interaction[Any], name: str) -> None:
         names = self._use_cases.servers.models.names
         wanted = [each for each in names if each.casefold() == name.strip().casefold()]
         if not wanted:
             raise Refusal(
                 speech_of(interaction)(
-                    "Whoever runs this bot doesn't allow that model. You can choose: {names}.", names=_code(names)
+                    "The bot's operator doesn't allow that model. You can choose: {names}.", names=_code(names)
                 )
             )
         await self._change(interaction, model=wanted[0])
@@ -168,7 +168,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
     @app_commands.choices(
         locale=[
             *(Choice(name=name, value=code) for code, name in LANGUAGES.items()),
-            Choice(name="As Discord's server settings say", value=AS_DISCORD_SAYS),
+            Choice(name="Same as Discord's server settings", value=AS_DISCORD_SAYS),
         ]
     )
     async def language(self, interaction: discord.Interaction[Any], locale: str) -> None:
@@ -179,7 +179,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         await self._changed(interaction, settings)
 
     @app_commands.command(description="Where I note who removed or changed what, and what went wrong")
-    @app_commands.describe(channel="The channel; leave empty to have it noted where whoever runs the bot looks")
+    @app_commands.describe(channel="The channel; leave empty to keep it only in the bot's own log")
     async def log(self, interaction: discord.Interaction[Any], channel: discord.TextChannel | None = None) -> None:
         await self._change(interaction, log_channel=str(channel.id) if channel else "")
 
@@ -227,8 +227,8 @@ def settings_card(settings: ServerSettings, server: discord.Guild, use_cases: Us
     )
     for command, name, value in chosen:
         card.add_field(name=f"{name} · {command}", value=value, inline=False)
-    card.add_field(name=say("Limits set by whoever runs this bot"), value=_limits(use_cases, say), inline=False)
-    card.set_footer(text=say("Change each with the subcommand named beside it."))
+    card.add_field(name=say("Limits set by the bot's operator"), value=_limits(use_cases, say), inline=False)
+    card.set_footer(text=say("To change a setting, use the command shown next to it."))
     return card
 
 
@@ -244,7 +244,9 @@ def _tokens(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
         f"{say('everybody together')}: {_number(settings.tokens_per_server, none, say)}",
     ]
     if everywhere:
-        lines.append(say("-# Whoever runs this bot allows each person {limit:,}, on all servers.", limit=everywhere))
+        lines.append(
+            say("-# The bot's operator allows each person {limit:,} tokens a day across all servers.", limit=everywhere)
+        )
     return "\n".join(lines)
 
 
@@ -261,15 +263,15 @@ def _model(settings: ServerSettings, use_cases: UseCases, say: Speech) -> str:
 
 
 def _language(settings: ServerSettings, say: Speech) -> str:
-    return LANGUAGES.get(settings.language, settings.language) or say("as Discord's server settings say")
+    return LANGUAGES.get(settings.language, settings.language) or say("same as Discord's server settings")
 
 
 def _log(settings: ServerSettings, server: discord.Guild, say: Speech) -> str:
     if not settings.log_channel:
-        return say("not in a channel; whoever runs this bot can see it")
+        return say("not in a channel; only the bot's operator can see it")
     channel = server.get_channel(int(settings.log_channel))
     if channel is None:
-        return "⚠️ " + say("its channel is gone; choose another with /settings log")
+        return "⚠️ " + say("that channel is gone; choose another with /settings log")
     if lacking := missing(channel.permissions_for(server.me), FOR_THE_LOG):
         problem = say("I'm missing permissions there: {permissions}", permissions=permission_names(lacking, say))
         return f"{channel.mention}\n⚠️ {problem}"

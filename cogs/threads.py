@@ -63,7 +63,7 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     if lacking := missing(granted, own):
         raise Refusal(
             say(
-                "I open threads only where you may do so yourself. For this you need: {permissions}.",
+                "I only open threads where you're allowed to open them. You need: {permissions}.",
                 permissions=permission_names(lacking, say),
             )
         )
@@ -77,7 +77,7 @@ def assert_can_post(interaction: discord.Interaction[Any]) -> None:
     if is_guest(interaction) and interaction.client.user is not None:
         raise Refusal(
             speech_of(interaction)(
-                "I can't hold a conversation here, because this place hasn't installed me. Use /chat in a direct "
+                "I can't hold a conversation here, because I'm not installed here. Use /chat in a direct "
                 "message to me: {me}.",
                 me=interaction.client.user.mention,
             )

@@ -152,7 +152,7 @@ def _gate_line(gate: ThreadGate, say: Speech) -> str:
         case ThreadGate.DATE:
             return say("A section's thread opens on its date.")
         case ThreadGate.OPEN:
-            return say("All threads are open. Go into one when you've read its section.")
+            return say("All threads are open. Join one once you've read its section.")
 
 
 def _how(say: Speech) -> str:
@@ -183,7 +183,7 @@ def board_card(scene: ClubScene, say: Speech) -> discord.Embed:
     if more := len(ranked) - len(lines):
         lines.append(say.counted(more, "{number} more", "{number} more"))
     card.description = "\n".join([_summary(club, seen, say), "", *lines]) if seen else say("Nobody is on the board.")
-    card.set_footer(text=say("/club board hide:True takes you off it"))
+    card.set_footer(text=say("To take yourself off, use /club board hide:True"))
     return card
 
 
@@ -193,7 +193,7 @@ def _summary(club: Club, seen: Sequence[Member], say: Speech) -> str:
     if not furthest:
         return say("Nobody has finished section 1 yet.")
     there = sum(club.finished(each) == furthest for each in seen)
-    return say("{there} of {all} are at section {number}", there=there, all=len(seen), number=furthest)
+    return say("{there} of {all} have read section {number}", there=there, all=len(seen), number=furthest)
 
 
 def bar_line(club: Club, member: Member, say: Speech, *, is_paused: bool) -> str:

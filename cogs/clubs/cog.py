@@ -53,12 +53,12 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     @app_commands.command(description="Read a book together: a plan, and a thread for each section")
     @app_commands.describe(
         book="The book",
-        sections="How many sections; chapters stay whole",
+        sections="How many sections; chapters are never split",
         chapters="Or: how many chapters in each section",
-        every="Days for each section (7 if you don't say)",
-        start="The day you begin, as YYYY-MM-DD (today if you don't say)",
+        every="Days for each section; 7 if left empty",
+        start="The day you start, as YYYY-MM-DD; today if left empty",
         gate="When a section's thread opens",
-        role="Whom the reminders notify",
+        role="Who gets the reminders",
         events="Also make an event for each date",
     )
     @app_commands.choices(
@@ -137,7 +137,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         trouble = await self.duties.attend(club.id)
         coming = next((each for each in moved.sections if not each.is_over(self._clubs.now())), None)
         if coming is None:
-            raise Refusal(say("All dates of the plan have passed, so there was none to move."))
+            raise Refusal(say("All dates in the plan have passed, so there was nothing to move."))
         line = say(
             "All coming dates have moved. Section {number} is due on {date} now.",
             number=coming.number,
@@ -183,10 +183,13 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("You're in already.") if known else say("You're in.")]
         if member and not member.position.is_set:
             lines.append(
-                say("Until you say how far you are, with **I'm there** or /club checkin, I take it you haven't begun.")
+                say(
+                    "Until you tell me how far you are, with **I'm there** or /club checkin, I'll assume you "
+                    "haven't started."
+                )
             )
         elif member and club.is_paused(member, self._clubs.now()):
-            lines.append(say("You're behind the plan, so you hold nobody up. Check in when you like."))
+            lines.append(say("You're behind the plan, but you aren't holding anybody up. Check in whenever you like."))
         await self._answer(interaction, club, lines, say)
 
     @app_commands.command(description="Leave the club")
@@ -355,7 +358,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
 
     @app_commands.command(description="A vote for the next book")
     @app_commands.describe(
-        days="For how many days", choices="2 to 10 choices with semicolons between; titles of the shelf complete"
+        days="For how many days", choices="2 to 10 choices, separated by semicolons; I suggest titles from the shelf"
     )
     async def vote(
         self,

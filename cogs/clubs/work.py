@@ -53,7 +53,7 @@ class Trouble:
         if self.threads:
             lines.append(say("I can't open the section's thread.") + " " + bot_lacks(self.threads, say))
         if self.events:
-            lines.append(say("I can't make the events.") + " " + bot_lacks(self.events, say))
+            lines.append(say("I can't create the events.") + " " + bot_lacks(self.events, say))
         if self.card:
             lines.append(say("I can't post in the club's channel.") + " " + bot_lacks(self.card, say))
         return [f"⚠️ {line}" for line in lines]
@@ -179,9 +179,7 @@ class ClubWork:
 
     async def _tell_lacking(self, section: Section, lacking: Sequence[str]) -> None:
         """Say in the channel, once, why a section has no thread."""
-        text = self.say(
-            "Section {number} could be talked about now, but I can't open its thread.", number=section.number
-        )
+        text = self.say("Section {number} is ready to discuss, but I can't open its thread.", number=section.number)
         mine = f"do:{cards.THERE}:{self.scene.club.id}:{section.number}"
         await self._once(
             f"lack/{section.number}",

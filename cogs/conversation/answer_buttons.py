@@ -107,7 +107,7 @@ class AnswerButtons:
         await acknowledge(interaction, ephemeral=True)
         say, shown = speech_of(interaction), await self._shown(interaction, turn_id)
         if shown is None or shown.turn.state is not TurnState.FAILED:
-            raise Refusal(say("This question is already being answered, or has been."))
+            raise Refusal(say("This question is already being answered, or already has been."))
         turn, conversation, messages = shown.turn, shown.conversation, shown.messages
         askers = [message.author_id for message in messages if message.role is MessageRole.USER]
         _refuse_others(interaction, conversation, askers, say)
@@ -125,7 +125,7 @@ class AnswerButtons:
         if str(interaction.user.id) not in shown.askers:
             raise Refusal(say("Only the person who asked can have this answered again."))
         if shown.conversation.place_id != str(interaction.channel_id):
-            raise Refusal(say("This conversation doesn't go on here, so I can't answer again."))
+            raise Refusal(say("This conversation has moved elsewhere, so I can't answer again here."))
         if self._workers.answers_again(shown.turn):
             raise Refusal(say("This is already being answered again."))
         assert_may_post(interaction)
@@ -137,7 +137,7 @@ class AnswerButtons:
         answerable = await acknowledge(interaction, ephemeral=True)
         conversation = await self._use_cases.conversations.find(conversation_id)
         if conversation is None or not await within_reach(interaction, conversation):
-            raise Refusal(speech_of(interaction)("This question is already being answered, or has been."))
+            raise Refusal(speech_of(interaction)("This question is already being answered, or already has been."))
         assert_may_post(interaction)
         await take_away(interaction, answerable=answerable)
         self._workers.start(conversation_id, untidy=True, notify=partial(tell_kept, interaction))
@@ -183,7 +183,7 @@ class AnswerButtons:
         if shown is None:
             raise Refusal(say("This answer is no longer stored. Set your page with /progress."))
         if not has_said(shown.messages, proposal):
-            raise Refusal(say("That isn't in what you wrote. Set your page with /progress."))
+            raise Refusal(say("You didn't write that. Set your page with /progress."))
         book = await self._use_cases.shelf.get(shown.conversation.book_id, shelf=shelf_of(interaction))
         position = await self._moved(proposal, book)
         interaction.client.dispatch("position_moved", reader_id, book.id)
@@ -220,8 +220,8 @@ def _refuse_others(
     if not asked and not may_change(interaction, conversation):
         raise Refusal(
             say(
-                "Only those who asked, whoever opened this conversation, or somebody with the permission "
-                "“Manage Threads” can do that."
+                "Only the people who asked, the person who opened this conversation, or somebody with the "
+                "permission “Manage Threads” can do that."
             )
         )
 
@@ -284,7 +284,7 @@ class ToolCallButtons:
         if depends_to > mine:
             raise Refusal(say("This shows more of the book than you've read. /progress shows where you are."))
         if depends_to > common and not alone:
-            raise Refusal(say("Somebody here hasn't read this far. “Full trace” shows it to you alone."))
+            raise Refusal(say("Somebody here hasn't read this far. “Full trace” shows it only to you."))
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
         played = await self._use_cases.transcripts.played(turn_id)

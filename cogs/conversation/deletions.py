@@ -99,9 +99,9 @@ def _answer_in(shown: PlayedTurn) -> ChatMessage | None:
 
 def _gone_line(turn: Turn, say: Speech) -> str:
     if turn.expires_at is None:
-        return say("-# 🗑 The question to this answer was deleted.")
+        return say("-# 🗑 The question was deleted.")
     return say(
-        "-# 🗑 The question to this answer was deleted. I'll remove the answer {when}, unless whoever asked keeps it.",
+        "-# 🗑 The question was deleted. I'll remove this answer {when}, unless the person who asked keeps it.",
         when=discord.utils.format_dt(turn.expires_at, "R"),
     )
 

@@ -368,11 +368,11 @@ def hint_for(heard: IntakeResult, message: discord.Message, say: Speech) -> str:
         case IntakeResult.WORDLESS:
             return _on_wordless(message, say)
         case IntakeResult.UNREADABLE:
-            return say("I can't read this message. Mention me in it and I can.")
+            return say("I can't read this message. Mention me in it, then I can.")
         case IntakeResult.NOT_HERE:
             return not_here(say)
         case IntakeResult.FIRST_OVERHEARD:
-            return say("There's more than one of you here now, so I'll answer when you mention me or reply to me.")
+            return say("There's more than one of you here now, so I'll only answer when you mention me or reply to me.")
         case _:
             return ""
 

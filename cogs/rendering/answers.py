@@ -77,7 +77,7 @@ def binding_note(binding: Binding, say: Say = in_english) -> str:
     """The line that says how far the answer goes, and because of whom."""
     who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
     if not binding.page:
-        return say("-# {who} hasn't begun to read, so I say nothing of the story here.", who=who)
+        return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)
     page = page_name(binding.page, say, estimated=binding.estimated)
     return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
 
@@ -120,7 +120,7 @@ def source_pages(
     within = [citation for citation in citations if read_to is None or citation.end <= read_to]
     entries = dict.fromkeys(_source(each, around.get(each, Surroundings()), say) for each in within)
     if beyond := len({*citations}) - len({*within}):
-        entries[say("-# {count} more from further on than you've read", count=beyond)] = None
+        entries[say("-# {count} more from pages you haven't read yet", count=beyond)] = None
     pages: list[str] = []
     for entry in entries:
         joined = f"{pages[-1]}\n\n{entry}" if pages else entry

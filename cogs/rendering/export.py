@@ -81,7 +81,7 @@ def readable(messages: Sequence[ChatMessage], read_to: int, say: Say = in_englis
     Hidden spans are left out, because a file cannot cover them. An answer whose question was deleted says so.
     """
     asked = {message.turn_id for message in messages if message.role is MessageRole.USER}
-    deleted = say("(The question to this answer was deleted.)")
+    deleted = say("(The question was deleted.)")
     shown = []
     for message in messages:
         if message.role is MessageRole.USER or (message.depends_to or 0) <= read_to:

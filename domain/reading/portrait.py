@@ -81,10 +81,10 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     """A portrait in Markdown."""
     first, last = portrait.first, portrait.last
     if portrait.total == 1:
-        parts = [say("**{name}** is named once, here:", name=portrait.name), quoted(first, say, portrait.name)]
+        parts = [say("**{name}** is mentioned once, here:", name=portrait.name), quoted(first, say, portrait.name)]
         return "\n".join(parts)
     counted = say(
-        "**{name}** is named {count} times, first on {first} and last on {last}.",
+        "**{name}** is mentioned {count} times, first on {first} and last on {last}.",
         name=portrait.name,
         count=portrait.total,
         first=first.reference_in(say),
@@ -93,11 +93,11 @@ def portrait_text(portrait: Portrait, say: Say = in_english) -> str:
     also = [form for form, _ in portrait.forms if fold(form) != fold(portrait.name)] + list(portrait.others)
     named = say("Also written: {names}", names=", ".join(dict.fromkeys(also))) if also else ""
     seen = {first}
-    blocks = [say("First met:") + f"\n{quoted(first, say, portrait.name)}"]
+    blocks = [say("First mention:") + f"\n{quoted(first, say, portrait.name)}"]
     for heading, citations in (
         (say("How {name} is introduced:", name=portrait.name), portrait.introduced),
-        (say("Told so far:"), portrait.told),
-        (say("Last met:"), (last,)),
+        (say("What we know so far:"), portrait.told),
+        (say("Last mention:"), (last,)),
     ):
         new = [each for each in citations if each not in seen]
         seen.update(new)

@@ -70,13 +70,15 @@ def _of_somebody(kind: DiscussionKind, name: str, say: Say) -> str:
         case DiscussionKind.ASKED:
             return say("How would you answer {name}, from what you know so far?", name=name)
         case DiscussionKind.CHOICE:
-            return say("Was this right of {name}? What else could have been done?", name=name)
+            return say("Was {name} right to do this? What else could have been done?", name=name)
         case DiscussionKind.FEELING:
             return say("What do you think {name} really feels here, and why?", name=name)
         case DiscussionKind.CHANGE:
-            return say("What has changed about {name} between these two places, or in how you see {name}?", name=name)
+            return say(
+                "How has {name} changed between these two passages, or how has your view of {name} changed?", name=name
+            )
         case DiscussionKind.PUZZLE:
-            return say("What do you make of this, and of what {name} has to do with it?", name=name)
+            return say("What do you make of this, and what does {name} have to do with it?", name=name)
     return say("What does this tell you about {name}?", name=name)
 
 
@@ -92,7 +94,7 @@ def _of_nobody(kind: DiscussionKind, say: Say) -> str:
             return say("What lies behind this feeling, do you think?")
         case DiscussionKind.PUZZLE:
             return say("What do you make of this? What might be behind it?")
-    return say("Why do you think we are told this, and told it in this way?")
+    return say("Why do you think the book tells us this, and why in this way?")
 
 
 def questions_text(questions: Sequence[DiscussionQuestion], say: Say = in_english) -> str:

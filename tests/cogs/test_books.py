@@ -200,7 +200,7 @@ class TestRestoring:
         elsewhere = stage.env.create_guild("Rivals")
         channel = elsewhere.create_text_channel("general")
         eve = stage.member("eve", elsewhere, manage_guild=True)
-        assert "no such book" in text_of(await eve.slash(channel, "books restore", book=book.id))
+        assert "can't bring that book back" in text_of(await eve.slash(channel, "books restore", book=book.id))
         assert await eve.autocomplete(channel, "books restore", "book", "") == []
 
     async def test_what_one_cannot_see_is_not_counted(self, stage: Stage) -> None:

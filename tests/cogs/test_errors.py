@@ -29,8 +29,8 @@ def response(status: int) -> Any:
     [
         (Refusal("No."), "No."),
         (BookError(BookErrorCode.TOO_LARGE, "Too large."), "Too large."),
-        (app_commands.MissingPermissions(["manage_threads"]), "For this you need: “Manage Threads”."),
-        (app_commands.MissingPermissions(["ban_members"]), "For this you need: “Ban Members”."),
+        (app_commands.MissingPermissions(["manage_threads"]), "You need: “Manage Threads”."),
+        (app_commands.MissingPermissions(["ban_members"]), "You need: “Ban Members”."),
         (app_commands.BotMissingPermissions(["embed_links"]), "I'm missing permissions here: “Embed Links”."),
         (app_commands.NoPrivateMessage(), "Use this in a server"),
         (app_commands.CheckFailure(), "You can't use this command here."),

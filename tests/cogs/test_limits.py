@@ -27,7 +27,7 @@ async def test_a_person_adds_only_so_many_books_in_an_hour(stage: Stage) -> None
     for name in ("one.txt", "two.txt"):
         assert "Added to the shelf" in await _added(stage, name)
     refused = await _added(stage, "three.txt")
-    assert "You have added 2 books within an hour" in refused
+    assert "You've added 2 books within an hour" in refused
     assert "<t:" in refused
 
 
@@ -36,7 +36,7 @@ async def test_a_person_opens_only_so_many_conversations_in_a_day(stage: Stage) 
     for _ in range(2):
         await stage.chat(book, title="Again")
     refused = text_of(await stage.ann.slash(stage.channel, "chat", book=book.id, title="Once more"))
-    assert "You have opened 2 conversations within a day" in refused
+    assert "You've opened 2 conversations within a day" in refused
     assert "<t:" in refused
     await stage.chat(book, stage.ben, title="Ben's first")
 
@@ -44,7 +44,7 @@ async def test_a_person_opens_only_so_many_conversations_in_a_day(stage: Stage) 
 async def test_a_shelf_takes_only_so_many_books(stage: Stage) -> None:
     for number in range(3):
         await stage.book(f"Book {number}")
-    assert "it takes 3 books" in await _added(stage, "four.txt")
+    assert "it holds 3 books" in await _added(stage, "four.txt")
 
 
 async def test_another_person_adds_what_one_may_not_any_more(stage: Stage) -> None:
@@ -57,7 +57,7 @@ async def test_a_restart_counts_on(stage: Stage) -> None:
     for name in ("one.txt", "two.txt"):
         await _added(stage, name)
     await stage.restart()
-    assert "You have added 2 books within an hour" in await _added(stage, "three.txt")
+    assert "You've added 2 books within an hour" in await _added(stage, "three.txt")
 
 
 async def test_a_window_slides_and_zero_is_no_limit(stage: Stage) -> None:

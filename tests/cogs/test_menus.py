@@ -136,7 +136,7 @@ class TestHowFarAlong:
         assert "section 1 of 3" in text_of(told)
         await reading.ben.slash(reading.channel, "club board", hide=True)
         hidden = text_of(await reading.ann.context_menu(reading.channel, FAR, reading.ben))
-        assert "isn't on the board" in hidden
+        assert "isn't on any club's board" in hidden
         eve = reading.stage.member("eve")
         assert text_of(await reading.ann.context_menu(reading.channel, FAR, eve)) == hidden.replace(
             reading.ben.mention, eve.mention
@@ -148,7 +148,7 @@ class TestHowFarAlong:
         back_room = reading.stage.guild.create_text_channel("back-room", overwrites=shut)  # type: ignore[arg-type]
         await reading.ann.slash(back_room, "club start", book=reading.book.id, sections=3)
         assert "section 0 of 3" in text_of(await reading.ben.context_menu(reading.channel, FAR, reading.ann))
-        assert "isn't on the board" in text_of(await eve.context_menu(reading.channel, FAR, reading.ann))
+        assert "isn't on any club's board" in text_of(await eve.context_menu(reading.channel, FAR, reading.ann))
 
 
 @pytest.mark.parametrize("name", [WHERE, ASK, FAR])

@@ -16,14 +16,14 @@ async def asked(stage: Stage) -> InteractionResult:
 async def erase(stage: Stage, shown: InteractionResult) -> str:
     assert shown.response
     await stage.ann.click(shown.response, label="Erase it all")
-    assert "It cannot be undone" in text_of(shown)
+    assert "This can't be undone" in text_of(shown)
     await stage.ann.click(shown.response, label="Erase it all")
     return text_of(shown)
 
 
 async def test_it_says_what_is_kept_and_where_it_goes(stage: Stage) -> None:
     shown = await asked(stage)
-    assert "your messages go to the model (scripted)" in text_of(shown)
+    assert "I send your messages to the model (scripted)" in text_of(shown)
     assert labels(shown) == ["Give me a copy", "Erase it all", "Leave me out"]
 
 

@@ -53,7 +53,7 @@ async def test_a_thread_is_opened_only_where_the_person_may_open_one(stage: Stag
     await me.set_permissions(me.guild.me, create_public_threads=True)
     await stage.env.settle()
     refused = await stage.ann.slash(quiet, "chat", book=book.id)
-    assert "only where you may do so yourself" in text_of(refused)
+    assert "where you're allowed to" in text_of(refused)
     assert "“Create Public Threads”" in text_of(refused)
     assert list(quiet.threads) == []
 

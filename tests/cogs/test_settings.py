@@ -45,11 +45,11 @@ async def test_elsewhere_than_in_the_channels_that_were_set_it_is_refused(stage:
     assert "/settings channels" in text_of(refused)
     assert other.mention in text_of(refused)
     await stage.ann.send(thread, "Who is Marta?")
-    assert "I may not be used in this channel" in await last_words(stage, thread)
+    assert "I'm not allowed in this channel" in await last_words(stage, thread)
     assert stage.model.requests == []
     await manager.slash(stage.channel, "settings channels", add=stage.channel)
     await stage.ann.send(thread, "Who is Marta?")
-    assert "may not be used" not in await last_words(stage, thread)
+    assert "not allowed in this channel" not in await last_words(stage, thread)
     assert stage.model.requests
     for channel in (other, stage.channel):
         shown = await manager.slash(stage.channel, "settings channels", remove=channel)
@@ -62,7 +62,7 @@ async def test_buttons_obey_too_and_what_is_ones_own_stays_in_reach(stage: Stage
     listed = await stage.ann.slash(stage.channel, "books list")
     await manager.slash(stage.channel, "settings channels", add=stage.guild.create_text_channel("elsewhere"))
     assert listed.response is not None
-    assert "may not be used" in text_of(await stage.ann.click(listed.response, label="Next ▶"))
+    assert "not allowed in this channel" in text_of(await stage.ann.click(listed.response, label="Next ▶"))
     kept = await stage.ann.slash(stage.channel, "privacy")
     assert kept.response is not None
     assert "Erase everything?" in text_of(await stage.ann.click(kept.response, label="Erase it all"))

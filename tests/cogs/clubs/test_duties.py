@@ -200,7 +200,7 @@ class TestPermissions:
     async def test_without_create_events_the_club_begins_all_the_same(self, reading: ClubStage) -> None:
         told = text_of(await reading.start(events=True))
         assert "The club has begun" in told
-        if "I can't make the events." in told:
+        if "I can't create the events." in told:
             assert "“Create Events”" in told
 
 

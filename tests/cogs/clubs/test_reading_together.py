@@ -114,7 +114,7 @@ class TestTheBoard:
         await reading.start()
         await reading.press(reading.ben, "I'm there")
         shown = text_of(await reading.press(reading.ann, "Board"))
-        assert "1 of 2 are at section 1" in shown
+        assert "1 of 2 have read section 1" in shown
         assert f"`███░░░░░░░` {reading.ben.mention} · section 1 of 3" in shown
         assert "not on the board" in text_of(await reading.ben.slash(reading.channel, "club board", hide=True))
         shown = text_of(await reading.press(reading.ann, "Board"))
@@ -276,7 +276,7 @@ async def test_the_buttons_work_after_a_restart(reading: ClubStage, monkeypatch:
     await reading.stage.restart()
     assert "You're in." in text_of(await reading.press(reading.ben, "Join"))
     assert "You've checked in" in text_of(await reading.press(reading.ben, "I'm there"))
-    assert "1 of 2 are at section 1" in text_of(await reading.press(reading.ben, "Board"))
+    assert "1 of 2 have read section 1" in text_of(await reading.press(reading.ben, "Board"))
 
 
 async def test_buttons_of_another_server_and_of_no_club_end_in_a_sentence(reading: ClubStage) -> None:

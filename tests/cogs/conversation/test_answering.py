@@ -130,7 +130,7 @@ async def test_retry_is_for_those_who_asked_and_those_who_manage_threads(room: S
     pressed = await room.ben.click(room.replies()[0], label="Retry")
     await room.until(lambda: pressed.messages)
     assert pressed.ephemeral
-    assert "Only those who asked" in pressed.text
+    assert "Only the people who asked" in pressed.text
     assert len(room.model.requests) == 1
 
 

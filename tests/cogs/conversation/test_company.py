@@ -9,7 +9,7 @@ import pytest
 from tests.cogs.conversation.scene import Scene, again, scene
 from tests.doubles.discord_api import DiscordDouble, MessageType
 
-TOGETHER = "There's more than one of you here now, so I'll answer when you mention me or reply to me."
+TOGETHER = "There's more than one of you here now, so I'll only answer when you mention me or reply to me."
 
 
 async def one_talk(room: Scene) -> None:
@@ -171,4 +171,4 @@ class TestWithoutTheContentIntent:
         await room.ann.say(room.thread, "who was it?", mention=room.double.bot)
         await room.until_said("I do not know.")
         await room.ann.say(room.thread, "Why?", reply_to=room.replies()[0], ping=False)
-        await room.until_said("I do not know.", "I can't read this message. Mention me in it and I can.")
+        await room.until_said("I do not know.", "I can't read this message. Mention me in it, then I can.")

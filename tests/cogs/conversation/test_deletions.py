@@ -46,7 +46,7 @@ class TestQuestions:
         question, reply = await answered(room)
         await room.ann.delete(question)
         await asked_to_keep(room, reply)
-        assert reply.content.startswith("I do not know.\n\n-# 🗑 The question to this answer was deleted.")
+        assert reply.content.startswith("I do not know.\n\n-# 🗑 The question was deleted.")
         assert await in_storage(room, "Hobb") == set()
 
     async def test_an_export_says_so_too(self, room: Scene) -> None:
@@ -54,7 +54,7 @@ class TestQuestions:
         await room.ann.delete(question)
         await asked_to_keep(room, reply)
         shown = "\n".join(each.content for each in readable(await room.history(), 10_000))
-        assert shown == "(The question to this answer was deleted.)\n\nI do not know."
+        assert shown == "(The question was deleted.)\n\nI do not know."
 
     async def test_neither_goes_into_the_next_prompt(self, room: Scene) -> None:
         question, reply = await answered(room)
@@ -73,7 +73,7 @@ class TestQuestions:
         assert [each.label for each in reply.buttons] == ["Keep it", "Remove it"]
         await room.ann.click(reply, label="Keep it")
         await room.until(lambda: not reply.buttons)
-        assert reply.content == "I do not know.\n\n-# 🗑 The question to this answer was deleted."
+        assert reply.content == "I do not know.\n\n-# 🗑 The question was deleted."
         assert await room.kept() == ["I do not know."]
 
     async def test_or_has_it_removed(self, room: Scene) -> None:

@@ -105,9 +105,9 @@ async def test_while_discord_does_not_say_who_is_there_everybody_binds(room: Sce
 class TestWhoBinds:
     async def test_the_threads_owner_waits_for_somebody_no_more(self, room: Scene) -> None:
         await both_wrote(room)
-        shown = await pressed(room, room.ann, await progress(room, room.ann), "Who binds")
+        shown = await pressed(room, room.ann, await progress(room, room.ann), "Whose page counts")
         assert shown.ephemeral
-        assert f"at p. 1: <@{room.ben.id}>" in shown.text
+        assert f"I stop at p. 1 here, as far as <@{room.ben.id}> has read." in shown.text
         await room.ann.click(shown.messages[-1], label="Stop waiting for Ben")
         await room.until(lambda: "no longer wait" in shown.messages[-1].content)
         await room.until(lambda: any("Answers here no longer wait for" in said for said in room.said()))
@@ -130,7 +130,7 @@ class TestWhoBinds:
         room.double.world.edit(reply, {"components": [{"type": 1, "components": [button]}]})
         refused = await room.ben.click(reply, label="Press")
         await room.until(lambda: refused.messages)
-        assert "Only whoever opened this conversation" in refused.text
+        assert "Only the person who opened this conversation" in refused.text
         assert BOUND_BY_BEN in await asked(room, 3)
 
     async def test_alone_there_is_no_button(self, room: Scene) -> None:

@@ -123,7 +123,7 @@ async def test_a_button_of_before_moves_to_nothing_that_was_not_written(room: Sc
         {"components": [{"type": 1, "components": [{"type": 2, "style": 2, "label": "I", "custom_id": forged}]}]},
     )
     pressed = await press(room, room.ann, reply, "I")
-    assert "That isn't in what you wrote" in pressed.text
+    assert "You didn't write that" in pressed.text
     assert await position(room, room.ann) == ReadingPosition()
 
 

@@ -60,7 +60,7 @@ async def test_sources_beyond_the_readers_page_are_only_counted(room: Scene) -> 
     await room.app.storage.readers.set_position(str(room.ben.id), (await room.book()).id, behind)
     pressed = await room.ben.click(reply, label="Sources")
     assert "Marta" not in pressed.text
-    assert "1 more from further on" in pressed.text
+    assert "1 more from pages you haven't read yet" in pressed.text
 
 
 async def test_tool_calls_are_not_opened_by_somebody_behind(room: Scene) -> None:

@@ -72,7 +72,7 @@ async def test_nobody_has_the_bot_write_for_them_in_a_thread_they_only_read(room
     met = await tried(
         room, room.ben, "chat", place, book="The Dark Lamp", conversation=talk.id, message="Read this, all of you!"
     )
-    assert "I write only where you may do so yourself" in met.text
+    assert "I only write where you're allowed to write" in met.text
     assert "“Send Messages in Threads”" in met.text
     led = await tried(room, room.ben, "chat", place, book="The Dark Lamp", conversation=talk.id)
     assert "continues here" in led.text
@@ -84,7 +84,7 @@ async def test_nor_is_a_sleeping_thread_woken_for_them(room: Scene) -> None:
     await room.ann.archive(room.thread)
     room.double.world.forbid(room.double.channel, room.ben.user, WRITE)
     met = await tried(room, room.ben, "chat", place, book="The Dark Lamp", conversation=talk.id)
-    assert "I write only where you may do so yourself" in met.text
+    assert "I only write where you're allowed to write" in met.text
     assert room.thread.archived
 
 
@@ -98,7 +98,7 @@ async def test_who_may_write_no_more_has_no_question_tried_again(room: Scene) ->
     room.double.world.forbid(room.double.channel, room.ann.user, WRITE)
     pressed = await room.ann.click(room.replies()[-1], label="Retry")
     await room.until(lambda: pressed.messages)
-    assert "I write only where you may do so yourself" in pressed.text
+    assert "I only write where you're allowed to write" in pressed.text
     assert (room.said(), len(room.model.requests)) == (said, requests)
 
 
@@ -118,7 +118,7 @@ async def test_nothing_is_posted_for_who_may_not_write_there(
     room.double.world.forbid(room.double.channel, room.ben.user, WRITE)
     met = await tried(room, room.ben, command, room.thread, **options)
     assert met.ephemeral
-    assert "I write only where you may do so yourself" in met.text
+    assert "I only write where you're allowed to write" in met.text
     await unchanged(room, [], 0)
 
 

@@ -42,7 +42,7 @@ async def test_stop_ends_it_within_a_second_and_keeps_what_was_written(room: Sce
 async def test_others_are_told_why_they_may_not(room: Scene) -> None:
     shown = await running(room)
     pressed = await room.ben.click(shown, label="Stop")
-    assert "Only those who asked" in await refusal(room, pressed)
+    assert "Only the people who asked" in await refusal(room, pressed)
     assert room.replies()[0].buttons
     await room.ann.click(shown, label="Stop")
 

@@ -100,16 +100,16 @@ async def test_a_portrait_says_where_somebody_comes_in_and_what_is_told(
 ) -> None:
     told = await companion.who(book, HALF, "mrs ferrier")
     assert re.match(
-        r"\*\*Mrs Ferrier\*\* is named \d+ times, first on about p\. \d+ and last on about p\. \d+\.", told.text
+        r"\*\*Mrs Ferrier\*\* is mentioned \d+ times, first on about p\. \d+ and last on about p\. \d+\.", told.text
     )
-    assert "First met:\n> " in told.text
+    assert "First mention:\n> " in told.text
     assert all(stands_in(line, NOVEL[:HALF]) for line in quotes(told.text))
     first = NOVEL.index("Mrs. Ferrier")
     assert told.citations[0].start <= first < told.citations[0].end
 
 
 async def test_a_name_is_found_in_spite_of_a_slip(companion: ReadingCompanion, book: Book) -> None:
-    assert "**Bole** is named" in (await companion.who(book, HALF, "boel")).text
+    assert "**Bole** is mentioned" in (await companion.who(book, HALF, "boel")).text
     assert (await companion.who(book, HALF, "Anna Karenina")).text == ""
 
 
@@ -146,7 +146,7 @@ async def test_questions_are_worded_and_quote_what_they_are_about(companion: Rea
 
 async def test_they_are_said_in_the_askers_language(companion: ReadingCompanion, book: Book) -> None:
     told = await companion.who(book, HALF, "Bole", Asker(say=lambda text, **_: text.upper()))
-    assert "FIRST MET:" in told.text
+    assert "FIRST MENTION:" in told.text
 
 
 class TestTale:
