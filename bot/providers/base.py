@@ -167,6 +167,10 @@ def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
         yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
 
 
+SLICE_S = 0.001
+"""Seconds; as much as short steps may take of a round. A round by itself costs a tenth of that."""
+
+
 class LoopYield:
     """Lets one task pass in each iteration of the event loop.
 
@@ -177,11 +181,18 @@ class LoopYield:
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
+        self._passed = -SLICE_S
 
     async def __call__(self) -> None:
         """Wait for this task's turn. What it does before its next await runs alone in its iteration."""
         async with self._lock:
             await asyncio.sleep(0)
+            self._passed = time.perf_counter()
+
+    async def between_short_steps(self) -> None:
+        """The same, where a step takes microseconds: it waits only once all of them have had a slice of time."""
+        if time.perf_counter() - self._passed > SLICE_S:
+            await self()
 
 
 class Closable(Protocol):

@@ -32,6 +32,8 @@ _UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
 _DISGUISE = re.compile(rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~")
 """Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
 """
+_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
+"""A run of characters each of which reads as one, or any other character."""
 _EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
 
@@ -82,8 +84,13 @@ def _as_seen(text: str) -> _Seen:
     at = 0
     for disguise in [*_DISGUISE.finditer(text), None]:
         start, end = disguise.span() if disguise else (len(text), len(text))
-        for place in range(at, start):
-            add(_folded(text[place]), place, place + 1)
+        for run in _PLAIN_OR_ONE.finditer(text, at, start):
+            if run["plain"]:
+                pieces.append(run[0].lower().translate(_LOOK_ALIKES))
+                starts.extend(range(*run.span()))
+                ends.extend(range(run.start() + 1, run.end() + 1))
+            else:
+                add(_folded(run[0]), *run.span())
         if disguise and disguise[0][0] == "&":
             add(_fold(html.unescape(disguise[0])), start, end)
         at = end

@@ -76,7 +76,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             )
             async with events:
                 async for event in events:
-                    await self._turnstile()  # many replies may arrive at the same moment, too
+                    await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
                     for piece in reader.read(event):
                         yield piece
             if not reader.whole:

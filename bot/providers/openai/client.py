@@ -234,7 +234,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         chunks = await self._send(request)
         async with chunks:
             async for chunk in chunks:
-                await self._turnstile()  # many replies may arrive at the same moment, too
+                await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
                 for piece in reader.read(chunk):
                     yield piece
         if not reader.whole:
