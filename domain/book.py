@@ -313,6 +313,8 @@ class ChapterCount:
 class Mentions:
     """How often a term occurs as whole words, its first and last occurrence, and its count in each chapter that has
     it.
+
+    `in_story` is the first place in a chapter: the very first one may be on the title page.
     """
 
     term: str
@@ -320,6 +322,7 @@ class Mentions:
     first: Citation | None
     last: Citation | None
     by_chapter: tuple[ChapterCount, ...] = ()
+    in_story: Citation | None = None
 
 
 @dataclass(frozen=True, slots=True)

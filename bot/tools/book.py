@@ -247,7 +247,8 @@ class BookTools:
 
     async def count_mentions(self, args: dict[str, Any]) -> ToolResult:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
-        places = [passage_of(place) for place in dict.fromkeys((mentions.first, mentions.last)) if place]
+        found = dict.fromkeys((mentions.first, mentions.in_story, mentions.last))
+        places = [passage_of(place) for place in found if place]
         told = _mentions_note(mentions)
         self._budget.spend(sum(len(text.split()) for text in (told, *(place.text for place in places))))
         note = " ".join(filter(None, (told, self._budget.sentence, "First and last place:"))) if places else told
@@ -279,9 +280,11 @@ class BookTools:
 
 def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
     """All chapters, including those beyond the list."""
-    return {
-        "chapters": [{"number": each.number, "title": each.title, "page": each.page, **_key(each)} for each in entries]
-    }
+    told = (
+        {"number": each.number, "title": each.title, "page": each.page, "words": each.words, **_key(each)}
+        for each in entries
+    )
+    return {"chapters": [*told]}
 
 
 def _mentions_data(mentions: Mentions) -> dict[str, Any]:

@@ -174,13 +174,17 @@ def count_mentions(index: BookIndex, layout: BookLayout, excerpts: Excerpts, ter
     if not positions:
         return Mentions(term=term, total=0, first=None, last=None)
     sentences = [bisect_right(layout.words, position) - 1 for position in positions]
-    citations = [excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], sentences[-1])]
+    told = next((each for each in sentences if layout.chapter_at(layout.starts[each])), sentences[0])
+    first, in_story, last = (
+        excerpts.citation(layout.starts[i], layout.ends[i]) for i in (sentences[0], told, sentences[-1])
+    )
     return Mentions(
         term=term,
         total=len(positions),
-        first=citations[0],
-        last=citations[1],
+        first=first,
+        last=last,
         by_chapter=_by_chapter(layout, sentences),
+        in_story=in_story,
     )
 
 

@@ -10,6 +10,7 @@ import contextlib
 import json
 import logging
 import math
+import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -108,6 +109,18 @@ def _is_speech(sentence: Sentence) -> bool:
 
 def _is_fit(words: Sequence[str]) -> bool:
     return FEWEST_WORDS <= len(words) <= MOST_WORDS
+
+
+PREFACE = re.compile(
+    r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
+    r"|contents\b|dramatis|persons|widmung|vorwort|einleitung|zueignung|personen|préface|avant-propos|introducción"
+    r"|prefacio|dedicatoria)",
+    re.IGNORECASE,
+)
+"""How titles begin of chapters that stand before the story and are no part of it."""
+
+FEWEST_OF_A_STORY = 30
+"""Words of a chapter that is more than a title page or a motto."""
 
 
 @dataclass(frozen=True, slots=True)

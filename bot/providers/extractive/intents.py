@@ -161,6 +161,23 @@ PLACES = (
     _anywhere(r"dónde (?:aparece|se menciona) (?P<term>.+?) por primera vez\b"),
 )
 
+_READERS = "(?:we|i|you|one|readers|the reader)"
+MEETINGS = (
+    _anywhere(rf"how (?:do|did|does) {_READERS}(?: first)? (?:meet|get to know|hear (?:of|about)) (?P<term>[^?]+)"),
+    _anywhere(r"wie lern(?:en|e|t) (?:wir|ich|man) (?P<term>.+?) (?:zuerst )?kennen\b"),
+    _anywhere(r"wie hör(?:en|e|t) (?:wir|ich|man) (?:zuerst|zum ersten mal) von (?P<term>[^?]+)"),
+    _anywhere(r"comment (?:rencontrons-nous|rencontre-t-on|faisons-nous la connaissance de) (?P<term>[^?]+)"),
+    _anywhere(r"cómo conocemos a (?P<term>[^?]+)"),
+)
+_WORK = "(?:it|(?:the|this) (?:book|novel|story|tale|plot|play|poem))"
+BEGINNING = _whole(
+    rf"how (?:does|did) {_WORK} (?:begin|start|open)",
+    rf"what(?:['’]s| is) the (?:first|opening) (?:sentence|line)(?: of {_WORK})?",
+    "wie (?:beginnt|fängt) (?:es|das buch|die geschichte|der roman|das stück|das gedicht)(?: an)?",
+    "comment (?:commence|débute) (?:le livre|l['’]histoire|le roman|la pièce)",
+    "cómo (?:empieza|comienza) (?:el libro|la historia|la novela|la obra)",
+)
+
 QUOTED = re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]")
 ASKS_FOR_PLACE = _whole(
     "",
@@ -225,7 +242,7 @@ class ContentsList:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How often a term occurs, or where first or last; `place` is "all", "first" or "last"."""
+    """How often a term occurs, or where first or last; `place` is "all", "first", "last" or "met": first, and how."""
 
     term: str
     place: str
@@ -264,6 +281,11 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True)
+class Beginning:
+    """How the story begins."""
+
+
+@dataclass(frozen=True, slots=True)
 class Onward:
     """What follows the last quotation."""
 
@@ -272,27 +294,32 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
-Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Onward
+Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     """What a message wants; `question` is its analysis, `has_past` whether the book was quoted before."""
+    if any(wording.search(text) for wording in MEETINGS) and (met := _count(text)):
+        return met
     for reply, wording in REMARKS.items():
         if wording.fullmatch(text):
             return Remark(reply)
     if told := POSITION.fullmatch(text):
         return Position(next(filter(None, told.groups())))
+    if BEGINNING.fullmatch(text):
+        return Beginning()
     if has_past and ONWARD.fullmatch(text):
         return Onward()
     return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)
 
 
 def _count(text: str) -> Count | None:
-    for wording in (*PLACES, *COUNTS):
+    for wording in (*MEETINGS, *PLACES, *COUNTS):
         if found := wording.search(text):
             term = _clean_term(found["term"])
             place = found.groupdict().get("place") or "first"
-            return Count(term, place.lower() if wording in PLACES else "all") if term else None
+            kind = "met" if wording in MEETINGS else place.lower() if wording in PLACES else "all"
+            return Count(term, kind) if term else None
     return None
 
 

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
+    Beginning,
     ContentsList,
     Count,
     Intent,
@@ -24,8 +25,10 @@ from bot.providers.extractive.planning import (
     OfferedTools,
     Transcript,
     Wish,
+    first_told,
     last_quoted,
     next_calls,
+    story_chapter,
     transcribe,
     wishes_of,
 )
@@ -249,10 +252,19 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
     if wish.place == "all" and tally and tally.total == 1:
         return introduce(phrases.once.format(wish.term), places[0])
     first, last = introduce(phrases.first, places[0]), introduce(phrases.last, places[-1])
+    if wish.place == "met":
+        return _meeting(first_told(result.passages), transcript, language)
     if wish.place != "all":
         return last if wish.place == "last" else first
     told = [tally.sentence(wish.term, phrases)] if tally else []
     return "\n\n".join([*told, first, *([last] if len(places) > 1 else [])])
+
+
+def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
+    """The sentence in which a name first stands, and the next."""
+    around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
+    pieces = _pieces(first, around, language, reach=1)
+    return render(quotations([each for each in pieces if each.end > first.start and not each.is_heading]), language)
 
 
 def _around(term: str, passage: Passage, language: Language) -> str:
@@ -309,6 +321,16 @@ def onward(transcript: Transcript, language: Language) -> str:
         return phrases.no_more
     kept = _opening(following)
     return introduce(phrases.onward, render(quotations(kept), language))
+
+
+def beginning(transcript: Transcript, language: Language) -> str:
+    """The first sentences of the story; empty where they were not looked for."""
+    chapter = story_chapter(transcript)
+    read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
+    found = gather([read], language)
+    opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
+    told = [each for each in found if each.start >= opening and not each.is_heading]
+    return introduce(PHRASES[language].begins, render(quotations(_opening(told)), language)) if told else ""
 
 
 def _opening(following: list[Candidate]) -> list[Candidate]:
@@ -372,6 +394,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = overview(intent, transcript, wish.question.language) or phrases.no_summary
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
+        case Beginning():
+            said = beginning(transcript, wish.question.language)
         case Onward():
             said = onward(transcript, wish.question.language)
         case Pages(_, _, question) if question:

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from bot.providers.extractive.intents import (
+    Beginning,
     ContentsList,
     Count,
     Intent,
@@ -30,6 +31,7 @@ from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
+from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE
 from domain.tool_use import ToolDefinition, ToolInvocation
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
@@ -381,7 +383,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             calls = tools.call("find_phrase", text=text)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case ContentsList():
+        case ContentsList() | Beginning():
             calls = tools.call("table_of_contents")
         case Onward():
             quoted = last_quoted(choices.transcript)
@@ -406,8 +408,27 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             hits = [passage for look in looks for passage in look.result.passages][:MOST_PLACES]
             around = [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
             return around if hits else _search(wish.question, tools)
+        case Count(term, "met"):
+            looks = transcript.looks_for("count_mentions", term=term)
+            hits = [first_told(look.result.passages) for look in looks if look.result.passages]
+            return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
+        case Beginning():
+            return tools.call("read_pages", **{"from": story_chapter(transcript).get("page", "1")})
         case _:
             return []
+
+
+def first_told(places: Sequence[Passage]) -> Passage:
+    """The first of the places of a name that is in a chapter, and not on the title page."""
+    return next((each for each in places if each.chapter), places[0])
+
+
+def story_chapter(transcript: Transcript) -> Mapping[str, Any]:
+    """The first chapter that does not call itself a preface or the like, as the table of contents has it."""
+    looks = transcript.looks_for("table_of_contents")
+    listed: Sequence[Mapping[str, Any]] = (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
+    told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
+    return next(iter([*told, *listed]), {})
 
 
 def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:

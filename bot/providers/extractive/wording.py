@@ -47,6 +47,7 @@ class Phrases:
     first: str
     last: str
     onward: str
+    begins: str
     no_more: str
     failed: str
     no_page: str
@@ -109,6 +110,7 @@ _ENGLISH = Phrases(
     first="For the first time:",
     last="For the last time:",
     onward="The book goes on:",
+    begins="It begins:",
     no_more="That is as far as I can read on from there.",
     failed="I couldn’t look that up just now. Please try again.",
     no_page="I can’t find that page in what you can read here.",
@@ -165,6 +167,7 @@ _GERMAN = Phrases(
     first="Zum ersten Mal:",
     last="Zum letzten Mal:",
     onward="Im Buch geht es weiter:",
+    begins="So fängt es an:",
     no_more="Weiter kann ich von dort aus nicht lesen.",
     failed="Das konnte ich gerade nicht nachschlagen. Versuch es bitte noch einmal.",
     no_page="Diese Seite finde ich hier nicht.",
@@ -221,6 +224,7 @@ _FRENCH = Phrases(
     first="Pour la première fois :",
     last="Pour la dernière fois :",
     onward="Le livre continue :",
+    begins="Voici le début :",
     no_more="Je ne peux pas lire plus loin à partir de là.",
     failed="Je n’ai pas pu le chercher. Réessayez, s’il vous plaît.",
     no_page="Je ne trouve pas cette page ici.",
@@ -277,6 +281,7 @@ _SPANISH = Phrases(
     first="Por primera vez:",
     last="Por última vez:",
     onward="El libro continúa:",
+    begins="Empieza así:",
     no_more="No puedo leer más allá desde ahí.",
     failed="No pude buscarlo. Inténtalo de nuevo, por favor.",
     no_page="No encuentro esa página aquí.",

@@ -78,6 +78,22 @@ async def test_somebody_is_introduced(talk: Talk) -> None:
     assert "The ferryman, old Hobb" in turn.text
 
 
+async def test_somebody_is_first_met_where_the_name_first_stands(talk: Talk) -> None:
+    turn = await talk.ask("How do we first meet Hobb?")
+    assert turn.text.startswith("“The ferryman, old Hobb, would not take money from her. He had rowed the boat")
+    assert "put the lamp out" not in turn.text
+    assert {citation.page for citation in turn.citations} == {"1"}
+
+
+async def test_the_book_begins_where_its_story_does(tmp_path: Path) -> None:
+    preface = {"Preface to this edition": "Hobb, it will turn out, did it. " * 20}
+    async with reading(tmp_path, preface | CHAPTERS) as talk:
+        turn = await talk.ask("How does the book begin?")
+    assert f"{SAY.begins} " in turn.text or turn.text.startswith(SAY.begins)
+    assert "Marta Quill came to the island on a Tuesday in March." in turn.text
+    assert "it will turn out" not in turn.text
+
+
 async def test_two_questions_are_looked_up_at_once_and_both_answered(talk: Talk) -> None:
     turn = await talk.ask("What was Marta’s trade, and where did she find the key?")
     assert turn.tools == ["search_book", "search_book"]

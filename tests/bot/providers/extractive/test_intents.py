@@ -3,6 +3,7 @@
 import pytest
 
 from bot.providers.extractive.intents import (
+    Beginning,
     ContentsList,
     Count,
     Intent,
@@ -53,6 +54,13 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("Where does Hobb first appear?", Count("Hobb", "first")),
         ("On which page is the lamp last mentioned?", Count("lamp", "last")),
         ("Where is the lamp mentioned for the first time?", Count("lamp", "first")),
+        ("How do we first meet Hobb?", Count("Hobb", "met")),
+        ("How do we first hear of Mr. Hobb?", Count("Mr. Hobb", "met")),
+        ("Wie lernen wir Hobb kennen?", Count("Hobb", "met")),
+        ("Wie hören wir zuerst von Hobb?", Count("Hobb", "met")),
+        ("How does the book begin?", Beginning()),
+        ("Wie fängt das Buch an?", Beginning()),
+        ("How does it start?", Beginning()),
         ("Where does it say that the road is a mile long?", Line("the road is a mile long", False)),
         ("Who says “Off with her head”?", Line("Off with her head", True)),
         ("“I just do the hat”", Line("I just do the hat", False)),
