@@ -9,7 +9,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
-from cogs.cards import clipped
+from cogs.cards import clipped, question_line
 from cogs.errors import Refusal, bot_lacks
 from cogs.i18n import Speech, speech_of
 from cogs.permissions import (
@@ -257,6 +257,14 @@ async def reach_of(interaction: discord.Interaction[Any], conversation: Conversa
     use_cases = use_cases_of(interaction)
     book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
     return await use_cases.positions.lowest([str(interaction.user.id)], book)
+
+
+async def first_questions(interaction: discord.Interaction[Any], book: Book, say: Speech) -> list[str]:
+    """Questions to begin with, in words: of the opening of a book, as far as the person has read it."""
+    use_cases = use_cases_of(interaction)
+    position = await use_cases.positions.get(str(interaction.user.id), book)
+    questions = await use_cases.reading.first_questions(book, position.bound(book.length))
+    return [question_line(each, say) for each in questions]
 
 
 async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:

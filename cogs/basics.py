@@ -18,7 +18,8 @@ from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
 from cogs.interactions import Field, buttons_of, change, defer_if_slow, form, on_press, reply, row, written_in
 from cogs.permissions import everywhere, in_conversations, may_change, missing
-from cogs.services import ServingBot, server_of, shelf_of
+from cogs.reading import ReadingCog
+from cogs.services import ServingBot, is_direct, is_guest, server_of, shelf_of
 from domain.book import Book
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
@@ -274,11 +275,13 @@ def _thread_line(chosen: bool, say: Speech) -> str:
 class FirstSteps(commands.Cog):
     """Carries out the buttons on the cards of books and conversations."""
 
-    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, opening: Opening, reading: ReadingCog) -> None:
         self._use_cases = use_cases
         self._opening = opening
+        self._reading = reading
         bot.handle(
             on_press("read", self._read),
+            on_press("begin", self._begin),
             on_press("contents", self._contents),
             on_press("page", self._ask_page),
             on_press("help", self._help),
@@ -286,12 +289,18 @@ class FirstSteps(commands.Cog):
         )
         bot.handle_form("page", self._set_page)
 
-    async def _read(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        """Open a conversation about the book for the person who presses."""
-        book = await self._book(interaction, book_id)
-        if not interaction.response.is_done():
-            await interaction.response.defer(ephemeral=True, thinking=True)
-        await self._opening.start(interaction, book)
+    async def _read(self, interaction: discord.Interaction[Any], book_id: str, question: str = "") -> None:
+        """Lead whoever presses to a conversation about the book, and ask the question there."""
+        await interaction.response.defer(ephemeral=not is_direct(interaction), thinking=True)
+        await self._opening.read(interaction, await self._book(interaction, book_id), question)
+
+    async def _begin(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        """Ask what stands on the button that was pressed, of the book whose card it is on."""
+        book_id, question = argument.rpartition(":")[0], _label_of(interaction, f"do:begin:{argument}")
+        if is_guest(interaction):
+            await self._reading.answer(interaction, question, book_id)
+        else:
+            await self._read(interaction, book_id, question)
 
     async def _contents(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         card = await defer_if_slow(interaction, self._contents_card(interaction, book_id))
@@ -338,13 +347,19 @@ class FirstSteps(commands.Cog):
         if conversation is None or conversation.id != argument.partition(":")[0]:
             raise Refusal(speech_of(interaction)("This button belongs to a conversation that isn't open here now."))
         assert interaction.message is not None
-        question = next(each.label for each in buttons_of(interaction.message) if each.custom_id == custom_id)
+        question = _label_of(interaction, custom_id)
         left = [each for each in buttons_of(interaction.message) if each.custom_id != custom_id]
         await change(interaction, view=row(*map(_again, left)))
-        await self._opening.ask(interaction, conversation, question or "")
+        await self._opening.ask(interaction, conversation, question)
 
     async def _book(self, interaction: discord.Interaction[Any], book_id: str) -> Book:
         return await self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction))
+
+
+def _label_of(interaction: discord.Interaction[Any], custom_id: str) -> str:
+    """What stands on the button that was pressed."""
+    shown = buttons_of(interaction.message) if interaction.message else []
+    return next((each.label or "" for each in shown if each.custom_id == custom_id), "")
 
 
 def _again(shown: discord.Button) -> Button[View]:

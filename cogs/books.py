@@ -149,7 +149,8 @@ async def add_book(
         raise
     say = speech_for_all(interaction)
     card = added_card(added, time.perf_counter() - started, say)
-    view = added_buttons(added.book, say, can_talk=not is_guest(interaction))
+    questions = await access.first_questions(interaction, added.book, say)
+    view = added_buttons(added.book, questions, say, can_talk=not is_guest(interaction))
     await interaction.edit_original_response(content=None, embed=card, view=view)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import discord
 from discord import ButtonStyle
-from discord.ui import View
+from discord.ui import Button, View
 
 from cogs.i18n import Speech, later
 from cogs.interactions import action_button, row
@@ -82,11 +82,15 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     return card
 
 
-def added_buttons(book: Book, say: Speech, *, can_talk: bool) -> View:
-    """What to do next with a new book; `can_talk` if a conversation can be opened here."""
+def added_buttons(book: Book, questions: Sequence[str], say: Speech, *, can_talk: bool) -> View:
+    """What can be done with a book that was just added; `can_talk` where a conversation can be opened.
+
+    A press on one of the questions asks it: in a conversation, or where there can be none, for whoever presses alone.
+    """
     read = action_button("read", book.id, label=say("Start reading"), style=ButtonStyle.primary)
     contents = action_button("contents", book.id, label=say("Contents"))
-    return row(read, contents) if can_talk else row(contents)
+    first = question_buttons("begin", book.id, questions)
+    return row(read, contents, *first) if can_talk else row(contents, *first)
 
 
 def book_card(
@@ -185,25 +189,32 @@ def conversation_card(
 
 
 FIRST_QUESTIONS = {
-    FirstQuestionKind.INTRODUCED: later("How is {about} introduced?"),
+    FirstQuestionKind.BEGINNING: later("How does the book begin?"),
+    FirstQuestionKind.MET: later("How do we first meet {about}?"),
+    FirstQuestionKind.NAMED: later("How do we first hear of {about}?"),
+    FirstQuestionKind.SAID: later("Who says “{about}”?"),
+    FirstQuestionKind.THING: later("Where does “{about}” first appear?"),
     FirstQuestionKind.PAGE: later("What happens on page {about}?"),
-    FirstQuestionKind.CHAPTER: later("What happens in chapter {about}?"),
 }
 
 
-def welcome_buttons(conversation: Conversation, questions: Sequence[FirstQuestion], say: Speech) -> View:
-    """The next steps under the first message of a thread: one's page, help, and questions to ask by a press."""
-    page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
-    first = [
-        action_button(
-            "first",
-            f"{conversation.id}:{number}",
-            label=clipped(say(FIRST_QUESTIONS[each.kind], about=" ".join(each.about.split())), LABEL_LENGTH),
-        )
-        for number, each in enumerate(questions)
-    ]
-    for button in first:
+def question_line(question: FirstQuestion, say: Speech) -> str:
+    """A question to begin with, in words that fit on a button."""
+    return clipped(say(FIRST_QUESTIONS[question.kind], about=" ".join(question.about.split())), LABEL_LENGTH)
+
+
+def question_buttons(action: str, of: str, questions: Sequence[str]) -> list[Button[View]]:
+    """Buttons that ask what stands on them, in a row of their own; their argument is `of`, a colon and a number."""
+    buttons = [action_button(action, f"{of}:{number}", label=each) for number, each in enumerate(questions)]
+    for button in buttons:
         button.row = 1
+    return buttons
+
+
+def welcome_buttons(conversation: Conversation, questions: Sequence[str], say: Speech) -> View:
+    """What leads on from the first message of a thread: one's page, help, and questions that a press asks."""
+    page = action_button("page", conversation.book_id, label=say("Set my page"), style=ButtonStyle.primary)
+    first = question_buttons("first", conversation.id, questions)
     return row(page, action_button("help", "", label=say("Help")), *first)
 
 

@@ -1,11 +1,14 @@
 """/chat, and opening threads for conversations, which other commands use as well."""
 
+import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import discord
 from discord import ButtonStyle, app_commands
@@ -14,8 +17,8 @@ from discord.ext import commands
 from discord.ui import View
 
 from cogs import access
-from cogs.access import assert_may_write_in, resolve_conversation, visibility_of
-from cogs.cards import book_title, clipped, conversation_card, plain, position_line, welcome_buttons
+from cogs.access import assert_may_write_in, first_questions, resolve_conversation, visibility_of
+from cogs.cards import clipped, conversation_card, plain, position_line, welcome_buttons
 from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient, tell_kept
 from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.interactions import (
@@ -30,14 +33,16 @@ from cogs.interactions import (
     reply,
     row,
 )
-from cogs.permissions import in_conversations, lacking_to_post, sees_fewer
+from cogs.permissions import in_conversations, lacking_to_post
 from cogs.removals import note_post
 from cogs.rendering.inline import inert
 from cogs.services import Conversing, ServingBot, server_of, shelf_of
 from cogs.threads import (
     NAME_LENGTH,
+    announced,
     assert_can_post,
     home_of,
+    is_seen_by_more,
     lead_to,
     open_private_thread,
     open_public_thread,
@@ -59,12 +64,22 @@ QUESTION_LENGTH = 4000
 MOST_OFFERED = 25
 
 
+@dataclass(frozen=True, slots=True)
+class KeptQuestion:
+    """A question that has been kept, and the place in which it is to be answered."""
+
+    place: discord.abc.Messageable
+    conversation: Conversation
+    question: str
+
+
 class Opening:
     """Opens conversations for /chat, /conversations and the buttons that do the same."""
 
     def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
         self._use_cases = use_cases
         self._conversing = conversing
+        self._order: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def start(
         self,
@@ -82,9 +97,52 @@ class Opening:
             Refusal: no such thread can be opened here, or the person has reached their limit.
             ConversationError: INVALID_STATE, the title is blank.
         """
+        await self._answer(interaction, await self._open(interaction, book, title, message, private=private))
+
+    async def read(self, interaction: discord.Interaction[Any], book: Book, question: str = "") -> None:
+        """Lead whoever has pressed a button of a book's card to a conversation about it, and ask the question there.
+
+        Who has talked about the book before goes on with the newest of these conversations, where the same question is
+        not asked twice; without a question, they may choose. So it is no matter how often the button is pressed.
+
+        Raises:
+            Refusal, ConversationError: as `start` and `resume`.
+        """
+        async with self._order.setdefault((interaction.user.id, book.id), asyncio.Lock()):
+            earlier = [each for each in await self.earlier(interaction, book) if _is_talk(each)]
+            if earlier and not question:
+                await offer(interaction, book, earlier)
+                return
+            if not earlier:
+                asked = await self._open(interaction, book, None, question)
+            else:
+                is_new = not await self._was_asked(interaction, earlier[0], question)
+                asked = await self._go_back(interaction, earlier[0], question if is_new else None)
+        await self._answer(interaction, asked)
+
+    async def earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
+        """The reader's own conversations on the book, newest first."""
+        known = await self._use_cases.conversations.list_by_book(book.id)
+        own = [each for each in known if each.owner_id == str(interaction.user.id)]
+        return (await visibility_of(interaction).at_a_glance(own))[:MOST_OFFERED]
+
+    async def _was_asked(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, question: str
+    ) -> bool:
+        known = await self._use_cases.transcripts.messages(conversation.id)
+        return any((each.author_id, each.content) == (str(interaction.user.id), question) for each in known)
+
+    async def _open(
+        self,
+        interaction: discord.Interaction[Any],
+        book: Book,
+        title: str | None,
+        message: str | None,
+        *,
+        private: bool = False,
+    ) -> KeptQuestion | None:
         if server_of(interaction) is None:
-            await self._start_direct(interaction, book, title, message)
-            return
+            return await self._open_direct(interaction, book, title, message)
         channel = home_of(interaction, private=private)
         await self._count(interaction)
         replied = interaction.response.is_done() or interaction.message is not None
@@ -95,27 +153,26 @@ class Opening:
             # Kept before there is a thread: from the moment on that it is bound, the question has its answer.
             asked = await self._keep(interaction, conversation, message)
             name = thread_name(conversation, book)
-            async with self._announced(interaction, book, wanted=in_reply and defer_if_slow) as announced:
+            async with announced(interaction, book, wanted=in_reply and defer_if_slow) as announcement:
                 if private:
                     thread = await open_private_thread(channel, name, interaction.user)
                 else:
-                    thread = await open_public_thread(channel, name, announced)
+                    thread = await open_public_thread(channel, name, announcement)
             bound = await self._bind(conversation, thread, private=private)
-        await self._welcome(interaction, thread, bound, book, position)
-        if defer_if_slow and not announced:
+        await self._welcome(interaction, thread, bound, book, position, message)
+        if defer_if_slow and not announcement:
             say = speech_of(interaction)
             text = say("Your conversation about “{title}”: {thread}", title=plain(book.title), thread=thread.mention)
             await _reply(interaction, text)
         elif not defer_if_slow:
             await lead_to(thread, interaction.user)
         await self._conversing.opened(thread, bound)
-        if asked:
-            await self._answer(interaction, thread, bound, message)
+        return KeptQuestion(thread, bound, message or "") if asked else None
 
-    async def _start_direct(
+    async def _open_direct(
         self, interaction: discord.Interaction[Any], book: Book, title: str | None, message: str | None
-    ) -> None:
-        """Start a conversation in direct messages and make it the current one there."""
+    ) -> KeptQuestion | None:
+        """Begin a conversation in direct messages, where it is the current one from now on."""
         assert_can_post(interaction)
         await self._count(interaction)
         answerable = await acknowledge(interaction, ephemeral=False)
@@ -124,15 +181,14 @@ class Opening:
             asked = await self._keep(interaction, conversation, message)
             place, bound = await self._conversing.make_current(interaction, conversation)
         card = conversation_card(bound, book, position, speech_of(interaction), reads_messages=True)
-        view = await self._first_steps(interaction, bound, book)
-        if answerable and interaction.message is None:
+        view = await self._first_steps(interaction, bound, book, message)
+        if answerable and interaction.response.type is discord.InteractionResponseType.deferred_channel_message:
             await interaction.edit_original_response(content=None, embed=card, view=view)
         else:
             await _post(place, card, nonce=f"card:{interaction.id}", view=view)
-            if answerable and _waits_for_words(interaction):
+            if answerable and interaction.message is not None and interaction.message.flags.ephemeral:
                 await _reply(interaction, _talking_line(book.title, speech_of(interaction)))
-        if asked:
-            await self._answer(interaction, place, bound, message)
+        return KeptQuestion(place, bound, message or "") if asked else None
 
     async def _count(self, interaction: discord.Interaction[Any]) -> None:
         """Raises:
@@ -156,19 +212,28 @@ class Opening:
         Raises:
             Refusal: the person may not write in the thread, or it is locked; or a new one cannot be opened here.
         """
+        await self._answer(interaction, await self._go_back(interaction, conversation, message, confirmed=confirmed))
+
+    async def _go_back(
+        self,
+        interaction: discord.Interaction[Any],
+        conversation: Conversation,
+        message: str | None,
+        *,
+        confirmed: bool = False,
+    ) -> KeptQuestion | None:
         server = server_of(interaction)
         if server is None:
-            await self._resume_direct(interaction, conversation, message)
-            return
+            return await self._go_back_directly(interaction, conversation, message)
         defer_if_slow = await acknowledge(interaction, ephemeral=True)
         thread = await thread_of(server, conversation)
         if thread is not None:
             if message or thread.archived or thread.is_private():
                 assert_may_write_in(interaction, conversation)
             await wake(thread, interaction.user, speech_of(interaction))
-        elif not confirmed and _is_seen_by_more(interaction, conversation):
+        elif not confirmed and is_seen_by_more(interaction, conversation):
             await _ask_to_move(interaction, conversation)
-            return
+            return None
         else:
             thread, conversation = await self._reopen(interaction, conversation)
         asked = await self._keep(interaction, conversation, message)
@@ -177,20 +242,18 @@ class Opening:
         )
         if defer_if_slow:
             await _reply(interaction, text)
-        if asked:
-            await self._answer(interaction, thread, conversation, message)
+        return KeptQuestion(thread, conversation, message or "") if asked else None
 
-    async def _resume_direct(
+    async def _go_back_directly(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
-    ) -> None:
+    ) -> KeptQuestion | None:
         assert_can_post(interaction)
         answerable = await acknowledge(interaction, ephemeral=False)
         asked = await self._keep(interaction, conversation, message)
         place, bound = await self._conversing.make_current(interaction, conversation)
         if answerable:
             await _reply(interaction, _talking_line(bound.title, speech_of(interaction)))
-        if asked:
-            await self._answer(interaction, place, bound, message)
+        return KeptQuestion(place, bound, message or "") if asked else None
 
     @contextlib.asynccontextmanager
     async def _new(
@@ -247,19 +310,20 @@ class Opening:
         conversation: Conversation,
         book: Book,
         position: str,
+        message: str | None = None,
     ) -> None:
         say, reads = speech_for_all(interaction), interaction.client.intents.message_content
         card = conversation_card(conversation, book, position, say, reads_messages=reads)
-        view = await self._first_steps(interaction, conversation, book)
+        view = await self._first_steps(interaction, conversation, book, message)
         await _post(thread, card, nonce=f"card:{thread.id}", view=view)
 
-    async def _first_steps(self, interaction: discord.Interaction[Any], conversation: Conversation, book: Book) -> View:
-        """The buttons on a conversation's card. Its questions are about the opening, as far as the
-        reader has read it.
-        """
-        position = await self._use_cases.positions.get(str(interaction.user.id), book)
-        questions = await self._use_cases.reading.first_questions(book, position.bound(book.length))
-        return welcome_buttons(conversation, questions, speech_for_all(interaction))
+    async def _first_steps(
+        self, interaction: discord.Interaction[Any], conversation: Conversation, book: Book, asked: str | None
+    ) -> View:
+        """The buttons of a conversation's card, without the question that was asked."""
+        say = speech_for_all(interaction)
+        questions = await first_questions(interaction, book, say)
+        return welcome_buttons(conversation, [each for each in questions if each != asked], say)
 
     async def ask(self, interaction: discord.Interaction[Any], conversation: Conversation, question: str) -> None:
         """Ask a question in a conversation, for the person who has pressed a button there.
@@ -271,7 +335,7 @@ class Opening:
             assert_may_write_in(interaction, conversation)
         if await self._keep(interaction, conversation, question):
             assert isinstance(interaction.channel, discord.abc.Messageable)
-            await self._answer(interaction, interaction.channel, conversation, question)
+            await self._answer(interaction, KeptQuestion(interaction.channel, conversation, question))
 
     async def _keep(
         self, interaction: discord.Interaction[Any], conversation: Conversation, message: str | None
@@ -283,47 +347,23 @@ class Opening:
         external_id = f"command:{interaction.id}"
         return await self._use_cases.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
 
-    async def _answer(
-        self,
-        interaction: discord.Interaction[Any],
-        thread: discord.abc.Messageable,
-        conversation: Conversation,
-        message: str | None,
-    ) -> None:
-        """Repeat a first message in the thread, because nobody else has seen it, and have it answered."""
-        question = discord.Embed(description=clipped(inert((message or "").strip()), QUESTION_LENGTH))
+    async def _answer(self, interaction: discord.Interaction[Any], asked: KeptQuestion | None) -> None:
+        """Repeat a message that was kept in its place, where nobody else would see it, and have it answered."""
+        if asked is None:
+            return
+        question = discord.Embed(description=clipped(inert(asked.question.strip()), QUESTION_LENGTH))
         question.set_author(name=interaction.user.display_name, icon_url=interaction.user.display_avatar.url)
-        posted = await _post(thread, question, nonce=f"ask:{interaction.id}")
+        posted = await _post(asked.place, question, nonce=f"ask:{interaction.id}")
         if posted is not None:
-            where = (str(posted.id), str(posted.channel.id), str(interaction.user.id), conversation.guild_id)
+            where = (str(posted.id), str(posted.channel.id), str(interaction.user.id), asked.conversation.guild_id)
             name = interaction.user.display_name
             await note_post(self._use_cases, PersonalPost(*where, name=name, words=True))
-        await self._conversing.answer_in(conversation, partial(tell_kept, interaction))
+        await self._conversing.answer_in(asked.conversation, partial(tell_kept, interaction))
 
-    @contextlib.asynccontextmanager
-    async def _announced(
-        self, interaction: discord.Interaction[Any], book: Book, *, wanted: bool
-    ) -> AsyncIterator[discord.Message | None]:
-        """Say in the reply who reads what, and delete that again if no thread follows.
 
-        None if Discord does not allow it; the thread then does without.
-        """
-        announced = await self._announce(interaction, book) if wanted else None
-        try:
-            yield announced
-        except BaseException:
-            if announced:
-                with contextlib.suppress(*DISCORD_ERRORS):
-                    await interaction.delete_original_response()
-            raise
-
-    async def _announce(self, interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
-        announcement = _announcement(book, interaction.user, speech_for_all(interaction))
-        try:
-            return await interaction.edit_original_response(embed=announcement)
-        except DISCORD_ERRORS as error:
-            logger.warning("a reply could not be given, its thread is opened without it: %s", error)
-            return None
+def _is_talk(conversation: Conversation) -> bool:
+    """Whether it is one that somebody has begun to talk about a book: neither questions of /ask nor a club's."""
+    return not conversation.is_aside and conversation.read_to is None
 
 
 def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
@@ -335,24 +375,8 @@ def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
     )
 
 
-def _waits_for_words(interaction: discord.Interaction[Any]) -> bool:
-    """Whether a press has a reply of its own to fill in, or belongs to a message for the person alone."""
-    thinking = interaction.response.type is discord.InteractionResponseType.deferred_channel_message
-    return thinking or (interaction.message is not None and interaction.message.flags.ephemeral)
-
-
 def _talking_line(title: str, say: Speech) -> str:
     return say("We're talking about “{title}” now. Just write here.", title=plain(title))
-
-
-def _is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
-    """Whether a new thread here would show a conversation to people who could not see it before."""
-    server = server_of(interaction)
-    assert server is not None, "in direct messages a conversation is seen by one person"
-    here = home_of(interaction, private=conversation.private)
-    before = server.get_channel(int(conversation.channel_id or 0))
-    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
-    return before != here and sees_fewer(before, here, needed=needed)
 
 
 async def _ask_to_move(interaction: discord.Interaction[Any], conversation: Conversation) -> None:
@@ -384,9 +408,18 @@ async def _reply(interaction: discord.Interaction[Any], text: str) -> None:
         logger.warning("a reply could not be given: %s", error)
 
 
-def _announcement(book: Book, reader: discord.abc.User, say: Speech) -> discord.Embed:
-    text = say("{reader} is reading this book here.", reader=reader.mention)
-    return discord.Embed(title=clipped(plain(book_title(book, say)), 256), description=text)
+async def offer(interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
+    """Let a reader choose whether to continue one of their earlier conversations on a book."""
+    say = speech_of(interaction)
+    menu = action_menu(
+        "chat-resume",
+        "",
+        options=[_option(each, say) for each in earlier],
+        placeholder=say("Continue with …"),
+    )
+    anew = action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
+    text = say("You've talked about “{title}” before.", title=plain(book.title))
+    await reply(interaction, content=text, view=row(menu, anew))
 
 
 class Chat(commands.Cog):
@@ -420,9 +453,9 @@ class Chat(commands.Cog):
         if conversation is not None:
             await self._resume(interaction, found, conversation, message)
         elif {message, title, private} == {None} and (
-            earlier := await defer_if_slow(interaction, self._earlier(interaction, found))
+            earlier := await defer_if_slow(interaction, self._opening.earlier(interaction, found))
         ):
-            await self._offer(interaction, found, earlier)
+            await offer(interaction, found, earlier)
         else:
             await self._opening.start(interaction, found, title=title, message=message, private=bool(private))
 
@@ -437,24 +470,6 @@ class Chat(commands.Cog):
                 speech_of(interaction)("That conversation is about another book. Please choose that book instead.")
             )
         await self._opening.resume(interaction, conversation, message)
-
-    async def _earlier(self, interaction: discord.Interaction[Any], book: Book) -> Sequence[Conversation]:
-        """The reader's own conversations on the book, newest first."""
-        known = await self._use_cases.conversations.list_by_book(book.id)
-        own = [each for each in known if each.owner_id == str(interaction.user.id)]
-        return (await visibility_of(interaction).at_a_glance(own))[:MOST_OFFERED]
-
-    async def _offer(self, interaction: discord.Interaction[Any], book: Book, earlier: Sequence[Conversation]) -> None:
-        say = speech_of(interaction)
-        menu = action_menu(
-            "chat-resume",
-            "",
-            options=[_option(each, say) for each in earlier],
-            placeholder=say("Continue with …"),
-        )
-        anew = action_button("chat-new", book.id, label=say("Start a new one"), style=ButtonStyle.primary)
-        text = say("You've talked about “{title}” before.", title=plain(book.title))
-        await reply(interaction, content=text, view=row(menu, anew))
 
     async def _start_anew(self, interaction: discord.Interaction[Any], book_id: str) -> None:
         book = await defer_if_slow(

@@ -3,14 +3,15 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import AsyncIterator, Collection, Iterable
 from functools import partial
 from typing import Any, Literal
 
 import discord
 
+from cogs.cards import TITLE_LENGTH, book_title, clipped, plain
 from cogs.errors import DISCORD_ERRORS, Refusal, bot_lacks, retry_transient
-from cogs.i18n import Speech, speech_of
+from cogs.i18n import Speech, speech_for_all, speech_of
 from cogs.permissions import (
     FOR_A_PRIVATE_THREAD,
     FOR_A_PRIVATE_THREAD_OF_ONES_OWN,
@@ -18,8 +19,9 @@ from cogs.permissions import (
     FOR_A_PUBLIC_THREAD_OF_ONES_OWN,
     missing,
     permission_names,
+    sees_fewer,
 )
-from cogs.services import is_guest
+from cogs.services import is_guest, server_of
 from domain.book import Book
 from domain.conversation import UNTITLED, Conversation
 from domain.turn.conversations import Company, ManageConversations
@@ -70,6 +72,16 @@ def home_of(interaction: discord.Interaction[Any], *, private: bool) -> discord.
     return channel
 
 
+def is_seen_by_more(interaction: discord.Interaction[Any], conversation: Conversation) -> bool:
+    """Whether a new thread here would show a conversation to people who could not see it before."""
+    server = server_of(interaction)
+    assert server is not None, "in direct messages a conversation is seen by one person"
+    here = home_of(interaction, private=conversation.private)
+    before = server.get_channel(int(conversation.channel_id or 0))
+    needed = ("view_channel", "manage_threads") if conversation.private else ("view_channel",)
+    return before != here and sees_fewer(before, here, needed=needed)
+
+
 def assert_can_post(interaction: discord.Interaction[Any]) -> None:
     """Raises:
     Refusal: only the person has installed the bot here, so that it can only reply to them.
@@ -82,6 +94,35 @@ def assert_can_post(interaction: discord.Interaction[Any]) -> None:
                 me=interaction.client.user.mention,
             )
         )
+
+
+@contextlib.asynccontextmanager
+async def announced(
+    interaction: discord.Interaction[Any], book: Book, *, wanted: bool
+) -> AsyncIterator[discord.Message | None]:
+    """Say in the reply who reads what, for a thread to start from, and take it back if none comes of it.
+
+    None where it is not wanted or Discord does not let us; the thread has to do without, then.
+    """
+    announcement = await _announce(interaction, book) if wanted else None
+    try:
+        yield announcement
+    except BaseException:
+        if announcement:
+            with contextlib.suppress(*DISCORD_ERRORS):
+                await interaction.delete_original_response()
+        raise
+
+
+async def _announce(interaction: discord.Interaction[Any], book: Book) -> discord.Message | None:
+    say = speech_for_all(interaction)
+    text = say("{reader} is reading this book here.", reader=interaction.user.mention)
+    embed = discord.Embed(title=clipped(plain(book_title(book, say)), TITLE_LENGTH), description=text)
+    try:
+        return await interaction.edit_original_response(embed=embed)
+    except DISCORD_ERRORS as error:
+        logger.warning("a reply could not be given, its thread is opened without it: %s", error)
+        return None
 
 
 async def open_private_thread(channel: discord.TextChannel, name: str, reader: discord.abc.User) -> discord.Thread:

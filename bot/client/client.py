@@ -182,7 +182,7 @@ class Marginalia(ServingBot):
             talk,
             Books(self, self.use_cases),
             Chat(self, self.use_cases, opening),
-            FirstSteps(self, self.use_cases, opening),
+            FirstSteps(self, self.use_cases, opening, reading),
             Conversations(self, self.use_cases, opening),
             Verbose(self, self.use_cases),
             ServerSettingsCog(self, self.use_cases),

@@ -44,8 +44,21 @@ _SPEECH_MARKS = frozenset('"“”«»„「」')
 
 PIECE_WORDS = 6_000
 """Words in a piece: most chapters are one. About 9,000 tokens with the keys of the sentences."""
+
+PREFACE = re.compile(
+    r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
+    r"|contents\b|dramatis|persons|widmung|vorwort|einleitung|zueignung|personen|préface|avant-propos|introducción"
+    r"|prefacio|dedicatoria)",
+    re.IGNORECASE,
+)
+"""How titles begin of chapters that stand before the story and are no part of it."""
+
+FEWEST_OF_A_STORY = 30
+"""Words of a chapter that is more than a title page or a motto."""
+
 FRONT_WORDS = 300
 """Words; a longer text before the first chapter is a prologue rather than a title page."""
+
 KIND = "summary"
 AT_ONCE = 4
 """Concurrent requests to the model."""
@@ -109,18 +122,6 @@ def _is_speech(sentence: Sentence) -> bool:
 
 def _is_fit(words: Sequence[str]) -> bool:
     return FEWEST_WORDS <= len(words) <= MOST_WORDS
-
-
-PREFACE = re.compile(
-    r"(?:dedicat|epigraph|introduct|preface|prefatory|foreword|etymology|extracts|editor|translator|publisher|notes?\b"
-    r"|contents\b|dramatis|persons|widmung|vorwort|einleitung|zueignung|personen|préface|avant-propos|introducción"
-    r"|prefacio|dedicatoria)",
-    re.IGNORECASE,
-)
-"""How titles begin of chapters that stand before the story and are no part of it."""
-
-FEWEST_OF_A_STORY = 30
-"""Words of a chapter that is more than a title page or a motto."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from domain.book import Book, Chapter, Citation, Passage, Sentence, Surroundings
+from domain.book import Book, Citation, Passage, Sentence, Surroundings
 from domain.chat import PromptKind, Prompts
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, key_of
 from domain.citations.resolver import compose, in_language
 from domain.errors import BookError, LLMError, LLMErrorCode
 from domain.event import UsageReported
-from domain.library.addressing import is_counted
 from domain.library.summaries import ChapterSummaries, Digest, chapter_parts
 from domain.ports import BookFiles, BookView, ChatProvider
 from domain.reading.portrait import MetNames, Portrait, portrait_text, portray, sentences_about
@@ -29,6 +28,7 @@ from domain.reading.questions import (
     first_questions,
     questions,
     questions_text,
+    story_start,
 )
 from domain.reading.recap import (
     Say,
@@ -369,15 +369,13 @@ class ReadingCompanion:
             BookError: INVALID_STATE, the file is gone.
         """
         file = await self._files.open(book)
-        chapters = await file.chapters()
-        first = chapters[0] if chapters else None
-        start = first.start if first else 0
+        start = story_start(await file.chapters())
         end = min(read_to, start + OPENING)
         if end <= start:
             return []
         pages = [page.label for page in await file.pages() if page.start < end and page.end > start]
         names = await self._names.of(file, file.view(end))
-        return first_questions((await file.text())[start:end], names, pages, _chapter_number(chapters))
+        return first_questions((await file.text())[start:end], names, pages)
 
     async def _view(self, book: Book, read_to: int) -> BookView:
         return (await self._files.open(book)).view(read_to)
@@ -427,11 +425,3 @@ def _some_of(sentences: Sequence[Sentence], always: set[int]) -> list[Sentence]:
     """At most SENTENCES_SHOWN, evenly spread, and those that begin at these places."""
     step = max(-(-len(sentences) // SENTENCES_SHOWN), 1)
     return [each for at, each in enumerate(sentences) if at % step == 0 or each.start in always]
-
-
-def _chapter_number(chapters: Sequence[Chapter]) -> str:
-    """The number by which people call the first chapter; empty if it is a part, or has another name."""
-    if not chapters:
-        return ""
-    number = str(chapters[0].number) if is_counted(chapters) else chapters[0].printed
-    return number if number.isdecimal() or not {*number} - {*"IVX"} else ""

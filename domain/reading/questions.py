@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from domain.book import Citation, Sentence
+from domain.book import Chapter, Citation, Sentence
 from domain.library.names import TITLES_OF_PEOPLE, name_phrases
-from domain.library.search.words import fold, words_of
-from domain.library.summaries import chapter_parts, weights_of
+from domain.library.search.words import STOP_WORDS, fold, stem_of, words_of
+from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE, chapter_parts, weights_of
 from domain.ports import BookView
 from domain.reading.recap import Say, in_english, is_fit, is_spoken, names_of, quoted, score, spoken_among
 
@@ -276,12 +276,18 @@ _SAID = re.compile(
 class FirstQuestionKind(StrEnum):
     """The kind of question for somebody who has only begun, and its subject."""
 
-    INTRODUCED = "introduced"
-    """How a person is introduced; the subject is a name."""
+    BEGINNING = "beginning"
+    """How the story begins; about nothing else."""
+    MET = "met"
+    """How one gets to know a person, known by a name."""
+    NAMED = "named"
+    """How one first hears of somebody or something that has a name."""
+    SAID = "said"
+    """Who says some words."""
+    THING = "thing"
+    """Where something first appears, as the book calls it."""
     PAGE = "page"
-    """What happens on a page; the subject is its label."""
-    CHAPTER = "chapter"
-    """What happens in a chapter; the subject is its number."""
+    """What stands on a page, known by its label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,34 +295,127 @@ class FirstQuestion:
     """A question to begin with, whose answer is at the beginning of the book."""
 
     kind: FirstQuestionKind
-    about: str
+    about: str = ""
 
 
-def first_questions(opening: str, names: Sequence[str], pages: Sequence[str], chapter: str) -> list[FirstQuestion]:
-    """Three questions about the opening of a book; fewer if less of it may be told, none if nothing may.
+def story_start(chapters: Sequence[Chapter]) -> int:
+    """Where the story begins, as an offset: prefaces, dedications and title pages are no part of it."""
+    shortest = FEWEST_OF_A_STORY * _CHARACTERS_OF_A_WORD
+    told = [each for each in chapters if not PREFACE.match(each.title) and each.end - each.start >= shortest]
+    return next((each.start for each in [*told, *chapters]), 0)
 
-    `names` are those in the opening, the most frequent first, `pages` the labels of its pages, and `chapter` the
-    number of its chapter, or empty.
+
+def first_questions(opening: str, names: Sequence[str], pages: Sequence[str]) -> list[FirstQuestion]:
+    """Three questions about the opening of a book; fewer where less of it may be told, none where nothing may.
+
+    `names` are those of the opening, the most frequent first, and `pages` the labels of its pages.
     """
-    people: list[str] = []
+    if not opening.strip():
+        return []
+    named: list[FirstQuestion] = []
     for name in names:
-        if not any({*name.split()} & {*known.split()} for known in people) and _is_somebody(name, opening):
-            people.append(name)
-    asked = [FirstQuestion(FirstQuestionKind.INTRODUCED, name) for name in people[: FIRST_QUESTIONS - 1]]
-    asked += [FirstQuestion(FirstQuestionKind.PAGE, page) for page in pages[:1]]
-    asked += [FirstQuestion(FirstQuestionKind.CHAPTER, chapter)] if chapter else []
+        kind = _kind_of_name(name, opening)
+        if kind and not any({*name.split()} & {*known.about.split()} for known in named):
+            named.append(FirstQuestion(kind, name))
+    named.sort(key=lambda each: each.kind is not FirstQuestionKind.MET)
+    asked = [FirstQuestion(FirstQuestionKind.BEGINNING), *named[:1]]
+    asked += [FirstQuestion(FirstQuestionKind.SAID, words) for words in _telling_words(opening, names)]
+    asked += named[1:2]
+    asked += [FirstQuestion(FirstQuestionKind.THING, thing) for thing in _things(opening)]
     asked += [FirstQuestion(FirstQuestionKind.PAGE, page) for page in pages[1:]]
     return asked[:FIRST_QUESTIONS]
 
 
-def _is_somebody(name: str, text: str) -> bool:
-    """Whether a name is a person's: one who does something or has a title, and is not where things happen."""
+_CHARACTERS_OF_A_WORD = 5
+
+_UTTERANCE = re.compile(r"“([^“”]+)”|»([^«»]+)«|„([^„“”]+)“|«\s?([^«»]+?)\s?»|\"([^\"]+)\"|‘((?:[^‘’]|’\w)+)’(?!\w)")
+_ANOTHER = re.compile(r"\n\s*\n|[“»„«\"‘]")
+_NEAR = 40
+"""Characters from the end of what is said within which it is said by whom."""
+
+SHORTEST_LINE, LONGEST_LINE = 18, 52
+"""Characters of words that a question quotes: they must be known again, and fit on a button."""
+
+
+def _telling_words(text: str, names: Sequence[str]) -> list[str]:
+    """Words that somebody says who is named right after them, or in front of them as in a play: the most telling."""
+    known = frozenset(fold(word) for name in names for word in name.split())
+    found = [(words, text.find(words)) for words in [*_utterances(text, known), *_lines_of_a_play(text, names)]]
+    fit = [
+        (words, at)
+        for words, at in found
+        if SHORTEST_LINE <= len(words) <= LONGEST_LINE
+        and words[0].isupper()
+        and words[-1] in "?!."
+        and not known & {fold(word) for word in words_of(words)}
+    ]
+    best = max(fit, key=lambda each: (_weight(each[0]), -each[1]), default=None)
+    return [best[0]] if best else []
+
+
+def _weight(words: str) -> float:
+    """How telling a line is: by what it has besides little words; questions are asked about rather than statements."""
+    told = {stem_of(word) for word in words_of(words)} - STOP_WORDS
+    return len(told) + (1.5 if words.endswith("?") else 0)
+
+
+def _utterances(text: str, known: frozenset[str]) -> Iterator[str]:
+    for match in _UTTERANCE.finditer(text):
+        words, after = " ".join("".join(filter(None, match.groups())).split()), text[match.end() : match.end() + _NEAR]
+        if words and _speaker(_ANOTHER.split(after)[0], known):
+            yield words
+
+
+def _lines_of_a_play(text: str, names: Sequence[str]) -> Iterator[str]:
+    speakers = "|".join(re.escape(name) for name in names) or "(?!)"
+    cue = rf"(?m)^\s*(?:{speakers}|[^\W\d_a-z]{{3,}})[.:]\s+([^\W\d_][^\n.?!]*[.?!])(?=\s|$)"
+    cues = [match[1] for match in re.finditer(cue, text)]
+    if len(cues) >= FEWEST_MENTIONS:
+        yield from (" ".join(words.split()) for words in cues)
+
+
+_THING = re.compile(
+    r"\b(the|der|die|das|le|la|les|el|los|las) ([^\W\d_]{3,})(?=[,.;:!?’'”]|\s+([^\W\d_]+)|$)", re.IGNORECASE
+)
+_MOMENTS = _words(
+    "time times day days morning evening night hour moment year years world way place matter thing things subject end"
+    " beginning first last other others same rest whole book chapter zeit jahr jahre stunde augenblick welt sache ende"
+    " morgen abend nacht jour temps heure monde chose fois día tiempo hora mundo cosa vez"
+)
+"""Words that stand anywhere, and so say nothing of a book."""
+
+
+def _things(text: str) -> list[str]:
+    """What is named most often in the opening, with its article: "the giant"."""
+    counted: Counter[str] = Counter()
+    alone: Counter[str] = Counter()
+    for article, noun, following in _THING.findall(text):
+        is_german = article.casefold() in ("der", "die", "das")
+        if noun.casefold() not in _MOMENTS | STOP_WORDS and noun[0].isupper() == is_german:
+            phrase = f"{article.casefold()} {noun}"
+            counted[phrase] += 1
+            alone[phrase] += not following or following.casefold() in STOP_WORDS
+    often = [phrase for phrase, number in counted.most_common() if number >= FEWEST_MENTIONS]
+    return [phrase for phrase in often if alone[phrase] * _ALONE >= counted[phrase]][: FIRST_QUESTIONS - 1]
+
+
+_ALONE = 3
+"""One in so many times, at least, nothing follows that could be what "the" belongs to: "the old …" is none."""
+
+
+def _kind_of_name(name: str, text: str) -> FirstQuestionKind | None:
+    """What may be asked about a name: a person's is that of somebody who does or says something, or has a title.
+
+    None: it is named too rarely, or is where things happen.
+    """
     written = r"\.?\s+".join(map(re.escape, name.split()))  # "Mr. Bennet"
     places = [match.span() for match in re.finditer(rf"(?<!\w){written}(?!\w)", text)]
-    if len(places) < FEWEST_MENTIONS:
-        return False
     found = [(text[max(start - 16, 0) : start].rstrip(), text[end : end + 16].lstrip()) for start, end in places]
     placed = sum(bool(_PLACE.search(before)) for before, _ in found)
+    if len(places) < FEWEST_MENTIONS or placed * 2 >= len(found):
+        return None
     does = any(_DOES.match(after) or _SAID.search(before) for before, after in found)
     titled = " " in name and fold(name.split()[0]) in TITLES_OF_PEOPLE
-    return placed * 2 < len(found) and (titled or does)
+    if titled or does or re.search(rf"(?m)^\s*{written}[.:]\s", text):
+        return FirstQuestionKind.MET
+    return FirstQuestionKind.NAMED if len(places) > FEWEST_MENTIONS else None

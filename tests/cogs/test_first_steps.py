@@ -1,12 +1,15 @@
 """What leads on from a card: a conversation, the contents, one's page, help, and questions that a press asks."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import discord
 import pytest
+from simcord.actors import MemberActor
 from simcord.builders import ChannelHandle
 from simcord.results import InteractionResult
 
+from domain.chat import ChatMessage
 from tests.cogs.stage import Stage, labels, text_of
 
 STORY = (
@@ -33,9 +36,36 @@ async def added(stage: Stage, **options: Any) -> InteractionResult:
     return await stage.ann.slash(stage.channel, "books add", file=("tale.txt", STORY), **options)
 
 
-async def test_from_a_file_to_the_first_answer_it_takes_a_command_a_press_and_a_question(stage: Stage) -> None:
+QUESTION = "How do we first meet Marta?"
+
+
+def asked_by(person: MemberActor, kept: Sequence[ChatMessage]) -> list[str]:
+    return [each.content for each in kept if each.author_id == str(person.id)]
+
+
+async def kept_in(stage: Stage, thread: ChannelHandle) -> Sequence[ChatMessage]:
+    return await stage.app.storage.messages.get_by_conversation((await stage.conversation(thread)).id)
+
+
+async def test_from_a_file_to_the_first_answer_it_takes_a_command_and_a_press(stage: Stage) -> None:
     card = await added(stage)
-    assert labels(card) == ["Start reading", "Contents"]
+    offered = labels(card)
+    assert offered == ["Start reading", "Contents", "How does the book begin?", QUESTION, "How do we first meet Jonas?"]
+    assert card.response is not None
+    stage.model.say("She came on a Tuesday.")
+    opened = await stage.ann.click(card.response, label=QUESTION)
+    [thread] = stage.channel.threads
+    assert opened.ephemeral
+    assert thread.mention in text_of(opened)
+    assert any("Tuesday" in message.content for message in thread.history())
+    assert asked_by(stage.ann, await kept_in(stage, thread)) == [QUESTION]
+    assert QUESTION not in buttons(card_of(thread))
+    assert "How does the book begin?" in buttons(card_of(thread))
+    assert labels(card) == offered  # for the next reader
+
+
+async def test_after_start_reading_one_just_writes(stage: Stage) -> None:
+    card = await added(stage)
     assert card.response is not None
     opened = await stage.ann.click(card.response, label="Start reading")
     [thread] = stage.channel.threads
@@ -43,7 +73,78 @@ async def test_from_a_file_to_the_first_answer_it_takes_a_command_a_press_and_a_
     stage.model.say("She came on a Tuesday.")
     await stage.ann.send(thread, "When did Marta come?")
     assert any("Tuesday" in message.content for message in thread.history())
-    assert labels(card) == ["Start reading", "Contents"]  # for the next reader
+
+
+async def test_a_question_pressed_twice_is_asked_once_also_after_a_restart(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    for _ in range(2):
+        await stage.ann.click(card.response, label=QUESTION)
+    [thread] = stage.channel.threads
+    await stage.restart()
+    again = await stage.ann.click(card.response, label=QUESTION)
+    assert f"continues here: {thread.mention}" in text_of(again)
+    assert [each.id for each in stage.channel.threads] == [thread.id]
+    assert asked_by(stage.ann, await kept_in(stage, thread)) == [QUESTION]
+
+
+async def test_the_next_question_goes_into_the_same_thread_and_starting_anew_is_offered(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    await stage.ann.click(card.response, label=QUESTION)
+    await stage.ann.click(card.response, label="How does the book begin?")
+    [thread] = stage.channel.threads
+    assert asked_by(stage.ann, await kept_in(stage, thread)) == [QUESTION, "How does the book begin?"]
+    offered = await stage.ann.click(card.response, label="Start reading")
+    assert "You've talked about “Tale” before." in text_of(offered)
+    assert [each.id for each in stage.channel.threads] == [thread.id]
+
+
+async def test_each_reader_who_presses_gets_a_thread_of_their_own(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    for reader in (stage.ann, stage.ben):
+        await reader.click(card.response, label=QUESTION)
+    owners = [(await stage.conversation(thread)).owner_id for thread in stage.channel.threads]
+    assert owners == [str(stage.ann.id), str(stage.ben.id)]
+
+
+async def test_questions_of_ask_and_clubs_are_no_conversation_to_go_on_with(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    await stage.ann.slash(stage.channel, "ask", question="Who is Jonas?")
+    await stage.ann.click(card.response, label=QUESTION)
+    [thread] = stage.channel.threads
+    assert not (await stage.conversation(thread)).private
+
+
+async def test_who_may_open_no_threads_here_is_told_so_and_nothing_is_kept(stage: Stage) -> None:
+    rule = {stage.guild.default_role: discord.PermissionOverwrite(create_public_threads=False)}
+    quiet = stage.guild.create_text_channel("quiet", overwrites=rule)  # type: ignore[arg-type]
+    card = await stage.ann.slash(quiet, "books add", file=("tale.txt", STORY))
+    assert card.response is not None
+    told = await stage.ben.click(card.response, label=QUESTION)
+    assert "“Create Public Threads”" in text_of(told)
+    assert list(quiet.threads) == []
+    assert await stage.conversations() == []
+
+
+async def test_names_of_buttons_fit_however_long_the_question_is(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    parts = [part for row in card.response.components for part in row["components"]]
+    assert all(len(part["custom_id"]) <= 100 for part in parts)
+    assert all(len(part["label"]) <= 80 for part in parts)
+
+
+async def test_a_card_of_a_book_that_is_gone_ends_in_a_sentence(stage: Stage) -> None:
+    card = await added(stage)
+    assert card.response is not None
+    [book] = await stage.app.shelf.list(str(stage.guild.id))
+    await stage.app.shelf.take_off(book.id, by=str(stage.ann.id))
+    told = await stage.ann.click(card.response, label=QUESTION)
+    assert "isn't on the shelf any more" in text_of(told)
+    assert stage.channel.threads == []
 
 
 async def test_contents_are_shown_as_far_as_whoever_presses_has_read(stage: Stage) -> None:
@@ -63,19 +164,19 @@ async def test_a_new_thread_offers_three_questions_and_a_press_asks_one(stage: S
     assert buttons(message) == [
         "Set my page",
         "Help",
-        "How is Marta introduced?",
-        "How is Jonas introduced?",
-        "What happens on page 1?",
+        "How does the book begin?",
+        QUESTION,
+        "How do we first meet Jonas?",
     ]
     stage.model.say("She came to the island.")
     await stage.restart()
-    await stage.ben.click(message, label="How is Marta introduced?")
+    await stage.ben.click(message, label=QUESTION)
     assert any("came to the island" in each.content for each in thread.history())
-    assert "How is Marta introduced?" in text_of(thread.history()[1])
-    assert "How is Marta introduced?" not in buttons(card_of(thread))
+    assert QUESTION in text_of(thread.history()[1])
+    assert QUESTION not in buttons(card_of(thread))
     kept = await stage.app.storage.messages.get_by_conversation((await stage.conversation(thread)).id)
     [asked] = [each for each in kept if each.role == "user"]
-    assert (asked.content, asked.author_id) == ("How is Marta introduced?", str(stage.ben.id))
+    assert (asked.content, asked.author_id) == (QUESTION, str(stage.ben.id))
 
 
 async def test_who_has_read_nothing_is_offered_no_questions(stage: Stage) -> None:

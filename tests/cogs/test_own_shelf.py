@@ -157,3 +157,17 @@ async def test_what_is_asked_elsewhere_is_answered_to_the_person_alone(
     await double.until(lambda: all(each.messages for each in used))
     assert all(message.ephemeral for each in used for message in each.messages)
     assert double.messages(place) == []
+
+
+async def test_there_too_a_press_on_the_books_card_is_the_first_question(
+    double: DiscordDouble, bot: Online, ann: Actor
+) -> None:
+    place = foreign_channel(double, ann)
+    added = await add(double, ann, place, "The Lamp")
+    await double.until(lambda: added.message.buttons)
+    assert [button.label for button in added.message.buttons][:2] == ["Contents", "How does the book begin?"]
+    bot.model.say("It begins with a lamp.")
+    pressed = await ann.click(added.message, label="How does the book begin?")
+    await double.until(lambda: "It begins with a lamp." in pressed.text)
+    assert pressed.ephemeral
+    assert double.messages(place) == []

@@ -102,10 +102,23 @@ async def test_one_command_and_one_press_lead_to_the_first_answer(ann: Reader) -
         "books add", channel=ann.place, file=ann.double.file("tale.txt", TALE.encode()), title="The Lamp"
     )
     await ann.double.until(lambda: added.messages and added.message.buttons)
-    pressed = await ann.person.click(added.message, label="Start reading")
-    await used_says(ann.double, pressed, "We're talking about")
-    assert pressed.ephemeral
+    ann.bot.model.say("It begins with a lamp.")
+    pressed = await ann.person.click(added.message, label="How does the book begin?")
+    await ann.heard("It begins with a lamp.")
+    assert "Just write here" in pressed.text  # the reply is the card, and nothing is said twice
     assert "The Lamp" in added.text
+    await ann.person.click(added.message, label="How does the book begin?")
+    await ann.says("Who keeps it?", "The keeper does.")
+    assert await ann.questions(await ann.current()) == ["How does the book begin?", "Who keeps it?"]
+
+
+async def test_start_reading_begins_a_conversation_in_direct_messages_too(ann: Reader) -> None:
+    added = await ann.person.slash(
+        "books add", channel=ann.place, file=ann.double.file("tale.txt", TALE.encode()), title="The Lamp"
+    )
+    await ann.double.until(lambda: added.messages and added.message.buttons)
+    pressed = await ann.person.click(added.message, label="Start reading")
+    await used_says(ann.double, pressed, "Just write here")
     await ann.says("Who keeps it?", "The keeper does.")
 
 

@@ -9,7 +9,8 @@ import pytest
 from bot.client import client
 from cogs.chat import Opening
 from tests.cogs.conversation.scene import Scene, scene
-from tests.doubles.discord_api import Channel, DiscordDouble, Interaction
+from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Message
+from tests.journeys.reading_room import TALE
 
 CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 REPLY = "PATCH /webhooks/{app}/{token}/messages/{message}"
@@ -151,3 +152,42 @@ async def test_who_writes_before_the_thread_is_bound_is_answered(
         monkeypatch.setattr(Opening, "_bind", slow_bind)
         await room.ann.slash("chat", book=(await room.book()).id, title="Early")
         await opened(room)
+
+
+async def test_a_question_of_a_books_card_pressed_twice_at_once_opens_one_thread_and_is_asked_once(room: Scene) -> None:
+    card = await added(room)
+    pressed = await asyncio.gather(*(room.ann.click(card, label="How does the book begin?") for _ in range(2)))
+    await room.until(lambda: all("<#" in each.text for each in pressed))
+    thread = room.double.threads()[-1]
+    await room.until_delivered(1, thread)
+    assert await room.kept(thread) == ["How does the book begin?", "I do not know."]
+    assert len(room.double.threads()) == 2
+
+
+async def test_so_do_presses_of_start_reading(room: Scene) -> None:
+    card = await added(room)
+    first, second = await asyncio.gather(*(room.ann.click(card, label="Start reading") for _ in range(2)))
+    await room.until(lambda: any("You've talked about" in each.text for each in (first, second)))
+    assert len(room.double.threads()) == 2
+
+
+async def test_a_german_readers_card_asks_in_german(room: Scene) -> None:
+    room.ann.locale = "de"
+    card = await added(room)
+    assert [button.label for button in card.buttons][:3] == [
+        "Mit dem Lesen beginnen",
+        "Inhalt",
+        "Wie fängt das Buch an?",
+    ]
+    pressed = await room.ann.click(card, label="Wie fängt das Buch an?")
+    await room.until(lambda: "<#" in pressed.text)
+    thread = room.double.threads()[-1]
+    await room.until_delivered(1, thread)
+    assert (await room.kept(thread))[0] == "Wie fängt das Buch an?"
+
+
+async def added(room: Scene) -> Message:
+    """The card of a book that Ann adds."""
+    used = await room.ann.slash("books add", file=room.double.file("tale.txt", TALE.encode()), title="The Boat")
+    await room.until(lambda: used.messages and used.message.buttons)
+    return used.message
