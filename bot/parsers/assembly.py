@@ -230,6 +230,7 @@ def _cut(draft: BookDraft, wrapping: Wrapping) -> BookDraft:
         draft,
         text=encodable(draft.text[start:end]),
         outlines=[[*_cut_headings(headings, start, end)] for headings in draft.outlines],
+        styled=[*_cut_headings(draft.styled, start, end)],
         page_marks=[*_cut_marks(draft.page_marks, start, end)],
     )
 
@@ -249,7 +250,10 @@ def _cut_marks(marks: Sequence[PageMark], start: int, end: int) -> Iterable[Page
 
 
 def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
-    """The chapters of the most trusted outline, unless another one divides the book far more finely."""
+    """The chapters of the most trusted outline, unless another one divides the book far more finely.
+
+    Where none does, they are found in the text: by labels and numbers, else by the looks of lines, else by white space.
+    """
     best: tuple[Chapter, ...] = ()
     for headings in draft.outlines:
         found = chapters_from(draft.text, headings, title)
@@ -259,6 +263,9 @@ def _chapters(draft: BookDraft, title: str) -> tuple[Chapter, ...]:
         return with_numbers_of_contents(draft.text, best)
     found = chapters_from(draft.text, find_headings(draft.text), title)
     is_regular = sum(1 for chapter in found if chapter.printed) * 10 >= len(found) * 7
+    styled = chapters_from(draft.text, draft.styled, title)
+    if len(styled) > len(found) or not is_regular:
+        found = styled or found
     if len(best) < _FEWEST_CHAPTERS or (is_regular and len(found) > 2 * _FAR_MORE * len(best)):
         best = max(best, found, key=len)
     return with_numbers_of_contents(draft.text, best)

@@ -39,6 +39,7 @@ _LONGEST_LINE = 200
 _LIKE_A_CHAPTER = 4
 _FEW_PARTS = 3
 _FEW_STORIES = 2
+_FEWEST_LEVELS = 2
 _DEEPEST = 12
 _MOST_TITLED_PARTS = 8
 _SHORTEST_STORY = 2_000
@@ -72,7 +73,8 @@ def chapters_from(text: str, headings: Iterable[Heading], book_title: str = "") 
 
     A heading without text starts a chapter only if deeper headings follow at once, as under "Book One".
     """
-    titled = _joined(text, [heading for heading in headings if _WORD.search(heading.title)])
+    named = [heading for heading in headings if _WORD.search(heading.title)]
+    titled = _joined(text, _on_one_level(named))
     content = _with_content(text, _stories_over_parts(text, _without_title_page(text, titled, book_title)))
     return _chapters(_without_subdivisions(text, _placed(content)), len(text))
 
@@ -96,6 +98,24 @@ def _has_content(text: str, start: int, end: int) -> bool:
 def _line_at(text: str, offset: int) -> str:
     end = text.find("\n", offset, offset + _LONGEST_LINE)
     return text[offset : end if end >= 0 else offset + _LONGEST_LINE]
+
+
+def _on_one_level(headings: Sequence[Heading]) -> list[Heading]:
+    """Headings with numbers that a series lacks on the level of that series: one "Chapter V" as h3 among h2."""
+    labels = [*map(_label, headings)]
+    result = list(headings)
+    for rank in (Rank.CHAPTER, Rank.NUMERAL):
+        series = [at for at, label in enumerate(labels) if label and label.rank is rank and label.value]
+        levels = Counter(headings[at].level for at in series)
+        usual, times = levels.most_common(1)[0] if levels else (0, 0)
+        if len(levels) < _FEWEST_LEVELS or times * 10 < len(series) * 6:
+            continue
+        values = [0, *((label.value or 0) if (label := labels[at]) else 0 for at in series), 0]
+        for place, at in enumerate(series, start=1):
+            before, value, after = values[place - 1 : place + 2]
+            if headings[at].level != usual and before == value - 1 and after in (value + 1, 0):
+                result[at] = replace(headings[at], level=usual)
+    return result
 
 
 def _key(title: str) -> str:

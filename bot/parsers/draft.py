@@ -94,13 +94,16 @@ class PageMark:
 
 @dataclass(frozen=True, slots=True)
 class BookDraft:
-    """The result of a format's parser. `outlines` are sets of headings, the most trusted first: a table of contents
-    before heading elements.
+    """The result of a format's parser.
+
+    `outlines` are sets of headings, the most trusted first: a table of contents before heading elements. `styled` are
+    lines that only their style marks as titles; they are used if nothing else divides the book.
     """
 
     format: str
     text: str
     outlines: Sequence[Sequence[Heading]] = ()
+    styled: Sequence[Heading] = ()
     page_marks: Sequence[PageMark] = ()
     title: str = ""
     author: str = ""

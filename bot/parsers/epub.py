@@ -3,6 +3,7 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -25,13 +26,13 @@ from bot.parsers.draft import (
 )
 from bot.parsers.encoding import decode_markup
 from bot.parsers.headings import Heading, is_bare_label, is_label
-from bot.parsers.html import add_document, parse
+from bot.parsers.html import FEWEST_HEADINGS, add_document, parse, styled_titles
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode
 
 if TYPE_CHECKING:
-    from selectolax.lexbor import LexborNode
+    from selectolax.lexbor import LexborHTMLParser, LexborNode
 
     from bot.parsers.ocr import TextRecogniser
     from bot.parsers.pdf.document import PdfLine
@@ -340,6 +341,7 @@ def read(
         FORMAT,
         builder.text,
         outlines=[[*_headings(contents.chapters, builder)], builder.headings],
+        styled=_styled(archive, package, contents, builder),
         page_marks=builder.page_marks,
         readings=builder.readings,
         title=package.title,
@@ -390,13 +392,8 @@ def _recognised(archive: Archive, path: str, recogniser: "TextRecogniser") -> tu
 def _pictures(archive: Archive, package: Package) -> list[str]:
     """The paths of the pictures in the book's documents, in reading order."""
     found: dict[str, None] = {}
-    for item in package.spine:
-        if not item.is_document:
-            continue
-        try:
-            tree = parse(decode_markup(archive.read(item.path)))
-        except KeyError:
-            continue
+    documents = [item for item in package.spine if item.is_document]
+    for item, tree in _trees(archive, documents):
         for node in tree.css("img, image")[:_MOST_PICTURES]:
             source = next((node.attributes[name] for name in _SOURCES if node.attributes.get(name)), "") or ""
             if path := archive.find(posixpath.join(posixpath.dirname(item.path), source)) if source else None:
@@ -430,6 +427,20 @@ def _read_spine(
             "This EPUB is damaged: none of its chapters can be read. Please download or export it again.",
         )
     return lost
+
+
+def _styled(archive: Archive, package: Package, contents: EpubContents, builder: TextBuilder) -> list[Heading]:
+    """The titles in a book that has neither contents nor heading elements."""
+    if len(contents.chapters) >= FEWEST_HEADINGS or len(builder.headings) >= FEWEST_HEADINGS:
+        return []
+    return styled_titles((tree for _, tree in _trees(archive, _documents(package))), builder.text)
+
+
+def _trees(archive: Archive, items: Iterable[Item]) -> Iterator[tuple[Item, "LexborHTMLParser"]]:
+    """The documents that can be read."""
+    for item in items:
+        with suppress(KeyError):
+            yield item, parse(decode_markup(archive.read(item.path)))
 
 
 def _documents(package: Package) -> Sequence[Item]:

@@ -79,6 +79,7 @@ NOT_THE_BOOK = (
 
 _LONGEST = 800
 _LONGEST_NUMERAL = 240
+_LONGEST_CJK_TITLE = 60
 _MOST_WORDS_OF_NUMBER = 4
 _MOST_UNKNOWN_WORDS = 3
 _PREPOSITIONS = frozenset("of des du de von vom della dello del di da do dos van af av и".split())  # noqa: SIM905
@@ -88,6 +89,10 @@ _BRACKETS = "[](){}<>【】〔〕«»—–-"
 _TOKEN = re.compile(r"[^\W_]+(?:[-’'][^\W_]+)*")
 _ARTICLES = frozenset("the der die das le la les el il lo os no nr num núm número number n de".split())  # noqa: SIM905
 _JOINT = re.compile(r"[\s.:,#°º№\u00a0—–-]*")
+_OF_A_PART = re.compile(
+    r"(?:of|to)\s+(?:the\s+)?(?:[^\W\d_]+\s+)?(?:part|volume|vol\.?|book|edition|reader)\b\W*(?:\w+\W*)?$",
+    re.IGNORECASE,
+)
 _BETWEEN_WORDS = re.compile(r"[ \t\u00a0.-]*")
 _WITHIN_NUMBER = re.compile(r"-?[ \t\u00a0]*")
 _PLURALS = frozenset("volumes cantos chants".split())  # noqa: SIM905
@@ -311,12 +316,14 @@ def _reads_as_prose(rank: Rank | None, mark: str, title: str) -> bool:
     """Whether it is prose rather than a heading: "Chapter 5 of the report was lost", "Preface to what follows"."""
     if not title or mark.strip():
         return False
+    if rank is None and title[-1] not in ",;" and _OF_A_PART.match(title):
+        return False  # "Dedication of Part II", "Preface to the Second Edition"
     return rank is None or title[0].islower() or (title[-1] in ".,;" and title != title.upper())
 
 
 def _cjk_label(text: str) -> Label | None:
     match = _CJK.fullmatch(text)
-    if match is None or len(match["title"]) > 60 or match["title"][-1:] in "。，；":
+    if match is None or len(match["title"]) > _LONGEST_CJK_TITLE or match["title"].endswith(("。", "，", "；")):
         return None
     number = match["number"] or match["number2"]
     rank = RANK_OF_CJK[match["word"] or match["word2"]]

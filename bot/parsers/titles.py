@@ -38,7 +38,9 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}$")
 def chapter_title(heading: str) -> str:
     """A heading as one line: "CHAPTER I. The Pool of Tears" is "Chapter I. The Pool of Tears"."""
     line = " ".join(_NOTE.sub("", clean(encodable(heading[:_LONGEST_READ]))).split()).strip(" .:;,—–-")
-    if label := parse_label(line):
+    if (label := parse_label(line)) and label.rank is None and label.title and not label.mark.strip():
+        line = calm(line)  # "Dedication of Part II"
+    elif label:
         name, mark = calm(label.name), label.mark if label.mark.strip() or not label.name.isascii() else ". "
         line = f"{name}{mark}{calm(label.title)}" if label.title else name
     elif numeral := parse_numeral(line):

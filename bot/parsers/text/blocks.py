@@ -1,13 +1,24 @@
-"""Plain text as blocks between blank lines, and the unnumbered titles among them."""
+"""Plain text as blocks between blank lines, and the titles among them: unnumbered ones, and those below labels."""
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import NamedTuple
 
 from bot.parsers.chapters import chapters_from, middle
-from bot.parsers.headings import Heading, Rank, is_not_the_book, parse_numeral
+from bot.parsers.headings import (
+    Heading,
+    Label,
+    Rank,
+    is_bare_label,
+    is_label,
+    is_not_the_book,
+    parse_numeral,
+)
+from bot.parsers.titles import with_subtitle
 
 LONGEST_HEADING = 240
 MOST_HEADING_LINES = 3
@@ -171,8 +182,23 @@ def titles_set_apart(text: str, blocks: Sequence[Block]) -> list[Heading]:
         shouted = sum(in_capitals(block.text) for block in titles)
         fewest = _FEWEST_TITLES if shouted in (0, len(titles)) else _FEWEST_OF_MANY_STYLES
         if len(titles) >= fewest and len(titles) * 10 >= len(apart) * 8:
-            return _sections(text, _with_first(text, blocks, titles, usual))
+            return _sections(text, _past_half_titles(blocks, _with_first(text, blocks, titles, usual)))
     return []
+
+
+def _past_half_titles(blocks: Sequence[Block], titles: Sequence[Block]) -> list[Block]:
+    """The titles; where one says the book's again, the line under it is meant: "FAUST", and then "Night"."""
+    name = blocks[0].text.casefold()
+    under = dict(pairwise(blocks[1:])) if any(title.text.casefold() == name for title in titles) else {}
+    return [
+        below
+        if title.text.casefold() == name
+        and (below := under.get(title))
+        and below.is_short
+        and reads_as_title(below.text)
+        else title
+        for title in titles
+    ]
 
 
 def _with_first(text: str, blocks: Sequence[Block], titles: list[Block], usual: int) -> list[Block]:
@@ -207,3 +233,89 @@ def reads_as_title(text: str) -> bool:
     if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
     return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)
+
+
+# --- titles under labels --------------------------------------------------------------------------------------------
+
+_LONGEST_TITLE_IN_CAPITALS = 420
+_ANNOUNCING_WORDS = """
+    in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
+    in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
+    où, comment, de, du, des, ce que, ce qui, dans lequel, qui,
+    que, donde, del, en que, en el que, en donde, cómo, como, lo que, prosigue,
+    nel quale, in cui, dove, come, di, della, em que, о том, в которой, как
+"""
+_ANNOUNCING = tuple(f"{words.strip()} " for words in _ANNOUNCING_WORDS.split(","))
+"""How titles begin that announce what a chapter tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A line that may be a heading: its span, its label, and the number of its block."""
+
+    heading: Heading
+    label: Label
+    block: int
+
+
+def with_title_lines(
+    candidates: Sequence[Candidate], blocks: Sequence[Block], listed: Iterable[Heading] = ()
+) -> list[Heading]:
+    """Bare labels joined with the title that stands under them.
+
+    It is in capitals, or the contents list it, or most labels have one; where most announce what the chapter tells
+    ("In which …"), a title may be a whole sentence.
+    """
+    starts = [block.start for block in blocks]
+    ends = {block.end for block in blocks}
+    named = {heading.start for heading in listed}
+    titles: dict[int, Block] = {}
+    announced: dict[int, Block] = {}
+    bare = 0
+    for each in candidates:
+        heading = each.heading
+        if not is_bare_label(heading.title):
+            continue
+        bare += 1
+        at = bisect_left(starts, heading.end)
+        if heading.end not in ends or at >= len(blocks):
+            continue
+        if (blocks[at].start in named and not is_label(blocks[at].text)) or may_be_title(blocks[at]):
+            titles[heading.start] = blocks[at]
+        elif _announces(blocks[at]):
+            announced[heading.start] = blocks[at]
+    if len(announced) >= _FEWEST_TITLES and (len(titles) + len(announced)) * 10 >= bare * 6:
+        titles |= announced
+    usual = len(titles) * 10 >= bare * 6
+    return [
+        replace(each.heading, end=title.end, title=with_subtitle(each.heading.title, title.text))
+        if (title := titles.get(each.heading.start)) and (usual or title.start in named or in_capitals(title.text))
+        else each.heading
+        for each in candidates
+    ]
+
+
+def _announces(block: Block) -> bool:
+    """Whether a block says in a sentence what a chapter tells: "In which we meet an old friend"."""
+    text = block.text
+    if not text or len(text) > _LONGEST_TITLE_IN_CAPITALS or goes_on(text) or is_label(text) or is_date(text):
+        return False
+    return text.casefold().startswith(_ANNOUNCING)
+
+
+def may_be_title(block: Block) -> bool:
+    """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
+    text = block.text
+    if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
+        return False
+    if in_capitals(text):
+        return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)
+    if not block.is_short or len(text) > LONGEST_TITLE:
+        return False
+    long_words = [word for word in text.split() if len(word) > 4]
+    return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
+
+
+def goes_on(text: str) -> bool:
+    """Whether a block of several lines is rather prose that begins with a label: it contains sentences."""
+    return text.count(". ") + text.count("! ") + text.count("? ") > 1

@@ -7,7 +7,7 @@ elsewhere. A table is never a chapter; the headings it names are found even if n
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
@@ -21,6 +21,7 @@ _DENSE = 320
 """Characters between lines of a table that have titles of their own below them."""
 _FEWEST = 4
 _FEWEST_UNDER_A_NAME = 3
+_FEWEST_OF_A_REFRAIN = 4
 _LONGEST_ENTRY = 110
 _LONGEST_PROSE_LINE = 85
 _MOST_ENTRIES = 3_000
@@ -327,11 +328,12 @@ def _named(
             index.setdefault(key, number)
     spans = [*taken, span]
     found = _places(blocks, lines, index, spans)
-    chain = _longest_chain(found)
+    refrains = _refrains(found)
+    chain = _longest_chain([each for each in found if each[0] not in refrains])
     distinct = {number for number, _ in chain}
     if len(distinct) < _FEWEST_UNDER_A_NAME or len(distinct) * 10 < len(entries) * 5:
         return []
-    chain = _with_misprints(blocks, entries, chain, spans)
+    chain = _with_misprints(blocks, entries, chain, spans, refrains)
     labels = {line.heading.start: line for line in lines}
     base = min(entries[number].indent for number, _ in chain)
     numbered = sum(entries[number].is_numbered for number, _ in chain) * 2 > len(chain)
@@ -366,6 +368,16 @@ def _places(
     return result
 
 
+def _refrains(found: Sequence[tuple[int, Block]]) -> set[int]:
+    """The entries that come again and again between others: the speakers of a play. A page head comes in a row."""
+    places: dict[int, list[int]] = {}
+    for at, (number, _) in enumerate(found):
+        places.setdefault(number, []).append(at)
+    return {
+        number for number, ats in places.items() if len(ats) >= _FEWEST_OF_A_REFRAIN and ats[-1] - ats[0] > len(ats)
+    }
+
+
 def _longest_chain(found: Sequence[tuple[int, Block]]) -> list[tuple[int, Block]]:
     """The longest run of entries that occur in the book in the order of the table."""
     tails: list[int] = []
@@ -388,7 +400,11 @@ def _longest_chain(found: Sequence[tuple[int, Block]]) -> list[tuple[int, Block]
 
 
 def _with_misprints(
-    blocks: Sequence[Block], entries: Sequence[_Entry], chain: list[tuple[int, Block]], spans: Sequence[tuple[int, int]]
+    blocks: Sequence[Block],
+    entries: Sequence[_Entry],
+    chain: list[tuple[int, Block]],
+    spans: Sequence[tuple[int, int]],
+    refrains: Container[int],
 ) -> list[tuple[int, Block]]:
     """The chain, with blocks of nearly the same words for entries that are missing between their neighbours."""
     starts = [block.start for block in blocks]
@@ -396,7 +412,7 @@ def _with_misprints(
     for at, (number, block) in enumerate(chain):
         result.append((number, block))
         following = chain[at + 1] if at + 1 < len(chain) else (len(entries), blocks[-1])
-        missing = range(number + 1, following[0])
+        missing = [each for each in range(number + 1, following[0]) if each not in refrains]
         if not missing or len(missing) > 20:
             continue
         between = blocks[bisect_left(starts, block.end) : bisect_left(starts, following[1].start)]

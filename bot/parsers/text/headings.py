@@ -7,7 +7,7 @@ contents, if there is one. The table itself is only evidence: none of its lines 
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -19,7 +19,6 @@ from bot.parsers.headings import (
     Heading,
     Label,
     Rank,
-    is_bare_label,
     is_label,
     is_not_the_book,
     parse_any_label,
@@ -28,43 +27,37 @@ from bot.parsers.headings import (
 from bot.parsers.text.blocks import (
     LONGEST_TITLE,
     Block,
+    Candidate,
     blocks_of,
     dated,
+    goes_on,
     in_capitals,
-    is_date,
+    may_be_title,
     reads_as_title,
     titles_in_capitals,
     titles_set_apart,
     usual_gap,
+    with_title_lines,
 )
 from bot.parsers.text.contents import PrintedContents, TableLine, find_contents
 from bot.parsers.titles import with_subtitle
 from domain.library.numerals import HAN, number_value
 
-_LONGEST_TITLE_IN_CAPITALS = 420
 _LONGEST_BARE_LABEL = 60
+_LONGEST_LINE_ABOVE_PROSE = 40
 _LONGEST_FIRST_WORDS = 72
 _FEWEST = 2
 _FEWEST_TITLES = 3
 _FEW_NUMBERED = 6
 """Numbered headings that may all be sections of one tale, among others that have titles."""
 _SHORTEST_NUMBERED_SECTION = 200
-_QUOTES = "\"“”'‘’«»„*[(-–—"
-_ENDS_OF_SENTENCES = ".!?…:;\"”’'»)*_-—。！？」』"
+_ENDS_OF_SENTENCES = ".!?…:;\"”“’‘'»«›‹)*_-—。！？：」』"
+"""The last signs of a paragraph that is whole: German closes its quotations with the signs that open others'."""
 _TOKENS = re.compile(r"[^\W_]+")
 _ALIKE = 0.75
 _WORDS = re.compile(r"[^\W\d_]+")
 _LONGEST_OPENING = 32
 _HINTS = frozenset(RANK_OF) | NAMED_PARTS | {"appendix", "introductory", "author", "to", "al", "au"}
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A line that may be a heading: its span, its label, and the number of its block."""
-
-    heading: Heading
-    label: Label
-    block: int
 
 
 def find_headings(text: str) -> list[Heading]:
@@ -73,7 +66,7 @@ def find_headings(text: str) -> list[Heading]:
     candidates = _candidates(text, blocks)
     contents = find_contents(text, blocks, [TableLine(each.heading, each.label) for each in candidates])
     outside = [each for each in candidates if not contents.holds(each.heading.start)]
-    labelled = _with_title_lines(_labelled(outside), blocks)
+    labelled = with_title_lines(_labelled(outside), blocks, contents.headings)
     body = [block for block in blocks if not contents.holds(block.start)] if contents.spans else blocks
     found = _divided(text, body, labelled, contents)
     wrapping = [Heading(start, end, "Contents", Rank.VOLUME) for start, end in contents.spans]
@@ -128,8 +121,8 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
 # --- labelled lines -------------------------------------------------------------------------------------------------
 
 
-def _candidates(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
-    found: list[_Candidate] = []
+def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
+    found: list[Candidate] = []
     for number, block in enumerate(blocks):
         if not block.lines:
             found += _lines_in_prose(text, block, number)
@@ -138,7 +131,7 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[_Candidate]:
     return found
 
 
-def _candidates_of(text: str, block: Block, number: int) -> list[_Candidate]:
+def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
     """The heading that a block is, or the headings in its lines if it is a list."""
     if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
         return _lines_in_prose(text, block, number)
@@ -148,7 +141,7 @@ def _candidates_of(text: str, block: Block, number: int) -> list[_Candidate]:
     title = block.text
     if len(block.lines) > 1 and not label.title:
         title = with_subtitle(block.lines[0], " ".join(block.lines[1:]))
-    return [_Candidate(_heading(block.start, block.end, title, label), label, number)]
+    return [Candidate(_heading(block.start, block.end, title, label), label, number)]
 
 
 def _label_of(block: Block) -> Label | None:
@@ -163,13 +156,8 @@ def _label_of(block: Block) -> Label | None:
         if block.is_short:
             return label
         names = in_capitals(rest) if not label.title else bool(label.mark.strip())
-        return label if names and not _goes_on(rest) else None
+        return label if names and not goes_on(rest) else None
     return label
-
-
-def _goes_on(text: str) -> bool:
-    """Whether a block of several lines is rather prose that begins with a label: it contains sentences."""
-    return text.count(". ") + text.count("! ") + text.count("? ") > 1
 
 
 def _may_be_label(line: str) -> bool:
@@ -180,12 +168,12 @@ def _may_be_label(line: str) -> bool:
     return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_FIRST_WORDS].casefold()))
 
 
-def _lines_in_prose(text: str, block: Block, number: int) -> list[_Candidate]:
+def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
     """Labelled lines without blank lines around them: "CHAPTER I" with prose in the next line, or in a list."""
     end = text.find("\n", block.start, block.start + LONGEST_TITLE + 60)
     if end < 0 or end >= block.end:
         return []
-    found: list[_Candidate] = []
+    found: list[Candidate] = []
     lines = text[block.start : block.end].split("\n")
     at = block.start
     for index, line in enumerate(lines):
@@ -205,7 +193,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[_Candidate]:
         if following[:1].islower() or (label.title and not _is_title(label.title)):
             continue
         begin = start + line.index(words[0])
-        found.append(_Candidate(_heading(begin, begin + len(words), words, label), label, number))
+        found.append(Candidate(_heading(begin, begin + len(words), words, label), label, number))
     return found
 
 
@@ -229,7 +217,7 @@ def _heading(start: int, end: int, title: str, label: Label) -> Heading:
     return Heading(start, end, title, label.rank or 0, label)
 
 
-def _labelled(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that are headings: those with an unknown number only if others are of their kind."""
     certain = [each for each in candidates if each.label.is_certain]
     kinds = {each.label.rank for each in certain if each.label.rank}
@@ -244,41 +232,6 @@ def _labelled(candidates: Sequence[_Candidate]) -> list[_Candidate]:
         or (each.label.rank in kinds and each.label.rank != Rank.PART)
         or unknown[each.label.word] >= _FEWEST_TITLES
     ]
-
-
-def _with_title_lines(candidates: Sequence[_Candidate], blocks: Sequence[Block]) -> list[Heading]:
-    """Bare labels joined with the title below them, if it is in capitals or most labels have one."""
-    starts = [block.start for block in blocks]
-    ends = {block.end for block in blocks}
-    titles: dict[int, Block] = {}
-    bare = 0
-    for each in candidates:
-        heading = each.heading
-        if not is_bare_label(heading.title):
-            continue
-        bare += 1
-        at = bisect_left(starts, heading.end)
-        if heading.end in ends and at < len(blocks) and _may_be_title(blocks[at]):
-            titles[heading.start] = blocks[at]
-    usual = len(titles) * 10 >= bare * 6
-    return [
-        replace(each.heading, end=title.end, title=with_subtitle(each.heading.title, title.text))
-        if (title := titles.get(each.heading.start)) and (usual or in_capitals(title.text))
-        else each.heading
-        for each in candidates
-    ]
-
-
-def _may_be_title(block: Block) -> bool:
-    text = block.text
-    if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
-        return False
-    if in_capitals(text):
-        return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not _goes_on(text)
-    if not block.is_short or len(text) > LONGEST_TITLE:
-        return False
-    long_words = [word for word in text.split() if len(word) > 4]
-    return text[-1] not in ".,;:!" and text[0].isupper() and all(not word[0].islower() for word in long_words)
 
 
 # --- gaps in a series -----------------------------------------------------------------------------------------------
@@ -344,27 +297,34 @@ def _numbers_missing(blocks: Sequence[Block], labelled: Sequence[Heading]) -> li
         for block in blocks[bisect_left(starts, begin + 1) : bisect_left(starts, stop)]:
             if not block.is_short or block.gap < least or len(block.text) > LONGEST_TITLE + 30:
                 continue
-            label = parse_numeral(block.lines[0]) or (_misspelt(block.text, number, words) if last else None)
+            label = parse_numeral(block.lines[0])
+            title = block.text
+            if label is None and last:
+                label, title = _misspelt(title, number, words) or (None, title)
             if label is None or label.value is None or not number <= label.value <= max(last, number):
                 continue
             if last == 0 and not label.title:
                 continue
-            found.append(_heading(block.start, block.end, block.text, replace(label, rank=Rank.CHAPTER)))
+            found.append(_heading(block.start, block.end, title, replace(label, rank=Rank.CHAPTER)))
             number = label.value + 1
             if last and number > last:
                 break
     return found
 
 
-def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
-    """The label of a line such as "CHAPER III", where the third chapter is missing."""
+def _misspelt(line: str, number: int, words: Iterable[str]) -> tuple[Label, str] | None:
+    """The label of a line such as "CHAPER III", where the third chapter is missing, and the corrected line."""
     found = _TOKENS.findall(line[:_LONGEST_BARE_LABEL])
     printed = next((token for token in found if number_value(token) == number), None)
-    others = [token.casefold() for token in found if token != printed]
+    others = [token for token in found if token != printed]
     if printed is None or len(found) > 8 or not others:
         return None
-    like = any(SequenceMatcher(None, others[0], word).ratio() >= _ALIKE for word in words)
-    return Label(Rank.CHAPTER, line, "", "", printed, number) if like else None
+    wrong = others[0]
+    meant = next((word for word in words if SequenceMatcher(None, wrong.casefold(), word).ratio() >= _ALIKE), None)
+    if meant is None:
+        return None
+    mended = line.replace(wrong, meant.upper() if wrong.isupper() else meant.capitalize(), 1)
+    return Label(Rank.CHAPTER, mended, "", "", printed, number), mended
 
 
 # --- bare numbers ---------------------------------------------------------------------------------------------------
@@ -373,14 +333,15 @@ def _misspelt(line: str, number: int, words: Iterable[str]) -> Label | None:
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
     """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers."""
     ends_of_headings = {heading.end for heading in labelled}
-    found: list[_Candidate] = []
+    found: list[Candidate] = []
     outer: list[_Series] = []
     last = 0
     for number, block in enumerate(blocks):
-        label = parse_numeral(block.lines[0]) if block.lines and _may_be_numeral(block.lines[0]) else None
-        if label is None or label.value is None or not (block.is_short or _is_set_above_prose(block, label)):
+        first = _first_line(text, block)
+        label = parse_numeral(first) if first and _may_be_numeral(first) else None
+        if label is None or label.value is None:
             continue
-        if len(block.lines) > 1 + (not label.title) and not _is_set_above_prose(block, label):
+        if not _is_set_above_prose(block, label) and (not block.is_short or len(block.lines) > 1 + (not label.title)):
             continue
         style = _style_of_numeral(blocks, number, label)
         running = _style_of_numeral(blocks, found[-1].block, found[-1].label) if found else style
@@ -392,8 +353,8 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
         elif label.value not in (last + 1, last + 2 if last > 2 else 0):
             continue
         last = label.value
-        found.append(_Candidate(_numeral_heading(block, label), label, number))
-    headings = _with_title_lines(found, blocks)
+        found.append(Candidate(_numeral_heading(block, first, label), label, number))
+    headings = with_title_lines(found, blocks)
     whole = sum(
         not each.block
         or each.label.value == 1
@@ -404,7 +365,25 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     if len(chapters) < _FEWEST or whole * 10 < len(found) * 8:
         return []
     usual = middle(chapter.end - chapter.start for chapter in chapters)
-    return headings if usual >= _SHORTEST_NUMBERED_SECTION else []
+    return headings if usual >= _SHORTEST_NUMBERED_SECTION and not _are_pages(text, blocks, found) else []
+
+
+def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[Candidate]) -> bool:
+    """Whether numbers are those of pages: they run on through the book, close like paragraphs, and titles do not."""
+    usual = usual_gap(blocks)
+    apart = sum(blocks[each.block].gap > usual for each in numbers)
+    if apart * 4 > len(numbers) or sum(each.label.value == 1 for each in numbers) > 1:
+        return False
+    if any(each.label.title for each in numbers):
+        return False
+    starts = [each.heading.start for each in numbers]
+    titles = max((titles_in_capitals(text, blocks), titles_set_apart(text, blocks)), key=len)
+    follow = sum(
+        at < len(starts) and not has_words(text, title.end, starts[at])
+        for title in titles
+        for at in (bisect_left(starts, title.end),)
+    )
+    return _FEWEST_TITLES <= len(titles) < len(numbers) and follow * 2 < len(titles)
 
 
 def _above(blocks: Sequence[Block], number: int) -> Block | None:
@@ -427,25 +406,37 @@ def _style_of_numeral(blocks: Sequence[Block], number: int, label: Label) -> tup
     return (
         label.number.isdecimal(),
         bool(label.title),
-        below is not None and len(blocks[number].lines) == 1 and _may_be_title(below),
+        below is not None and len(blocks[number].lines) == 1 and may_be_title(below),
     )
+
+
+def _first_line(text: str, block: Block) -> str:
+    """The first line of a block; of a long one, only if it is short and others follow."""
+    if block.lines:
+        return block.lines[0]
+    end = text.find("\n", block.start, min(block.end, block.start + _LONGEST_LINE_ABOVE_PROSE))
+    return text[block.start : end].strip() if end >= 0 else ""
 
 
 def _may_be_numeral(line: str) -> bool:
     text = line.strip(" \t_*[](){}—–-~=#.§\u3000")
-    return bool(text) and (text[0] in "IVXLC0123456789" or text[0] in HAN or (text[0].isupper() and len(text) < 24))
+    return bool(text) and (
+        text[0] in "IVXLC" or text[0].isdecimal() or text[0] in HAN or (text[0].isupper() and len(text) < 24)
+    )
 
 
 def _is_set_above_prose(block: Block, label: Label) -> bool:
-    """Whether it is a number on a line of its own, with prose in the next line."""
+    """Whether it is a number on a line of its own above prose; above a long block it may have a title."""
+    if not block.lines:
+        return not label.title or label.title[-1] not in _ENDS_OF_SENTENCES + ",，、"
     return not label.title and len(block.lines) > 1 and len(block.lines[1]) > _LONGEST_BARE_LABEL
 
 
-def _numeral_heading(block: Block, label: Label) -> Heading:
+def _numeral_heading(block: Block, first: str, label: Label) -> Heading:
+    if _is_set_above_prose(block, label):
+        return _heading(block.start, block.start + len(first), first, label)
     if not label.title and len(block.lines) > 1:
-        if _is_set_above_prose(block, label):
-            return _heading(block.start, block.start + len(block.lines[0]), block.lines[0], label)
-        return _heading(block.start, block.end, with_subtitle(block.lines[0], " ".join(block.lines[1:])), label)
+        return _heading(block.start, block.end, with_subtitle(first, " ".join(block.lines[1:])), label)
     return _heading(block.start, block.end, block.text, label)
 
 

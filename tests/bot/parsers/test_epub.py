@@ -187,3 +187,10 @@ def test_entities_do_not_explode() -> None:
     with pytest.raises(BookError) as refused:
         epub.read(build({"a.xhtml": ONE}, parts={"OPS/book.opf": package}), "a.epub")
     assert refused.value.code is BookErrorCode.PARSE_FAILED
+
+
+def test_files_that_begin_with_their_titles_where_nothing_marks_them() -> None:
+    names = ("The Lamp", "A Cart at Night", "The Clock Stops")
+    prose = "".join(f"<p>{paragraph(number)}</p>" for number in range(5))
+    book = read(build({f"{at}.xhtml": f"<p>{name}</p>{prose}" for at, name in enumerate(names)}))
+    assert titles(book) == list(names)

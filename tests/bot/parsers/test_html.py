@@ -141,3 +141,34 @@ def test_an_author_in_a_heading_is_no_chapter() -> None:
     front = f"<h1>The Lamp</h1><p>by</p><h2>Ann Author</h2><p>{'Contents and a word. ' * 30}</p>"
     body = "".join(f"<h3>Chapter {number}</h3><p>{paragraph(number)}</p>" for number in (1, 2, 3))
     assert titles(read(front + body)) == ["Chapter 1", "Chapter 2", "Chapter 3"]
+
+
+NAMES = ("The Lamp", "A Cart at Night", "The Clock Stops", "Of Posts", "On the Wall")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<p align='center'><b>{}</b></p>",
+        "<p class='ct'>{}</p>",
+        "<center><font size='+2'>{}</font></center>",
+        "<p style='text-align: center'><span class='big'>{}</span></p>",
+        "<div class='chapter-name'>{}</div>",
+    ],
+)
+def test_titles_that_only_look_like_titles(form: str) -> None:
+    body = "".join(
+        form.format(name) + "".join(f"<p>{paragraph(10 * at + number)}</p>" for number in range(4))
+        for at, name in enumerate(NAMES)
+    )
+    assert titles(read(body)) == list(NAMES)
+
+
+def test_lines_that_look_like_the_prose_are_no_titles() -> None:
+    body = "".join(f"<p class='a'>No, said Ann {at}</p>" + f"<p class='a'>{prose(9 * at)}</p>" * 2 for at in range(5))
+    assert titles(read(body)) == []
+
+
+def test_a_chapter_on_another_level_than_the_others_of_its_series() -> None:
+    body = "".join(chapter(f"CHAPTER {at}", 5 * at, 3 if at in (1, 3) else 2) for at in range(1, 6))
+    assert titles(read(f"<h1>A Book</h1>{body}")) == [f"Chapter {at}" for at in range(1, 6)]

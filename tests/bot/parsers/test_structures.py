@@ -303,3 +303,76 @@ def test_contents_that_say_chapter_above_bare_numbers_are_no_chapter(form: str, 
     book = plain(*(form.format(number) for number in numbers), contents=table)
     assert [(each.title, each.level) for each in book.chapters] == [(f"Chapter {number}", 1) for number in numbers]
     assert book.chapters[0].start > book.text.index("Chapter 5")
+
+
+@pytest.mark.parametrize(
+    "headings",
+    [
+        ("第一章", "第二章", "第三章", "第四章"),
+        ("一", "二", "三", "四"),
+        ("１", "２", "３", "４"),
+        ("卷一", "卷二", "卷三", "卷四"),
+    ],
+)
+def test_numbers_of_east_asian_books_with_the_prose_in_the_next_line(headings: tuple[str, ...]) -> None:
+    text = "\n\n".join(f"{heading}\n　{'夜の海は静かだった。' * 90}" for heading in headings)
+    assert len(check(read_plain(text)).chapters) == len(headings)
+
+
+def test_a_paragraph_that_ends_with_a_german_quotation_mark_is_whole() -> None:
+    parts = (f"{number}.\n\n{paragraph(number)}\n\n»Das weiß ich nicht {number}.«" for number in range(1, 6))
+    assert printed(check(read_plain("\n\n\n".join(parts)))) == ["1", "2", "3", "4", "5"]
+
+
+def test_a_sentence_that_announces_the_chapter_is_its_title() -> None:
+    announced = ("In which a cart is missed", "Of what the keeper wrote", "How the letter came", "Which treats of rain")
+    book = plain(*(f"CHAPTER {_ROMAN[at]}\n\n{said}" for at, said in enumerate(announced)), gap=2)
+    assert titles(book) == [f"Chapter {_ROMAN[at]}. {said}" for at, said in enumerate(announced)]
+
+
+def test_a_misspelt_label_is_shown_as_it_was_meant() -> None:
+    assert titles(plain("CHAPTER I", "CHAPER II", "CHAPTER III"))[1] == "Chapter II"
+
+
+def test_page_numbers_between_paragraphs_are_no_chapters() -> None:
+    names, page, parts = ("THE LAMP", "THE CART", "THE EBB TIDE", "THE LETTER"), 0, []
+    for at, name in enumerate(names):
+        parts.append(f"\n\n\n\n{name}\n\n\n")
+        for number in range(6):
+            page += 1
+            parts.append(f"{paragraph(10 * at + number)}\n\n{page}\n\n")
+    assert titles(check(read_plain("".join(parts)))) == ["The Lamp", "The Cart", "The Ebb Tide", "The Letter"]
+
+
+def test_a_speaker_whom_the_list_of_persons_names_is_no_scene() -> None:
+    scenes = [
+        f"SCENE {numeral}. {place}." for numeral, place in zip(_ROMAN, ("A hall", "A street", "The sea"), strict=False)
+    ]
+    front = "A PLAY\n\nContents\n\nACT I\n" + "\n".join(scenes) + "\n\nPersons\n\nQUEEN, a queen\nKEEPER\n\n\n"
+    talk = "\n\n".join(f"{speaker}:\n\n{paragraph(at)}" for at, speaker in enumerate(("QUEEN", "KEEPER") * 5))
+    book = check(read_plain(front + "ACT I\n\n\n" + "\n\n\n".join(f"{scene}\n\n{talk}" for scene in scenes)))
+    assert printed(book) == ["I", "II", "III"]
+
+
+def test_a_half_title_inside_the_book_is_not_the_title_of_what_follows() -> None:
+    parts = [
+        "Faust: A Play\n\nby Ann Author",
+        "The Rain\n\n" + prose(1),
+        "The Stage\n\n" + prose(10),
+        "Faust: A Play\n\nNight\n\n" + prose(20),
+    ]
+    book = check(read_plain("\n\n\n\n\n".join([*parts, "The Gate\n\n" + prose(30)])))
+    assert [title for title in titles(book) if title != "Faust: A Play"] == [
+        "The Rain",
+        "The Stage",
+        "Night",
+        "The Gate",
+    ]
+
+
+def test_the_dedication_of_a_part_is_not_the_parts_title() -> None:
+    book = plain(
+        "PART I.\n\n\nCHAPTER I", "CHAPTER II", "PART II.\n\n\nDEDICATION OF PART II.", "CHAPTER I", "CHAPTER II"
+    )
+    assert "Part II" in [chapter.title for chapter in book.chapters]
+    assert "Dedication of Part II" in [chapter.title for chapter in book.chapters]
