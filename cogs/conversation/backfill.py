@@ -60,15 +60,19 @@ class Backfill:
 
     async def run(self, guilds: Iterable[discord.Guild], bot_id: int) -> None:
         async with self._running:
-            try:
-                unfinished = await self._use_cases.transcripts.unfinished()
-            except MarginaliaError as error:
-                logger.error("what was left unfinished could not be found out: %s", error)
-                unfinished = set()
-            for conversation_id in unfinished:
-                self._workers.start(conversation_id, untidy=True)
+            await self._take_up_unfinished()
             self._workers.open()
             await self._read_all(guilds, bot_id, ASLEEP_AT_MOST)
+
+    async def _take_up_unfinished(self, failures: int = 0) -> None:
+        try:
+            unfinished = await self._use_cases.transcripts.unfinished()
+        except MarginaliaError as error:
+            logger.error("what was left unfinished could not be found out: %s", error)
+            self._come_back(partial(self._take_up_unfinished, failures + 1), failures)
+            return
+        for conversation_id in unfinished:
+            self._workers.start(conversation_id, untidy=True)
 
     async def run_direct(self, bot_id: int) -> None:
         """Read missed direct messages after a start."""
@@ -96,17 +100,20 @@ class Backfill:
         limit = asyncio.Semaphore(THREADS_AT_A_TIME)
         await asyncio.gather(*(self._read(guild, bot_id, limit, asleep) for guild in guilds))
 
-    async def _read(self, guild: discord.Guild, bot_id: int, limit: asyncio.Semaphore, asleep: int) -> None:
+    async def _read(
+        self, guild: discord.Guild, bot_id: int, limit: asyncio.Semaphore, asleep: int, failures: int = 0
+    ) -> None:
         """Read missed messages in a server's threads with conversations, and in some of the archived ones."""
         try:
             known = await self._use_cases.conversations.in_guild(str(guild.id))
         except MarginaliaError as error:
             logger.error("the conversations of guild %s could not be read: %s", guild.id, error)
+            self._come_back(partial(self._read, guild, bot_id, limit, asleep, failures + 1), failures)
             return
         threads = self._threads(guild, known, asleep)
         await asyncio.gather(*(self._read_thread(*each, bot_id, limit) for each in threads))
 
-    async def _read_direct(self, bot_id: int, at_most: int) -> None:
+    async def _read_direct(self, bot_id: int, at_most: int, failures: int = 0) -> None:
         """Read missed messages in direct messages that have a conversation, up to a number of them."""
         if not self._bot.serves_direct_messages:
             return
@@ -114,6 +121,7 @@ class Backfill:
             current = await self._use_cases.conversations.current_in_direct_messages(at_most)
         except MarginaliaError as error:
             logger.error("the conversations in direct messages could not be read: %s", error)
+            self._come_back(partial(self._read_direct, bot_id, at_most, failures + 1), failures)
             return
         limit = asyncio.Semaphore(THREADS_AT_A_TIME)
         places = [(self._bot.direct_channel(int(each.place_id or 0)), each) for each in current]

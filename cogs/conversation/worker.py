@@ -176,6 +176,8 @@ class ConversationWorker:
                 conversation = await self._use_cases.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
+        if not (self.closing or self.cut_short):
+            await self._take_back()
 
     async def _tidy(self, conversation: Conversation, place: ThreadContext) -> PostedMessages:
         leftover, is_tidy = await self._aftermath.clear_up(conversation, place)
@@ -296,7 +298,6 @@ class ConversationWorker:
             self.cut_short = True
         elif isinstance(screen.ending, Answer):
             self._titles.consider(conversation, place, screen.turn_id)
-            await self._take_back()
         return self._id not in self._untidy
 
     async def _tell(self, error: Exception, place: ThreadContext | None) -> None:

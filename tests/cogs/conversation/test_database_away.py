@@ -7,7 +7,7 @@ from pathlib import Path
 import discord
 import pytest
 
-from cogs.conversation import cog, worker
+from cogs.conversation import backfill, cog, worker
 from cogs.errors import sentence_for
 from cogs.i18n import speech_for
 from domain.errors import StorageError, StorageErrorCode
@@ -29,7 +29,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def expected_errors() -> list[str]:
-    return ["posted messages", "the delivery of turn"]
+    return ["posted messages", "the delivery of turn", "what is due for", "what was left", "the conversations"]
 
 
 @pytest.fixture
@@ -113,6 +113,21 @@ async def test_what_was_said_before_a_kill_goes_with_the_answer_after_it(
     async with again(before, database_url=wire.url) as after:
         after.model.say("It was Hobb.")
         await after.until_said("It was Hobb.")
+
+
+async def test_what_was_written_while_both_were_away_is_read_once_the_database_is_back(
+    room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(backfill, "READ_AGAIN_AFTER_S", (0.3,) * 60)
+    room.model.say("It was Hobb.")
+    wire.cut()
+    room.double.gateway.replay = -1  # the message is not among the events that are told after the break
+    await room.double.gateway.drop()
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until(lambda: room.double.gateway.resumes == 1)
+    await room.until(lambda: "the conversations of guild" in caplog.text)
+    wire.mend()
+    await room.until_said("It was Hobb.")
 
 
 @pytest.mark.parametrize(

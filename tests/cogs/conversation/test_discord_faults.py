@@ -235,6 +235,7 @@ async def test_whoever_presses_retry_is_told_why_no_answer_comes(room: Scene, lo
     let_speak(room, lost)
     await room.until_said("It was Hobb.")
     await room.until_delivered()
+    await room.until(lambda: "I'll post my answer" not in pressed.text)
 
 
 async def test_a_press_of_retry_that_came_too_late_for_an_acknowledgement_is_carried_out(room: Scene) -> None:
@@ -257,6 +258,7 @@ async def test_whoever_asks_with_a_command_is_told_why_no_answer_comes(room: Sce
     [opened] = [thread for thread in room.double.threads() if thread.id not in known]
     await room.until_said("", "It was Hobb.", thread=opened)
     await room.until_delivered(thread=opened)
+    await room.until(lambda: "I'll post my answer" not in asked.text)
 
 
 async def test_the_next_message_is_answered_after_what_was_held_up(
