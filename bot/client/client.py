@@ -1,6 +1,7 @@
 """The Discord client: intents, cogs, command sync, one handler for command errors."""
 
 import asyncio
+import json
 import logging
 import random
 import threading
@@ -46,6 +47,8 @@ logger = logging.getLogger(__name__)
 AN_HOUR_S = 3600.0
 AN_HOUR_AT_MOST = 40
 """Forty an hour are 960 a day."""
+RESERVED_SESSIONS = 20
+"""Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
 ASK_AGAIN_S = 0.25
 IDENTIFY_S = 5.5
@@ -66,7 +69,7 @@ LISTENER_PATIENCE_S = 0.25
 
 
 class IdentifyLimit:
-    """The session starts of the last hour."""
+    """The session starts of one client in the last hour: it breaks a loop of sessions that keep ending."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -83,13 +86,55 @@ class IdentifyLimit:
         return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
 
 
-async def wait_to_identify(leases: LeaseRepository, shard: int, buckets: int) -> None:
-    """Return when this shard may start a session; the nodes take turns."""
-    name, holder = f"identify/{shard % buckets}", f"{NODE} shard {shard}"
-    while True:
-        if await leases.acquire(name, holder, IDENTIFY_S):
-            return
-        await asyncio.sleep(ASK_AGAIN_S)
+ASK_AGAIN_S = 0.25
+LOOK_AGAIN_S = 60.0
+IDENTIFY_S = 5.5
+"""Discord lets one shard per bucket start a session every five seconds."""
+
+
+class SharedIdentifyLimit:
+    """The session starts of all nodes, which share a token, in the last day: counted by the hour, in the database.
+
+    `buckets` of shards may ask for sessions side by side, and the token has `total` of them a day: both are Discord's
+    own numbers, which change. All shards may start twice within an hour, whatever that takes of the day.
+    """
+
+    def __init__(self, leases: LeaseRepository, shards: int, now: Callable[[], float] = time.time) -> None:
+        self._leases = leases
+        self._shards = shards
+        self._now = now
+        self.buckets = 1
+        self.total = 1_000
+
+    async def turn(self, shard: int) -> None:
+        """Return when a shard may ask for a new session, which is counted. The nodes take turns."""
+        bucket, holder = shard % self.buckets, f"{NODE} shard {shard}"
+        while True:
+            lease = await self._leases.acquire(f"identify/{bucket}", holder, IDENTIFY_S)
+            if lease is None:
+                await asyncio.sleep(ASK_AGAIN_S)
+            elif await self._count(bucket):
+                return
+            else:
+                await self._leases.release(lease)
+                logger.error("the session starts of this hour or day are used up, on all nodes together; waiting")
+                await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def _count(self, bucket: int) -> bool:
+        """Count another start, if there may be one; only who holds the bucket's lease writes its hours."""
+        hour = int(self._now() // AN_HOUR_S)
+        notes = [await self._leases.get_note(f"identified/{number}") for number in range(self.buckets)]
+        counted = [{int(at): count for at, count in json.loads(note or "{}").items()} for note in notes]
+        of_a_day = [{at: count for at, count in each.items() if hour - 24 < at <= hour} for each in counted]
+        in_this_hour = sum(each.get(hour, 0) for each in of_a_day)
+        in_this_day = sum(sum(each.values()) for each in of_a_day)
+        an_hour_at_most = max(self.total * AN_HOUR_AT_MOST // 1_000, 2 * self._shards)
+        if in_this_hour >= an_hour_at_most or in_this_day >= self.total - RESERVED_SESSIONS:
+            return False
+        mine = of_a_day[bucket]
+        mine[hour] = mine.get(hour, 0) + 1
+        await self._leases.set_note(f"identified/{bucket}", json.dumps(mine))
+        return True
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -141,8 +186,8 @@ class Marginalia(ServingBot):
         keep_requests_going(self.http, self.links)
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
-        self.identify_buckets = 1
-        """How many shards may start a session at the same time."""
+        leases = app.storage.leases
+        self._identify_turns = SharedIdentifyLimit(leases, self.shard_count or 1) if leases is not None else None
         self.use_cases = app
         self.audit = AuditLog(app)
         self.handled = []
@@ -206,17 +251,21 @@ class Marginalia(ServingBot):
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is requested."""
         self.identify_limit.count()
-        if self._storage.leases is None or shard_id is None:
+        if self._identify_turns is None or shard_id is None:
             await super().before_identify_hook(shard_id, initial=initial)
         elif self._may_identify:
             self._may_identify = False
         else:
-            await wait_to_identify(self._storage.leases, shard_id, self.identify_buckets)
+            await self._identify_turns.turn(shard_id)
 
-    async def wait_to_identify(self) -> None:
-        """Wait for this shard's turn to start a session, before the library begins to measure the time."""
-        if self._storage.leases is not None and self.shard_id is not None:
-            await wait_to_identify(self._storage.leases, self.shard_id, self.identify_buckets)
+    async def wait_to_identify(self, buckets: int, total: int) -> None:
+        """Wait for this shard's turn to ask for a session, before the library begins to count the time.
+
+        `buckets` and `total` are Discord's: how many it lets begin at once, and in a day.
+        """
+        if self._identify_turns is not None and self.shard_id is not None:
+            self._identify_turns.buckets, self._identify_turns.total = buckets, total
+            await self._identify_turns.turn(self.shard_id)
             self._may_identify = True
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:

@@ -11,7 +11,7 @@ from typing import Protocol
 import aiohttp
 import discord
 
-from bot.client.client import Marginalia, stop_heartbeats
+from bot.client.client import RESERVED_SESSIONS, Marginalia, stop_heartbeats
 from bot.client.http_fixes import keep_interactions_steady
 from domain.errors import SettingsError
 
@@ -21,8 +21,6 @@ PORTAL = "Developer Portal (https://discord.com/developers/applications) → you
 TOKEN_REFUSED = f"Discord does not accept DISCORD_TOKEN. Make a new one: {PORTAL} → Reset Token, and put it into .env."
 INTENT_REFUSED = f"Discord does not allow this bot an intent it needs: {PORTAL} → Privileged Gateway Intents."
 AUTHENTICATION_FAILED = 4004
-RESERVED_SESSIONS = 20
-"""Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
 DISCORD_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
 """Temporary errors, unless Discord says that the request itself was wrong."""
@@ -162,12 +160,11 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
         _, _, limit = await bot.http.get_bot_gateway()
     except DISCORD_ERRORS:  # the connection itself will show what is wrong
         return
-    bot.identify_buckets = int(limit["max_concurrency"])
     if limit["remaining"] <= RESERVED_SESSIONS:
         seconds = limit["reset_after"] / 1000
         logger.error("%d session starts are left today; waiting %.0f s for new ones", limit["remaining"], seconds)
         await asyncio.sleep(seconds)
-    await bot.wait_to_identify()
+    await bot.wait_to_identify(int(limit["max_concurrency"]), int(limit["total"]))
 
 
 async def _wait_after(error: BaseException, waits: Waits) -> None:

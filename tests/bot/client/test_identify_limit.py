@@ -1,6 +1,15 @@
-"""Session starts: no more in a day than Discord allows."""
+"""Session starts: no more in a day than Discord allows, on all nodes together."""
 
-from bot.client.client import AN_HOUR_AT_MOST, IdentifyLimit
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.client import client
+from bot.client.client import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
+from domain.ports import LeaseRepository
+from storage.opening import open_storage
+from tests.postgres import a_database
 
 
 class Time:
@@ -36,3 +45,64 @@ def test_a_whole_day_of_restarts_stays_below_a_thousand() -> None:
         starts.count()
         count += 1
     assert count < 1000
+
+
+@pytest.fixture
+async def leases(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LeaseRepository]:
+    monkeypatch.setattr(client, "IDENTIFY_S", 0.0)
+    monkeypatch.setattr(client, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.01)
+    with a_database() as url:
+        async with await open_storage(url) as storage:
+            assert storage.leases is not None
+            yield storage.leases
+
+
+class TestOnAllNodes:
+    def nodes(self, leases: LeaseRepository, time: Time, *, shards: int, buckets: int = 1) -> list[SharedIdentifyLimit]:
+        limits = [SharedIdentifyLimit(leases, shards, time) for _ in range(3)]
+        for limit in limits:
+            limit.buckets = buckets
+        return limits
+
+    async def begun(self, limits: list[SharedIdentifyLimit], wanted: int) -> int:
+        """How many of so many starts that are wanted, by the nodes in turn, there were before they had to wait."""
+        for number in range(wanted):
+            try:
+                await asyncio.wait_for(limits[number % len(limits)].turn(number), 0.5)
+            except TimeoutError:
+                return number
+        return wanted
+
+    async def test_they_wait_together_when_an_hour_is_used_up(self, leases: LeaseRepository) -> None:
+        time = Time()
+        limits = self.nodes(leases, time, shards=2)
+        assert await self.begun(limits, AN_HOUR_AT_MOST + 5) == AN_HOUR_AT_MOST
+        time.seconds += 3600
+        assert await self.begun(limits, 3) == 3
+
+    async def test_all_shards_may_start_twice_in_an_hour(self, leases: LeaseRepository) -> None:
+        assert await self.begun(self.nodes(leases, Time(), shards=30, buckets=4), 70) == 60
+
+    async def test_the_last_of_a_day_are_left_alone(self, leases: LeaseRepository) -> None:
+        time = Time()
+        limits = self.nodes(leases, time, shards=20, buckets=2)
+        for limit in limits:
+            limit.total = 50
+        begun = 0
+        for _ in range(5):
+            begun += await self.begun(limits, 20)
+            time.seconds += 3600
+        assert begun == 50 - RESERVED_SESSIONS
+        time.seconds += 24 * 3600
+        assert await self.begun(limits, 2) == 2
+
+    async def test_one_shard_of_a_bucket_at_a_time(
+        self, leases: LeaseRepository, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(client, "IDENTIFY_S", 60.0)
+        first, second, _ = self.nodes(leases, Time(), shards=4, buckets=2)
+        await first.turn(0)
+        await second.turn(1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(second.turn(2), 0.2)
