@@ -69,6 +69,10 @@ class RecentIds:
             del self._met[next(iter(self._met))]
         return True
 
+    def known(self) -> tuple[int, ...]:
+        """All that it knows again, the newest last."""
+        return tuple(self._met)
+
 
 class Audit(Protocol):
     """The moderators' log: who removed, deleted, erased or changed what, and failures; never anybody's words."""

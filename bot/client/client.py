@@ -9,7 +9,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import discord
 import yarl
@@ -51,8 +52,13 @@ RESERVED_SESSIONS = 20
 """Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
 ASK_AGAIN_S = 0.25
+LOOK_AGAIN_S = 60.0
 IDENTIFY_S = 5.5
 """Discord lets one shard per bucket start a session every five seconds."""
+LEFT_OPEN = 4_000
+"""A session closed with this code can be resumed, also by another process; 1000 would end it."""
+READY_AFTER_S = 0.1
+"""How long to wait for more guilds when all are known already."""
 CACHED_MESSAGES = 100
 """The conversation is in storage; discord.py's own cache of messages is not used."""
 LONGEST_RATE_LIMIT_S = 30.0
@@ -84,12 +90,6 @@ class IdentifyLimit:
         if len(self._starts) < AN_HOUR_AT_MOST:
             return 0.0
         return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
-
-
-ASK_AGAIN_S = 0.25
-LOOK_AGAIN_S = 60.0
-IDENTIFY_S = 5.5
-"""Discord lets one shard per bucket start a session every five seconds."""
 
 
 class SharedIdentifyLimit:
@@ -135,6 +135,38 @@ class SharedIdentifyLimit:
         mine[hour] = mine.get(hour, 0) + 1
         await self._leases.set_note(f"identified/{bucket}", json.dumps(mine))
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySession:
+    """A session at the gateway that one process has left and another may go on with: what happened since is told again.
+
+    `sequence` is the number of the last event that was dealt with, `gateway` the address to go on at. `guilds` are the
+    guilds as GUILD_CREATE tells of them: a session that goes on is not told. `interactions` are the ids of those that
+    were answered or turned away.
+    """
+
+    id: str
+    sequence: int
+    gateway: str
+    interactions: tuple[int, ...] = ()
+    guilds: tuple[dict[str, Any], ...] = ()
+
+
+class GatewaySocket(DiscordWebSocket):
+    """The library's connection, which begins with the session that its client has taken over, if there is one."""
+
+    @classmethod
+    async def from_client(cls, client: discord.Client, **options: Any) -> Self:
+        session = client.taken_over if isinstance(client, Marginalia) else None
+        if session is not None and isinstance(client, Marginalia):
+            client.taken_over = None
+            options |= {"session": session.id, "sequence": session.sequence, "resume": True}
+            options["gateway"] = yarl.URL(session.gateway)
+        return await super().from_client(client, **options)
+
+
+discord.client.DiscordWebSocket = GatewaySocket  # type: ignore[misc]  # the library asks nobody for the class
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -188,6 +220,9 @@ class Marginalia(ServingBot):
         self._may_identify = False
         leases = app.storage.leases
         self._identify_turns = SharedIdentifyLimit(leases, self.shard_count or 1) if leases is not None else None
+        self.taken_over: GatewaySession | None = None
+        """The session to go on with instead of a new one."""
+        self._dealt_with: int | None = None
         self.use_cases = app
         self.audit = AuditLog(app)
         self.handled = []
@@ -203,6 +238,7 @@ class Marginalia(ServingBot):
         self._listening: set[asyncio.Task[None]] = set()
         self._is_stopping = False
         self._turned_away: set[asyncio.Task[None]] = set()
+        self._guild_ready_timeout = self._connection.guild_ready_timeout
 
     async def setup_hook(self) -> None:
         """Runs between log-in and gateway connection."""
@@ -246,6 +282,7 @@ class Marginalia(ServingBot):
         for guild in self.guilds:
             if lacking := missing(guild.me.guild_permissions):
                 logger.warning("in guild %s the bot lacks permissions: %s", guild.id, ", ".join(lacking))
+        self._connection.guild_ready_timeout = self._guild_ready_timeout
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
@@ -311,6 +348,41 @@ class Marginalia(ServingBot):
             return False
         return True
 
+    async def connect(self, *, reconnect: bool = True) -> None:
+        """As usual; with a session that was taken over the guilds are known from the beginning."""
+        if self.taken_over is not None:
+            try:
+                self._know_guilds(self.taken_over)
+            except Exception:  # it was left by another version, maybe
+                logger.exception("a session cannot be gone on with; a new one is begun")
+                self.taken_over = None
+        await super().connect(reconnect=reconnect)
+
+    def _know_guilds(self, session: GatewaySession) -> None:
+        for number in session.interactions:
+            self.carried_out.is_new(number)
+        user, state = self.user, self._connection
+        assert user is not None, "the log-in comes before the gateway"
+        state.guild_ready_timeout = READY_AFTER_S
+        myself: Any = {"id": user.id, "username": user.name, "discriminator": user.discriminator, "bot": True}
+        absent: Any = [guild for guild in session.guilds if guild["unavailable"]]
+        state.parse_ready({"user": myself | {"avatar": None}, "guilds": absent})  # type: ignore[typeddict-item]
+        for guild in session.guilds:
+            state.parse_guild_create(guild)
+
+    async def leave_session(self) -> GatewaySession | None:
+        """Come to rest and leave the gateway so that another process may go on there; None where there is no session.
+
+        Its guilds are still to be added.
+        """
+        await self.come_to_rest()
+        if self.ws is None or not self.ws.open or not self.ws.session_id or self._dealt_with is None:
+            return None
+        await self.ws.close(LEFT_OPEN)
+        return GatewaySession(
+            self.ws.session_id, self._dealt_with, str(self.ws.gateway), interactions=self.carried_out.known()
+        )
+
     async def close(self) -> None:
         """Finish running work while the connection is still open, then close it."""
         await self.come_to_rest()
@@ -325,6 +397,7 @@ class Marginalia(ServingBot):
         if self._is_stopping:
             return
         self._is_stopping = True
+        self._dealt_with = self.ws.sequence if self.ws is not None and self.is_ready() else None
         for task in self._in_background:
             task.cancel()
         await asyncio.gather(*self._in_background, return_exceptions=True)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import random
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,6 +15,7 @@ import discord
 from bot.client.client import RESERVED_SESSIONS, Marginalia, stop_heartbeats
 from bot.client.http_fixes import keep_interactions_steady
 from domain.errors import SettingsError
+from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
 
@@ -69,8 +71,16 @@ class Stuck(Exception):  # noqa: N818
     """The connection has been down for too long, or its sessions keep ending."""
 
 
-async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None = None) -> None:
+async def stay_online(
+    make_bot: MakeBot,
+    token: str,
+    pace: ReconnectPace | None = None,
+    *,
+    leave: Callable[[Marginalia], Awaitable[None]] | None = None,
+) -> None:
     """Log in, connect and stay connected until cancelled. The bot is closed at the end.
+
+    `leave` is called before that, with a bot whose session another process may resume.
 
     Raises:
         SettingsError: an error that waiting does not fix: a wrong token, a disabled intent, an address that is not
@@ -84,7 +94,12 @@ async def stay_online(make_bot: MakeBot, token: str, pace: ReconnectPace | None 
             async with make_bot(reads_messages=reading) as bot:
                 await bot.login(token)
                 keep_interactions_steady(bot.links)
-                await _stay_connected(bot, waits, pace)
+                try:
+                    await _stay_connected(bot, waits, pace)
+                except asyncio.CancelledError:
+                    if leave is not None:
+                        await to_the_end(leave(bot))
+                    raise
                 return
         except discord.PrivilegedIntentsRequired as error:
             if not reading:
@@ -153,6 +168,8 @@ async def _connect(bot: Marginalia, pace: ReconnectPace) -> None:
 
 async def _wait_for_sessions(bot: Marginalia) -> None:
     """Wait, so that a crash loop, ours or a supervisor's, does not use up the day's session starts."""
+    if bot.taken_over is not None:  # to resume costs no session start
+        return
     if wait := bot.identify_limit.wait():
         logger.error("sessions at the gateway keep ending; the next one is in %.0f s", wait)
         await asyncio.sleep(wait)

@@ -1,17 +1,20 @@
 """Shards by lease: every node serves an equal share of them, and takes over those of nodes that disappear."""
 
 import asyncio
+import base64
+import json
 import logging
 import time
+import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import discord
 
 from bot.app import App
-from bot.client.client import Marginalia
+from bot.client.client import GatewaySession, Marginalia
 from bot.client.connection import DISCORD_ERRORS, TOKEN_REFUSED, stay_online
 from bot.logs import NODE, SHARD, HealthFile
 from domain.errors import MarginaliaError, SettingsError
@@ -166,6 +169,157 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
     return wanted
 
 
+SESSION_KEPT_S = 120.0
+"""How long a session that was left is tried to be gone on with; Discord ends it after some minutes."""
+
+_CHANNEL = {
+    "id": "id",
+    "name": "name",
+    "position": "position",
+    "parent_id": "category_id",
+    "nsfw": "nsfw",
+    "topic": "topic",
+    "rate_limit_per_user": "slowmode_delay",
+    "default_auto_archive_duration": "default_auto_archive_duration",
+    "last_message_id": "last_message_id",
+    "bitrate": "bitrate",
+    "user_limit": "user_limit",
+    "flags": "_flags",
+}
+_THREAD = {
+    "id": "id",
+    "name": "name",
+    "parent_id": "parent_id",
+    "owner_id": "owner_id",
+    "message_count": "message_count",
+    "member_count": "member_count",
+    "rate_limit_per_user": "slowmode_delay",
+    "last_message_id": "last_message_id",
+    "flags": "_flags",
+}
+_ROLE = {
+    "id": "id",
+    "name": "name",
+    "position": "position",
+    "managed": "managed",
+    "mentionable": "mentionable",
+    "hoist": "hoist",
+    "flags": "_flags",
+}
+_GUILD = {
+    "id": "id",
+    "name": "name",
+    "owner_id": "owner_id",
+    "features": "features",
+    "premium_tier": "premium_tier",
+    "member_count": "_member_count",
+    "system_channel_id": "_system_channel_id",
+    "rules_channel_id": "_rules_channel_id",
+}
+"""What GUILD_CREATE calls the fields of channels, threads, roles and guilds, and what the library does."""
+
+
+def guild_payload(guild: discord.Guild) -> dict[str, Any]:
+    """A guild as GUILD_CREATE would tell of it now: what the bot has use for."""
+    if guild.unavailable:
+        return {"id": guild.id, "unavailable": True}
+    return _fields(guild, _GUILD) | {
+        "unavailable": False,
+        "preferred_locale": guild.preferred_locale.value,
+        "roles": [_role(role) for role in guild.roles],
+        "channels": [_channel(channel) for channel in guild.channels],
+        "threads": [_thread(thread) for thread in guild.threads],
+        "members": [_member(guild.me)] if guild.me else [],
+    }
+
+
+def _fields(thing: object, names: dict[str, str]) -> dict[str, Any]:
+    found = ((key, getattr(thing, name, None)) for key, name in names.items())
+    return {key: value for key, value in found if value is not None}
+
+
+def _role(role: discord.Role) -> dict[str, Any]:
+    tags = {"tags": {"bot_id": role.tags.bot_id}} if role.tags and role.tags.bot_id else {}
+    return _fields(role, _ROLE) | {"permissions": str(role.permissions.value)} | tags
+
+
+def _channel(channel: discord.abc.GuildChannel) -> dict[str, Any]:
+    overwrites = [each._asdict() for each in channel._overwrites]  # noqa: SLF001
+    return _fields(channel, _CHANNEL) | {"type": channel.type.value, "permission_overwrites": overwrites}
+
+
+def _thread(thread: discord.Thread) -> dict[str, Any]:
+    metadata = {
+        "archived": thread.archived,
+        "auto_archive_duration": thread.auto_archive_duration,
+        "archive_timestamp": thread.archive_timestamp.isoformat(),
+        "locked": thread.locked,
+        "invitable": thread.invitable,
+        "create_timestamp": thread.created_at.isoformat() if thread.created_at else None,
+    }
+    told = _fields(thread, _THREAD) | {"type": thread.type.value, "thread_metadata": metadata}
+    if thread.me:
+        told["member"] = {"join_timestamp": thread.me.joined_at.isoformat(), "flags": thread.me.flags}
+    return told
+
+
+def _member(member: discord.Member) -> dict[str, Any]:
+    return {
+        "user": {
+            "id": member.id,
+            "username": member.name,
+            "discriminator": member.discriminator,
+            "global_name": member.global_name,
+            "avatar": None,
+            "bot": member.bot,
+        },
+        "roles": [role.id for role in member.roles if not role.is_default()],
+        "nick": member.nick,
+        "joined_at": member.joined_at.isoformat() if member.joined_at else None,
+        "communication_disabled_until": member.timed_out_until.isoformat() if member.timed_out_until else None,
+        "flags": member.flags.value,
+    }
+
+
+async def leave_session(leases: LeaseRepository, name: str, bot: Marginalia) -> None:
+    """Leave the bot's session at the gateway to the next holder of its shard, unless there is one already."""
+    lease = CURRENT_LEASE.get()
+    session = await bot.leave_session()
+    if session is None or lease is None or not lease.is_held():
+        return
+    guilds = tuple(bot.guilds)
+    try:
+        await leases.set_note(name, await asyncio.to_thread(_packed, session, guilds))
+    except MarginaliaError as error:
+        logger.warning("the session of a shard could not be left to another node: %s", error)
+
+
+async def take_session(leases: LeaseRepository, name: str) -> GatewaySession | None:
+    """Take the session that the last holder of a shard has left, which nobody else can take then."""
+    note = await leases.get_note(name)
+    if not note:
+        return None
+    await leases.set_note(name, "")
+    try:
+        return await asyncio.to_thread(_unpacked, note)
+    except (ValueError, TypeError, zlib.error) as error:  # it was left by another version, maybe
+        logger.warning("a session that was left cannot be read: %r", error)
+        return None
+
+
+def _packed(session: GatewaySession, guilds: Iterable[discord.Guild]) -> str:
+    told = [guild_payload(guild) for guild in guilds]
+    kept = [time.time(), session.id, session.sequence, session.gateway, session.interactions, told]
+    return base64.b85encode(zlib.compress(json.dumps(kept).encode())).decode()
+
+
+def _unpacked(note: str) -> GatewaySession | None:
+    left_at, session_id, sequence, gateway, interactions, guilds = json.loads(zlib.decompress(base64.b85decode(note)))
+    if abs(time.time() - left_at) > SESSION_KEPT_S:
+        return None
+    return GatewaySession(session_id, sequence, gateway, tuple(interactions), tuple(guilds))
+
+
 async def serve_shards(
     app: App, make_bot: Callable[..., Marginalia], token: str, health: HealthFile, metrics: "Metrics | None"
 ) -> None:
@@ -179,15 +333,20 @@ async def serve_shards(
     assert leases is not None
     count = await agree_on_count(leases, app.settings.shard_count or await _advised_count(token))
     bots: dict[int, Marginalia] = {}
+    sessions: dict[int, GatewaySession] = {}
 
     def make(shard: int, *, reads_messages: bool) -> Marginalia:
         bots[shard] = make_bot(reads_messages=reads_messages, shard_id=shard, shard_count=count)
+        bots[shard].taken_over = sessions.pop(shard, None)
         return bots[shard]
 
     async def serve(shard: int) -> None:
         duties = [asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping")] if shard == 0 else []
+        name = f"session/{shard}/{count}"
+        if session := await take_session(leases, name):
+            sessions[shard] = session
         try:
-            await stay_online(partial(make, shard), token)
+            await stay_online(partial(make, shard), token, leave=partial(leave_session, leases, name))
         finally:
             bots.pop(shard, None)
             for duty in duties:

@@ -141,6 +141,8 @@ class ConversationCog(commands.Cog):
     @commands.Cog.listener()
     async def on_resumed(self) -> None:
         """The session continues, with missed events delivered late, though perhaps not all of them."""
+        if not self._is_ready:  # resumed from another process: on_ready reads all threads
+            return
         self._intake.forget_session()
         await self._backfill.read_open(self._bot.guilds, self._bot_id)
 

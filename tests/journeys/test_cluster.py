@@ -195,9 +195,13 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.write(6)
     await readers.all_answered()
 
+    begun, gone_on_with = discord.gateway.identifies, discord.gateway.resumes
     assert await nodes[2].stop() == 0
     await readers.write(12)
     await readers.all_answered()
+    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 10)
+    assert discord.gateway.identifies == begun
+    assert discord.gateway.resumes > gone_on_with
     assert len(discord.calls("PUT /applications/{app}/commands")) == 1
     await discord.until(lambda: not [thread for thread in threads if thread.archived], 5)
     await until_delivered(storage, threads)

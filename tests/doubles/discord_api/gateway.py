@@ -15,6 +15,7 @@ from tests.doubles.discord_api.entities import Json, User
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, REQUEST_MEMBERS, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 8, 9, 10, 11
 AUTHENTICATION_FAILED, DISALLOWED_INTENTS, ABRUPT = 4004, 4014, 4000
+ENDS_THE_SESSION = (WSCloseCode.OK, WSCloseCode.GOING_AWAY)
 ACK_DELAY_S = 0.03
 """discord.py misreads its latency when a heartbeat is acknowledged at once."""
 
@@ -32,6 +33,8 @@ class Connection:
         self._latency = latency
         self._frames: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
         self._writer = asyncio.create_task(self._write())
+        self.was_dropped = False
+        """Whether it was us who closed it."""
 
     def send(self, frame: Json) -> None:
         self.send_raw(json.dumps(frame))
@@ -41,6 +44,7 @@ class Connection:
         self._frames.put_nowait((due, text))
 
     async def close(self, code: int) -> None:
+        self.was_dropped = True
         await self.socket.close(code=code)
 
     async def finish(self) -> None:
@@ -165,9 +169,10 @@ class Gateway:
         try:
             await self._listen(connection)
         finally:
-            for session in self.sessions.values():
-                if session.connection is connection:
-                    session.connection = None
+            for session in [each for each in self.sessions.values() if each.connection is connection]:
+                session.connection = None
+                if not connection.was_dropped and socket.close_code in ENDS_THE_SESSION:
+                    del self.sessions[session.id]
             self.changed()
             await connection.finish()
         return socket

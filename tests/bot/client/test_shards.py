@@ -1,0 +1,197 @@
+"""A shard that is handed over: the next holder goes on with the session, knows the guilds, and misses nothing."""
+
+import asyncio
+import base64
+import json
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import discord
+import pytest
+from discord import ChannelType
+
+from bot.app import open_app, open_toolbox
+from bot.client import shards
+from bot.client.client import Marginalia
+from bot.client.shards import guild_payload, serve_shards, take_session
+from bot.logs import HealthFile
+from bot.settings import Settings
+from storage.opening import open_storage
+from tests.bot.online import online
+from tests.cogs.conversation.scene import Scene
+from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.pointing import pointed_at
+from tests.doubles.scripted_chat import ScriptedChat
+from tests.postgres import a_database
+
+NOTE = "session/0/1"
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+    assert double.violations == []
+
+
+class Node:
+    """A process' worth of the program: it serves all shards that it can get."""
+
+    def __init__(self, url: str, folder: Path, double: DiscordDouble) -> None:
+        self.settings = Settings(_env_file=None, data_dir=folder, database_url=url, shard_count=1)  # type: ignore[call-arg]
+        self.model = ScriptedChat("I do not know.")
+        self.bots: list[Marginalia] = []
+        self._double = double
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator["Node"]:
+        async with (
+            open_toolbox(self.settings) as tools,
+            open_app(self.settings, self.model, tools, tools.missing) as self.app,
+        ):
+            health = HealthFile(self.settings.data_dir)
+            serving = asyncio.create_task(serve_shards(self.app, self._make, self._double.token, health, None))
+            try:
+                await self._double.until(lambda: self.bots and self.bots[-1].is_ready())
+                yield self
+            finally:
+                serving.cancel()
+                await asyncio.gather(serving, return_exceptions=True)
+
+    def _make(self, **options: Any) -> Marginalia:
+        self.bots.append(Marginalia(self.app, guild_ready_timeout=0.05, **options))
+        return self.bots[-1]
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, double: DiscordDouble) -> Iterator[Callable[[str], Node]]:
+    """Makes nodes by name; they share a database."""
+    with a_database() as url:
+        yield lambda name: Node(url, tmp_path, double)
+
+
+async def talked(node: Node, double: DiscordDouble) -> Scene:
+    """A thread in which a question has been answered."""
+    room = Scene(double, node, node.settings.data_dir)  # type: ignore[arg-type]
+    await room.prepare()
+    node.model.say("It was Hobb.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said("It was Hobb.")
+    await room.until_delivered()
+    return room
+
+
+async def test_the_next_holder_goes_on_with_the_session(nodes: Callable[[str], Node], double: DiscordDouble) -> None:
+    async with nodes("first").running() as first:
+        room = await talked(first, double)
+    await room.ann.say(room.thread, "And who lit it again?")
+    second = nodes("second")
+    second.model.say("Nobody did.")
+    async with second.running():
+        await room.until_said("It was Hobb.", "Nobody did.")
+        assert (double.gateway.identifies, double.gateway.resumes) == (1, 1)
+        assert "Reading with Marginalia" in (await room.ann.slash("help")).text
+        [bot] = second.bots
+        [guild], [known] = bot.guilds, first.bots[-1].guilds
+        assert [thread.id for thread in guild.threads] == [thread.id for thread in known.threads]
+        assert guild_payload(guild) | {"threads": []} == guild_payload(known) | {"threads": []}
+    async with nodes("third").running() as third:
+        assert (double.gateway.identifies, double.gateway.resumes) == (1, 2)
+        third.model.say("I can't tell.")
+        await room.ann.say(room.thread, "Why not?")
+        await room.until_said("It was Hobb.", "Nobody did.", "I can't tell.")
+    assert double.commands.syncs == 1
+
+
+async def test_a_session_that_discord_has_ended_is_begun_anew(
+    nodes: Callable[[str], Node], double: DiscordDouble
+) -> None:
+    async with nodes("first").running() as first:
+        room = await talked(first, double)
+    double.gateway.sessions.clear()
+    await room.ann.say(room.thread, "And who lit it again?")
+    second = nodes("second")
+    second.model.say("Nobody did.")
+    async with second.running():
+        await double.until(lambda: double.gateway.identifies == 2)
+        await room.until_said("It was Hobb.", "Nobody did.")
+
+
+@pytest.mark.parametrize("note", ["", "nonsense", "of another version"])
+async def test_so_it_is_where_none_was_left_that_can_be_read(
+    nodes: Callable[[str], Node], double: DiscordDouble, note: str
+) -> None:
+    if note == "of another version":
+        note = base64.b85encode(zlib.compress(b'[1, "a session"]')).decode()
+    node = nodes("first")
+    async with await open_storage(node.settings.storage_url) as storage:
+        assert storage.leases is not None
+        await storage.leases.set_note(NOTE, note)
+    async with node.running():
+        await talked(node, double)
+    assert (double.gateway.identifies, double.gateway.resumes) == (1, 0)
+
+
+async def test_what_was_left_is_taken_once_and_not_after_minutes(
+    nodes: Callable[[str], Node], double: DiscordDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = nodes("first")
+    async with await open_storage(node.settings.storage_url) as storage:
+        leases = storage.leases
+        assert leases is not None
+        for kept_s, is_taken in ((120.0, True), (-1.0, False)):
+            monkeypatch.setattr(shards, "SESSION_KEPT_S", kept_s)
+            async with node.running():
+                pass
+            assert (await take_session(leases, NOTE) is not None) is is_taken
+            assert await take_session(leases, NOTE) is None
+
+
+CHANNELS = (ChannelType.text, ChannelType.voice, ChannelType.category, ChannelType.news, ChannelType.stage_voice)
+MORE_CHANNELS = (ChannelType.forum, ChannelType.media)
+
+
+async def test_a_guild_is_told_of_as_it_is(double: DiscordDouble, tmp_path: Path) -> None:
+    """With channels of every kind, roles, a thread, and permissions that differ from channel to channel."""
+    async with online(double, tmp_path) as state:
+        bot = state.bot
+        assert bot.user is not None
+        mine = {"id": "70", "type": 0, "allow": "0", "deny": "2048"}
+        channels = [
+            {"id": str(100 + kind.value), "type": kind.value, "name": kind.name, "position": 1, "parent_id": "104",
+             "bitrate": 64_000, "user_limit": 0, "permission_overwrites": [mine]}
+            for kind in CHANNELS + MORE_CHANNELS
+        ]  # fmt: skip
+        thread = {
+            "id": "200", "type": 12, "name": "Section 1", "parent_id": "100", "owner_id": str(bot.user.id),
+            "message_count": 3, "member_count": 2,
+            "member": {"join_timestamp": "2026-01-01T00:00:00+00:00", "flags": 1},
+            "thread_metadata": {"archived": False, "auto_archive_duration": 60, "locked": True,
+                                "archive_timestamp": "2026-01-01T00:00:00+00:00", "invitable": False},
+        }  # fmt: skip
+        roles = [
+            {"id": "9", "name": "@everyone", "permissions": "3072", "position": 0},
+            {"id": "70", "name": "Marginalia", "permissions": "274877975552", "position": 1, "managed": True,
+             "tags": {"bot_id": str(bot.user.id)}},
+        ]  # fmt: skip
+        myself = {"id": str(bot.user.id), "username": "m", "discriminator": "0", "avatar": None, "bot": True}
+        joined = "2026-01-01T00:00:00+00:00"
+        me = {"user": myself, "roles": ["70"], "joined_at": joined, "nick": "Marg", "flags": 0}
+        told: Any = {"id": "9", "name": "Bookworms", "owner_id": "8", "preferred_locale": "de", "member_count": 5,
+                     "system_channel_id": "100", "features": ["COMMUNITY"], "roles": roles, "channels": channels,
+                     "threads": [thread], "members": [me]}  # fmt: skip
+        guild = discord.Guild(data=told, state=bot._connection)
+        again = discord.Guild(data=json.loads(json.dumps(guild_payload(guild))), state=bot._connection)
+    assert guild_payload(again) == guild_payload(guild)
+    assert len(again.channels) == len(channels)
+    for before, after in zip([*guild.channels, *guild.threads], [*again.channels, *again.threads], strict=True):
+        assert type(after) is type(before)
+        assert after.permissions_for(again.me) == before.permissions_for(guild.me)
+    assert again.me.bot
+    assert again.self_role is not None
+    assert again.system_channel is not None
+    assert (again.me.nick, again.preferred_locale, again.threads[0].locked) == ("Marg", discord.Locale.german, True)
