@@ -46,7 +46,7 @@ def search(
         async with opened() as app:
             found = await app.shelf.find(book, shelf=None)
             file = await app.shelf.open(found)
-            read_to = await _end_of(file, page, chapter)
+            read_to = await _end_of(found, file, page, chapter)
             view = file.view(found.length if read_to is None else read_to)
             for line in [query] if query is not None else _queries(str(queries)):
                 passages = await view.search([line or ""], top_k)
@@ -59,10 +59,10 @@ def search(
     run_async(work)
 
 
-async def _end_of(file: BookFile, page: str | None, chapter: str | None) -> int | None:
+async def _end_of(book: Book, file: BookFile, page: str | None, chapter: str | None) -> int | None:
     """Where the named page or chapter ends; None if none was named."""
     if page is not None:
-        return end_of_page(await file.pages(), page)
+        return end_of_page(await file.pages(), page, estimated=book.pages_estimated)
     return None if chapter is None else end_of_chapter(await file.chapters(), chapter)
 
 
@@ -135,7 +135,7 @@ TERMINAL_ASKER = Asker(TERMINAL_READER.id)
 async def _read_so_far(app: App, book: str, page: str | None) -> tuple[Book, int]:
     """The book, and how far the reader may look: to the named page, else to their position."""
     found = await app.shelf.find(book, shelf=None)
-    read_to = await _end_of(await app.shelf.open(found), page, None)
+    read_to = await _end_of(found, await app.shelf.open(found), page, None)
     if read_to is None:
         read_to = (await app.positions.get(TERMINAL_READER.id, found)).bound(found.length)
     return found, read_to

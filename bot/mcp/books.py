@@ -114,7 +114,8 @@ class OpenBooks:
         file = await self.shelf.open(book)
         position = ReadingPosition(PositionState.FINISHED)
         if not finished:
-            position = ReadingPosition(PositionState.READING, end_of_page(await file.pages(), page))
+            end = end_of_page(await file.pages(), page, estimated=book.pages_estimated)
+            position = ReadingPosition(PositionState.READING, end)
         await self.readers.set_position(self.client, book.id, position)
         _, view = await self.open(book.id)
         return _extent(view, await file.pages())

@@ -23,7 +23,7 @@ def find_page(pages: Sequence[Page], label: str) -> Page | None:
     return next(by_label, None) or next(by_number, None)
 
 
-def end_of_page(pages: Sequence[Page], label: str) -> int:
+def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
     """The offset that a reader who has finished that page has reached.
 
     Raises:
@@ -31,17 +31,16 @@ def end_of_page(pages: Sequence[Page], label: str) -> int:
     """
     page = find_page(pages, label)
     if page is None:
-        raise page_missing(label, pages)
+        raise page_missing(label, pages, estimated=estimated)
     return page.end
 
 
-def page_missing(label: str, pages: Sequence[Page]) -> BookError:
-    """What to raise where somebody names a page that a book does not have.
-
-    It says where the pages begin and not where they end: how long a book is tells something of its unread part.
-    """
-    begins = f" (its pages begin with {pages[0].label})" if pages else ""
-    return BookError(BookErrorCode.NOT_FOUND, f"There's no page {label.strip()} in this book{begins}.")
+def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookError:
+    """The error for a page that a book does not have. It says how many pages there are, as the book's card does."""
+    count = f"{'about ' if estimated else ''}{len(pages)} {'page' if len(pages) == 1 else 'pages'}"
+    begins = f", and they begin with {pages[0].label}" if pages and pages[0].label != "1" else ""
+    named = _PAGE_WORD.sub("", label, count=1).strip()
+    return BookError(BookErrorCode.NOT_FOUND, f"There's no page {named} in this book (it has {count}{begins}).")
 
 
 def title_is_read(chapter: Chapter, read_to: int) -> bool:
@@ -111,7 +110,8 @@ class ManagePositions:
             BookError: NOT_FOUND, there is no such page.
         """
         pages = await (await self._files.open(book)).pages()
-        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end_of_page(pages, label)))
+        end = end_of_page(pages, label, estimated=book.pages_estimated)
+        return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
         """The reader has read to the end of a chapter, named by number, or by title if they have reached the title.

@@ -415,5 +415,5 @@ def _text(file: OpenedFile, page: str | None) -> str:
         return file.read(0, file.layout.length)
     found = find_page(file.layout.pages, page)
     if found is None:
-        raise page_missing(page, file.layout.pages)
+        raise page_missing(page, file.layout.pages, estimated=file.estimated)
     return file.read(found.start, found.end)

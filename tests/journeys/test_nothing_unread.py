@@ -155,9 +155,8 @@ async def _looked_up(room: ReadingRoom, pair: Pair, folder: Path) -> list[str]:
     dispatch = tools_of(books).build_dispatcher()
     by_mcp = [await dispatch(each.tool_name, {"book": "Lamps", **each.arguments}) for each in EVERY_TOOL]
     by_mcp.append(await dispatch("list_books", {}))
-    refused = [
-        await _refusal(manage, room, order) for order in ("page 9999", "chapter 9999", "chapter murder most foul")
-    ]
+    # "page 9999" is not among them: it is answered with the number of pages, which the library card shows to everybody.
+    refused = [await _refusal(manage, room, order) for order in ("chapter 9999", "chapter murder most foul")]
     return [repr(found), repr(by_mcp), *refused, await manage.describe(BEN.id, room.book)]
 
 

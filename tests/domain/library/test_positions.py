@@ -38,7 +38,7 @@ def test_a_page_is_found_by_what_is_printed_on_it_and_failing_that_by_its_place(
     page = find_page(PAGES, label)
     assert page is not None
     assert page.number == number
-    assert end_of_page(PAGES, label) == page.end
+    assert end_of_page(PAGES, label, estimated=False) == page.end
 
 
 @pytest.mark.parametrize(
@@ -69,11 +69,23 @@ def test_a_chapter_that_is_not_there_is_not_found(name: str) -> None:
     assert find_chapter(CHAPTERS, name) is None
 
 
-def test_what_is_said_of_missing_places_is_the_same_for_a_longer_book() -> None:
-    longer_pages = (*PAGES, Page(5, "3", 40, 50))
-    longer_chapters = (*CHAPTERS, Chapter(8, "The Murderer", 80, 90))
-    assert refusal(end_of_page, PAGES) == refusal(end_of_page, longer_pages)
-    assert refusal(end_of_chapter, CHAPTERS) == refusal(end_of_chapter, longer_chapters)
+def test_what_is_said_of_a_missing_chapter_is_the_same_for_a_longer_book() -> None:
+    longer = (*CHAPTERS, Chapter(8, "The Murderer", 80, 90))
+    assert refusal(end_of_chapter, CHAPTERS) == refusal(end_of_chapter, longer)
+
+
+@pytest.mark.parametrize(
+    ("pages", "estimated", "told"),
+    [
+        (PAGES, False, "(it has 4 pages, and they begin with xi)"),
+        ([Page(1, "1", 0, 9)], False, "(it has 1 page)"),
+        ([Page(number, str(number), number, number + 1) for number in range(1, 37)], True, "(it has about 36 pages)"),
+    ],
+)
+def test_a_missing_page_is_answered_with_how_many_there_are(pages: list[Page], estimated: bool, told: str) -> None:
+    with pytest.raises(BookError) as caught:
+        end_of_page(pages, "page 9999", estimated=estimated)
+    assert caught.value.message == f"There's no page 9999 in this book {told}."
 
 
 def refusal(find: Callable[[Sequence[Place], str], int], places: Sequence[Place]) -> str:
