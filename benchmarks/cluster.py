@@ -1,32 +1,40 @@
-"""What a turn costs in storage: SQLite and PostgreSQL side by side, and several processes on one PostgreSQL.
+"""What a turn costs with SQLite and with PostgreSQL, side by side, and several processes on one PostgreSQL.
 
     python -m benchmarks.cluster [--turns 300] [--processes 1 2 4]
 
-A turn is what the program does for one: keep the question, look up what the prompt needs, begin, keep a call with its
-passages and the answer, mark it delivered. PostgreSQL is TEST_DATABASE_URL's, or one of its own from the wheel.
+A whole turn is that of the program with a double of the model: two requests, a search, an answer that cites. One in
+storage is what the program does there for it: keep the question, look up what the prompt needs, begin, keep a call with
+its passages and the answer, mark it delivered. 20 conversations at once, SQLite and PostgreSQL by turns; the best of
+three rounds. "processor" is the time of this process, "the server's" that of PostgreSQL's own processes (Linux alone
+tells). PostgreSQL is TEST_DATABASE_URL's, or one of its own from the wheel.
 """
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from benchmarks.model import ask, conversations, double, program
 from benchmarks.table import print_table
 from domain.conversation import TurnState
 from domain.leases import CURRENT_LEASE
 from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.opening import Storage, open_storage
-from tests.postgres import a_database
+from tests.postgres import Wire, a_database, wire_to
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, everything_said
 
 HISTORY = 10
 CONVERSATIONS = 20
 TAKE_OVERS = 20
+ROUNDS = 3
 
 
 async def furnish(url: str) -> None:
@@ -34,14 +42,12 @@ async def furnish(url: str) -> None:
         await storage.books.save(a_book())
 
 
-async def turns(storage: Storage, count: int, name: str) -> float:
-    """Hold so many turns, `CONVERSATIONS` at once; the seconds it took."""
+async def turns(storage: Storage, count: int, name: str) -> None:
+    """Hold so many turns, `CONVERSATIONS` at once."""
     ids = [f"{name}-{number}" for number in range(CONVERSATIONS)]
     for each in ids:
         await storage.conversations.save(a_conversation(each))
-    began = time.perf_counter()
     await asyncio.gather(*(_talk(storage, each, count // CONVERSATIONS) for each in ids))
-    return time.perf_counter() - began
 
 
 async def _talk(storage: Storage, conversation: str, count: int) -> None:
@@ -53,12 +59,13 @@ async def _turn(storage: Storage, conversation: str) -> None:
     question = a_question(uuid.uuid4().hex, conversation, author_id="ann", external_id=str(uuid.uuid4().int >> 66))
     await storage.conversations.get(conversation)
     await storage.messages.add_incoming(question)
-    await storage.conversations.get(conversation)
-    await storage.messages.get_recent(conversation, HISTORY)
-    await storage.messages.list_people(conversation)
+    await asyncio.gather(
+        storage.conversations.get(conversation),
+        storage.messages.get_recent(conversation, HISTORY),
+        storage.messages.list_people(conversation),
+    )
     turn = await storage.turns.begin(conversation, [question.id], MIDNIGHT)
-    await storage.books.get("alice")
-    await storage.turns.get_recent(conversation, HISTORY)
+    await asyncio.gather(storage.books.get("alice"), storage.turns.get_recent(conversation, HISTORY))
     await storage.readers.get_position("ann", "alice")
     said = [
         replace(each, id=uuid.uuid4().hex, conversation_id=conversation)
@@ -71,16 +78,99 @@ async def _turn(storage: Storage, conversation: str) -> None:
     await storage.turns.finish(replace(answered, state=TurnState.DELIVERED, reply_ids=("1",)))
 
 
-async def one_process(url: str, count: int, name: str, fenced: bool) -> float:
-    async with await open_storage(url) as storage:
-        if not fenced:
-            return await turns(storage, count, name)
-        assert storage.leases is not None
-        token = CURRENT_LEASE.set(await storage.leases.acquire(f"shard/{name}", name, 600.0))
+@dataclass(frozen=True)
+class Cost:
+    """Milliseconds a turn: on the clock, of this process's processor time, and of the server's."""
+
+    wall: float
+    own: float
+    server: float
+
+
+class Stopwatch:
+    """What so many turns cost, from its making to `cost`."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter(), time.process_time(), _server_time()
+
+    def cost(self, turns: int) -> Cost:
+        now = time.perf_counter(), time.process_time(), _server_time()
+        return Cost(*((end - began) * 1000 / turns for end, began in zip(now, self._began, strict=True)))
+
+
+def _server_time() -> float:
+    """Seconds of processor time that all PostgreSQL processes of this machine have had."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
         try:
-            return await turns(storage, count, name)
+            name, _, figures = file.read_text().partition("(")[2].rpartition(") ")
+        except OSError:
+            continue  # it has ended
+        if name == "postgres":
+            ticks += sum(map(int, figures.split()[11:15]))  # its own, and those of its children that have ended
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+async def in_storage(url: str, count: int, name: str, fenced: bool) -> Cost:
+    async with await open_storage(url) as storage:
+        token = None
+        if fenced:
+            assert storage.leases is not None
+            token = CURRENT_LEASE.set(await storage.leases.acquire(f"shard/{name}", name, 600.0))
+        try:
+            await turns(storage, CONVERSATIONS, f"{name} warming")
+            watch = Stopwatch()
+            await turns(storage, count, name)
+            return watch.cost(count)
         finally:
-            CURRENT_LEASE.reset(token)
+            if token is not None:
+                CURRENT_LEASE.reset(token)
+
+
+async def whole(url: str, database: str, count: int) -> Cost:
+    async with program(url, database) as app:
+        talks = await conversations(app, CONVERSATIONS)
+        assert all(await asyncio.gather(*(ask(app, talk) for talk in talks)))
+        watch = Stopwatch()
+        for _ in range(count // CONVERSATIONS):
+            assert all(await asyncio.gather(*(ask(app, talk) for talk in talks)))
+        return watch.cost(count // CONVERSATIONS * CONVERSATIONS)
+
+
+class CountedWire(Wire):
+    """Counts what goes along it: bytes, statements that were carried out, and answers that were waited for."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.counts: Counter[str] = Counter()
+
+    def listener(self, *, to_server: bool) -> Callable[[bytes], None]:
+        if to_server:
+            return lambda data: self.counts.update(bytes=len(data))
+        pending = b""
+
+        def hear(data: bytes) -> None:
+            nonlocal pending
+            self.counts["bytes"] += len(data)
+            pending += data
+            while len(pending) >= 5 and len(pending) >= (length := 1 + int.from_bytes(pending[1:5])):
+                self.counts[chr(pending[0])] += 1
+                pending = pending[length:]
+
+        return hear
+
+
+async def wire_counts(url: str) -> list[str]:
+    """Statements, round trips and kilobytes of a turn in storage, in a conversation of ten."""
+    async with wire_to(url, CountedWire) as wire:
+        assert isinstance(wire, CountedWire)
+        async with await open_storage(f"{wire.url}?sslmode=disable") as storage:
+            await storage.conversations.save(a_conversation("counted"))
+            await _talk(storage, "counted", HISTORY)
+            wire.counts.clear()
+            await _talk(storage, "counted", HISTORY)
+            complete, ready, carried = (wire.counts[each] / HISTORY for each in ("C", "Z", "bytes"))
+    return [f"{complete:.1f}", f"{ready:.1f}", f"{carried / 1000:.0f}"]
 
 
 async def several(url: str, processes: int, count: int) -> float:
@@ -123,29 +213,43 @@ async def take_over(url: str) -> list[float]:
 
 
 async def measure(count: int, processes: Sequence[int]) -> None:
-    rounds: dict[str, list[float]] = {"SQLite": [], "PostgreSQL": [], "PostgreSQL, fenced": []}
-    with tempfile.TemporaryDirectory() as folder, a_database() as postgres:
+    costs: dict[str, list[Cost]] = {}
+    with tempfile.TemporaryDirectory() as folder, a_database() as postgres, a_database() as another:
         sqlite = f"sqlite:///{folder}/marginalia.db"
         for url in (sqlite, postgres):
             await furnish(url)
-        for number in range(3):  # in turn, so that whatever else the machine does meets all of them
-            measured: dict[str, Callable[[], Awaitable[float]]] = {
-                "SQLite": lambda: one_process(sqlite, count, f"s{number}", False),  # noqa: B023
-                "PostgreSQL": lambda: one_process(postgres, count, f"p{number}", False),  # noqa: B023
-                "PostgreSQL, fenced": lambda: one_process(postgres, count, f"f{number}", True),  # noqa: B023
-            }
-            for name, run in measured.items():
-                rounds[name].append(await run() / count * 1000)
-        best = {name: min(taken) for name, taken in rounds.items()}
+        async with double() as model:
+            for number in range(ROUNDS):  # by turns, so that whatever else the machine does meets all of them
+                measured: dict[str, Callable[[], Awaitable[Cost]]] = {
+                    "a whole turn, SQLite": lambda: whole(model, f"sqlite:///{folder}/whole.db", count),
+                    "a whole turn, PostgreSQL": lambda: whole(model, another, count),
+                    "in storage, SQLite": lambda: in_storage(sqlite, count, f"s{number}", False),  # noqa: B023
+                    "in storage, PostgreSQL": lambda: in_storage(postgres, count, f"p{number}", False),  # noqa: B023
+                    "in storage, PostgreSQL, fenced": lambda: in_storage(postgres, count, f"f{number}", True),  # noqa: B023
+                }
+                for name, run in measured.items():
+                    costs.setdefault(name, []).append(await run())
+        _print_costs(costs)
+        print()
         print_table(
-            ("one process, 20 conversations at once", "ms a turn", "against SQLite"),
-            [[name, f"{ms:.1f}", f"{ms / best['SQLite']:.2f}"] for name, ms in best.items()],
+            ("PostgreSQL, a turn in storage", "statements", "round trips", "kB"), [["", *await wire_counts(postgres)]]
         )
         together = [[str(number), f"{await several(postgres, number, count):,.0f}"] for number in processes]
         print()
         print_table(("processes on one PostgreSQL", "turns a second"), together)
         leases = sorted(await take_over(postgres))
         print(f"\na lease given back is taken in {leases[len(leases) // 2]:.1f} ms, median")
+
+
+def _print_costs(costs: dict[str, list[Cost]]) -> None:
+    rows = []
+    for name, taken in costs.items():
+        wall, own, server = (min(getattr(each, field) for each in taken) for field in ("wall", "own", "server"))
+        beside = costs[name.partition(",")[0] + ", SQLite"]
+        ratios = wall / min(each.wall for each in beside), own / min(each.own for each in beside)
+        rows.append([name, *(f"{figure:.1f}" for figure in (wall, own, server)), *(f"{each:.2f}" for each in ratios)])
+    head = ("20 conversations at once", "ms a turn", "processor ms", "the server's", "against SQLite", "of processor")
+    print_table(head, rows)
 
 
 def main() -> None:

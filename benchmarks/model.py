@@ -32,11 +32,15 @@ async def double(module: str = "tests.doubles.anthropic_api") -> AsyncIterator[s
 
 
 @contextlib.asynccontextmanager
-async def program(url: str) -> AsyncIterator[App]:
-    """The program with an empty folder, as warm as the bot is when it goes online."""
+async def program(url: str, database: str = "") -> AsyncIterator[App]:
+    """The program with an empty folder, as warm as the bot is when it goes online; without `database` it has SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(
-            _env_file=None, data_dir=Path(folder), anthropic_api_key="sk-ant-double", anthropic_base_url=url
+            _env_file=None,
+            data_dir=Path(folder),
+            database_url=database,
+            anthropic_api_key="sk-ant-double",
+            anthropic_base_url=url,
         )
         async with open_app(settings) as app:
             await warm_up(app.provider)

@@ -6,7 +6,7 @@ import os
 import tempfile
 import uuid
 import warnings
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -114,13 +114,23 @@ class Wire:
             beyond = await asyncio.open_connection(self._host, self._port)
         ends = {writer, beyond[1]}
         self._ends |= ends
-        await asyncio.gather(_pass_on(reader, beyond[1]), _pass_on(beyond[0], writer))
+        await asyncio.gather(
+            _pass_on(reader, beyond[1], self.listener(to_server=True)),
+            _pass_on(beyond[0], writer, self.listener(to_server=False)),
+        )
         self._ends -= ends
 
+    def listener(self, *, to_server: bool) -> Callable[[bytes], None]:
+        """What hears everything that one connection carries in one direction; nothing does here."""
+        return lambda data: None
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+async def _pass_on(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, listener: Callable[[bytes], None]
+) -> None:
     try:
         while data := await reader.read(65536):
+            listener(data)
             writer.write(data)
             await writer.drain()
     except OSError:
@@ -130,9 +140,9 @@ async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 @asynccontextmanager
-async def wire_to(url: str) -> AsyncIterator[Wire]:
+async def wire_to(url: str, kind: type[Wire] = Wire) -> AsyncIterator[Wire]:
     """A way to a database that can be cut."""
-    wire = Wire(url)
+    wire = kind(url)
     server = await wire.listen()
     try:
         yield wire

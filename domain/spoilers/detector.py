@@ -341,7 +341,8 @@ def label_at(pages: Sequence[Page], read_to: int) -> str:
 async def bounds_of(readers: ReaderRepository, people: Iterable[str], book: Book) -> dict[str, int]:
     """How far into the book each of these people may look; people without an id are left out."""
     known = sorted({*people} - {""})
-    return {person: (await readers.get_position(person, book.id)).bound(book.length) for person in known}
+    positions = await asyncio.gather(*(readers.get_position(person, book.id) for person in known))
+    return {person: position.bound(book.length) for person, position in zip(known, positions, strict=True)}
 
 
 def binding_among(

@@ -129,11 +129,13 @@ class ChatWithBook:
             ConversationError: NOT_FOUND.
         """
         async with self._lock(conversation_id):
-            conversation = await self._manage.get(conversation_id)
+            conversation, history, company = await asyncio.gather(
+                self._manage.get(conversation_id),
+                self._messages.get_recent(conversation_id, self._preparer.reach),
+                self._company.of(conversation_id),
+            )
             if read_to is not None:
                 conversation = replace(conversation, read_to=_lower(read_to, conversation.read_to))
-            history = await self._messages.get_recent(conversation_id, self._preparer.reach)
-            company = await self._company.of(conversation_id)
             # Nothing is awaited between here and the turn's entry, so that withdrawing a message sees either state.
             waiting = [m for m in history if m.turn_id is None and m.role is MessageRole.USER]
             waiting = [m for m in waiting if not self._called_back[m.id]]

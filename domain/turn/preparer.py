@@ -1,5 +1,6 @@
 """Preparing a turn: how far everybody has read, the tools, and the part of the history that goes in."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any
 from domain.book import Binding, Book, Page
 from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.resolver import Composition, compose
-from domain.conversation import Conversation, SystemPrompt
+from domain.conversation import Conversation, SystemPrompt, Turn
 from domain.errors import BookError, BookErrorCode
 from domain.event import Approval, ToolCallStarted, UsageReported
 from domain.library.summaries import ChapterSummaries
@@ -227,14 +228,17 @@ class TurnPreparer:
         """
         question = draft.asked[-1]
         await self._quota.check(question.author_id, conversation, "" if draft.replaces else question.id)
-        opened = await self._books.open(conversation, people, [message.author_id for message in draft.asked])
+        opened, turns = await asyncio.gather(
+            self._books.open(conversation, people, [message.author_id for message in draft.asked]),
+            self._turns.get_recent(conversation.id, self.reach + 1),
+        )
         book, view = opened.book, opened.view
         draft.depends_to = view.read_to
         draft.binding = _named(opened.binding, [*history, *draft.asked])
         draft.asked = [replace(m, note=opened.note(m.author_name), depends_to=view.read_to) for m in draft.asked]
         toolbox = self._tools.of(view, conversation, draft, emit)
         system = await self._system_prompts.for_conversation(conversation, book, toolbox)
-        messages = await self._messages(conversation, history, draft)
+        messages = self._messages(turns, history, draft)
         check = self._spoilers.check(book, view.read_to, _known(book, messages))
         return PreparedTurn(
             opened.file,
@@ -245,11 +249,8 @@ class TurnPreparer:
             partial(compose, book, view, messages, check),
         )
 
-    async def _messages(
-        self, conversation: Conversation, history: Sequence[ChatMessage], draft: TurnDraft
-    ) -> list[ChatMessage]:
-        """The part of the history that goes into the prompt, and the current question."""
-        turns = await self._turns.get_recent(conversation.id, self.reach + 1)
+    def _messages(self, turns: Sequence[Turn], history: Sequence[ChatMessage], draft: TurnDraft) -> list[ChatMessage]:
+        """The part of the history that goes into the prompt, and the current messages."""
         assert draft.depends_to is not None, "the bound comes first"
         past = self._context.build_context(within_bound(presentable(history, turns), draft.depends_to))
         return [*past, *draft.asked]
