@@ -19,7 +19,14 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket, KeepAliveHandler
 
 from bot.app import App
-from bot.client.command_sync import CommandLinks, CommandMemory, SharedCommandMemory, sync_commands
+from bot.client.command_sync import (
+    IN_SERVER,
+    CommandLinks,
+    CommandMemory,
+    SharedCommandMemory,
+    known_ids,
+    sync_commands,
+)
 from bot.client.http_fixes import keep_requests_going
 from bot.logs import NODE, HealthFile
 from bot.settings import Settings
@@ -215,7 +222,7 @@ class Marginalia(ServingBot):
             **options,
         )
         self.links = CommandLinks()
-        keep_requests_going(self.http, self.links)
+        keep_requests_going(self.http, self.links, self._server_of_channel)
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
         leases = app.storage.leases
@@ -249,7 +256,7 @@ class Marginalia(ServingBot):
         self.add_dynamic_items(on_stale_press(self.handled))
         self._in_background = []
         # one shard tells Discord for all of them
-        telling = self._learn_commands() if self.shard_id else self._sync()
+        telling = self._sync(tells=not self.shard_id)
         self._in_background.append(asyncio.create_task(telling, name="command sync"))
         if self._health:
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
@@ -308,6 +315,7 @@ class Marginalia(ServingBot):
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
         """Take in an interaction; while the program is being stopped, people are told to try again."""
         if not self._is_stopping:
+            IN_SERVER.set(interaction.guild_id)
             return super().take_up(interaction)
         if self.carried_out.is_new(interaction.id) and interaction.type is not discord.InteractionType.autocomplete:
             task = asyncio.create_task(turn_away(interaction))
@@ -425,35 +433,36 @@ class Marginalia(ServingBot):
         myself = asyncio.current_task()
         await _end([task for task in self._listening if task is not myself], LISTENER_PATIENCE_S)
 
-    async def _sync(self) -> None:
-        """Tell Discord about changed commands in the background, and again later if it has trouble."""
-        leases = self._storage.leases
+    def _server_of_channel(self, channel_id: Any) -> int | None:
+        """The server of a channel that messages are sent to, as far as it is known."""
+        channel = self.get_channel(int(channel_id)) if channel_id else None
+        return channel.guild.id if isinstance(channel, (discord.abc.GuildChannel, discord.Thread)) else None
+
+    async def _sync(self, *, tells: bool) -> None:
+        """Tell Discord about changed commands if this client `tells`, and learn their ids, which make them clickable.
+
+        In the background, and again later in case of trouble, or while another node has not told Discord yet.
+        """
+        leases, servers = self._storage.leases, self._settings.discord_guild_ids
         file = CommandMemory(self._settings.data_dir / "discord-commands.json")
         memory = file if leases is None else SharedCommandMemory(leases)
-        assert self.application_id is not None
+        application_id = self.application_id
+        assert application_id is not None
+        names = {each.qualified_name for each in self.tree.walk_commands() if isinstance(each, app_commands.Command)}
         while True:
             try:
-                changed = await sync_commands(self.tree, self.application_id, self._settings.discord_guild_ids, memory)
+                if tells:
+                    changed = await sync_commands(self.tree, application_id, servers, memory)
+                    logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
+                self.links.learn(await known_ids(self.tree, application_id, servers, memory))
+                if tells or not self.links.lack(names, servers):
+                    return
             except app_commands.CommandSyncFailure:
                 logger.exception("Discord does not take the commands as they are")
                 return
             except (discord.DiscordException, MarginaliaError, OSError):
-                logger.exception("the commands could not be told to Discord; it is tried again")
-                await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
-            else:
-                logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
-                await self._learn_commands()
-                return
-
-    async def _learn_commands(self) -> None:
-        """Fetch the ids of the commands, which make their names clickable; they differ between servers."""
-        servers = self._settings.discord_guild_ids
-        if len(servers) > 1:
-            return
-        try:
-            self.links.learn(await self.tree.fetch_commands(guild=discord.Object(servers[0]) if servers else None))
-        except discord.DiscordException as error:
-            logger.info("the ids of the commands could not be learned: %s", error)
+                logger.exception("the commands could not be told to Discord, or not learned; it is tried again")
+            await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
 
 
 async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:

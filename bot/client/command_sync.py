@@ -8,7 +8,8 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +24,35 @@ EVERYWHERE = "everywhere"
 """The name of the scope of commands that are offered in all servers."""
 
 
+IN_SERVER: ContextVar[int | None] = ContextVar("IN_SERVER", default=None)
+"""The server of the interaction that the current task answers; None: in none, or there is no interaction."""
+
+
 class CommandMemory:
-    """A small file with what Discord was told last, by application and scope."""
+    """A small file with what Discord was told last, and under which ids it offers that, by application and scope."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    async def load(self, application_id: int) -> dict[str, str]:
-        """The digest of each scope."""
-        told = await asyncio.to_thread(self._read)
-        return dict(told.get(str(application_id), {}))
+    async def load(self, name: str) -> dict[str, Any]:
+        """What is known under a name, by scope."""
+        known = await asyncio.to_thread(self._read)
+        return dict(known.get(name, {}))
 
-    async def save(self, application_id: int, digests: dict[str, str]) -> None:
-        await asyncio.to_thread(self._write, str(application_id), digests)
+    async def save(self, name: str, known: dict[str, Any]) -> None:
+        await asyncio.to_thread(self._write, name, known)
 
-    def _read(self) -> dict[str, dict[str, str]]:
+    def _read(self) -> dict[str, dict[str, Any]]:
         try:
-            told: dict[str, dict[str, str]] = json.loads(self._path.read_text(encoding="utf-8"))
+            known: dict[str, dict[str, Any]] = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):  # none yet, or damaged: telling Discord once more does no harm
             return {}
-        return told
+        return known
 
-    def _write(self, application_id: str, digests: dict[str, str]) -> None:
+    def _write(self, name: str, known: dict[str, Any]) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(self._read() | {application_id: digests}, indent=2), encoding="utf-8")
+        fresh.write_text(json.dumps(self._read() | {name: known}, indent=2), encoding="utf-8")
         fresh.replace(self._path)
 
 
@@ -57,13 +62,13 @@ class SharedCommandMemory:
     def __init__(self, leases: LeaseRepository) -> None:
         self._leases = leases
 
-    async def load(self, application_id: int) -> dict[str, str]:
-        """The digest of each scope."""
-        told: dict[str, str] = json.loads(await self._leases.get_note(f"commands/{application_id}") or "{}")
-        return told
+    async def load(self, name: str) -> dict[str, Any]:
+        """What is known under a name, by scope."""
+        known: dict[str, Any] = json.loads(await self._leases.get_note(f"commands/{name}") or "{}")
+        return known
 
-    async def save(self, application_id: int, digests: dict[str, str]) -> None:
-        await self._leases.set_note(f"commands/{application_id}", json.dumps(digests))
+    async def save(self, name: str, known: dict[str, Any]) -> None:
+        await self._leases.set_note(f"commands/{name}", json.dumps(known))
 
 
 async def sync_commands(
@@ -84,19 +89,47 @@ async def sync_commands(
         tree.copy_global_to(guild=discord.Object(int(guild_id)))
     if wanted:
         tree.clear_commands(guild=None)
-    told = await memory.load(application_id)
+    told, ids = await memory.load(str(application_id)), await memory.load(_ids_of(application_id))
     changed = []
     for scope in dict.fromkeys([EVERYWHERE, *wanted, *told]):
         guild = None if scope == EVERYWHERE else discord.Object(int(scope))
         digest = await _digest(tree, guild)
         if told.get(scope) == digest:
             continue
-        if await _tell(tree, guild):
-            told[scope] = digest
+        offered = await _tell(tree, guild)
+        if offered is not None:
+            told[scope], ids[scope] = digest, command_ids(offered)
             changed.append(scope)
     if changed:
-        await memory.save(application_id, told)
+        await memory.save(_ids_of(application_id), ids)
+        await memory.save(str(application_id), told)
     return changed
+
+
+async def known_ids(
+    tree: app_commands.CommandTree[Any],
+    application_id: int,
+    guild_ids: Iterable[int],
+    memory: CommandMemory | SharedCommandMemory,
+) -> dict[str, dict[str, int]]:
+    """The ids of the commands by scope, whichever node has told Discord; those nobody has noted are fetched once.
+
+    Raises:
+        discord.HTTPException: Discord did not tell them.
+    """
+    told, ids = await memory.load(str(application_id)), await memory.load(_ids_of(application_id))
+    wanted = [str(guild_id) for guild_id in guild_ids] or [EVERYWHERE]
+    unknown = [scope for scope in wanted if scope in told and scope not in ids]
+    for scope in unknown:
+        guild = None if scope == EVERYWHERE else discord.Object(int(scope))
+        ids[scope] = command_ids(await tree.fetch_commands(guild=guild))
+    if unknown:
+        await memory.save(_ids_of(application_id), ids)
+    return {scope: ids[scope] for scope in wanted if scope in ids}
+
+
+def _ids_of(application_id: int) -> str:
+    return f"{application_id}/ids"
 
 
 async def _digest(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> str:
@@ -106,10 +139,12 @@ async def _digest(tree: app_commands.CommandTree[Any], guild: discord.Object | N
     return hashlib.sha256(json.dumps(payloads, sort_keys=True).encode()).hexdigest()
 
 
-async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> bool:
-    """False: the bot is not in that server."""
+async def _tell(
+    tree: app_commands.CommandTree[Any], guild: discord.Object | None
+) -> Sequence[app_commands.AppCommand] | None:
+    """What Discord now offers; None: the bot is not in that server."""
     try:
-        await tree.sync(guild=guild)
+        return await tree.sync(guild=guild)
     except discord.Forbidden:
         if guild is None:
             raise
@@ -118,8 +153,7 @@ async def _tell(tree: app_commands.CommandTree[Any], guild: discord.Object | Non
             "or take it out of DISCORD_GUILD_IDS.",
             guild.id,
         )
-        return False
-    return True
+        return None
 
 
 LONGEST = {"content": 2000, "description": 4096, "value": 1024}
@@ -130,41 +164,54 @@ class CommandLinks:
     """Makes the names of commands in messages clickable, once their ids are known."""
 
     def __init__(self) -> None:
-        self._ids: dict[str, int] = {}
-        self._names = re.compile(r"(?!)")
+        self._ids: dict[str, dict[str, int]] = {}
+        self._names: dict[str, re.Pattern[str]] = {}
 
-    def learn(self, offered: Iterable[app_commands.AppCommand]) -> None:
-        """Store the ids of the commands. A group cannot be clicked, only its subcommands."""
-        for command in offered:
-            if command.type is discord.AppCommandType.chat_input:
-                self._ids |= {f"/{name}": command.id for name in _leaves(command)}
-        names = "|".join(re.escape(name) for name in sorted(self._ids, key=len, reverse=True))
-        self._names = re.compile(rf"(?<![\w/.<`])(`?)({names})\1(?![\w`/-])") if names else re.compile(r"(?!)")
+    def learn(self, ids: Mapping[str, Mapping[str, int]]) -> None:
+        """Store the ids of the commands, by scope and name: they differ between servers."""
+        for scope, known in ids.items():
+            self._ids[scope] = {f"/{name}": number for name, number in known.items()}
+            names = "|".join(re.escape(name) for name in sorted(self._ids[scope], key=len, reverse=True))
+            self._names[scope] = re.compile(rf"(?<![\w/.<`])(`?)({names})\1(?![\w`/-])" if names else r"(?!)")
 
-    def in_message(self, payload: dict[str, Any]) -> dict[str, Any]:
-        """A message, or an interaction response with one, with its commands clickable."""
+    def lack(self, names: Collection[str], guild_ids: Collection[int]) -> bool:
+        """Whether any of the commands cannot be clicked yet in one of the servers, or anywhere if none is named."""
+        scopes = [str(guild_id) for guild_id in guild_ids] or [EVERYWHERE]
+        return any(f"/{name}" not in self._ids.get(scope, {}) for scope in scopes for name in names)
+
+    def in_message(self, payload: dict[str, Any], server: int | None) -> dict[str, Any]:
+        """A message, or an interaction response with one, with its commands clickable in the server it is for."""
+        scope = str(server) if str(server) in self._ids else EVERYWHERE
+        return self._in_message(payload, scope) if scope in self._ids else payload
+
+    def _in_message(self, payload: dict[str, Any], scope: str) -> dict[str, Any]:
         if isinstance(payload.get("data"), dict):
-            return payload | {"data": self.in_message(payload["data"])}
-        linked = (
-            payload | {"content": self.in_text(payload["content"], "content")} if payload.get("content") else payload
+            return payload | {"data": self._in_message(payload["data"], scope)}
+        content = {"content": self._in_text(payload["content"], "content", scope)} if payload.get("content") else {}
+        embeds = (
+            {"embeds": [self._in_embed(embed, scope) for embed in payload["embeds"]]} if payload.get("embeds") else {}
         )
-        if payload.get("embeds"):
-            linked = linked | {"embeds": [self._in_embed(embed) for embed in payload["embeds"]]}
-        return linked
+        return payload | content | embeds
 
-    def _in_embed(self, embed: dict[str, Any]) -> dict[str, Any]:
-        described = (
-            {"description": self.in_text(embed["description"], "description")} if embed.get("description") else {}
-        )
-        fields = [each | {"value": self.in_text(each["value"], "value")} for each in embed.get("fields", ())]
+    def _in_embed(self, embed: dict[str, Any], scope: str) -> dict[str, Any]:
+        text = embed.get("description")
+        described = {"description": self._in_text(text, "description", scope)} if text else {}
+        fields = [each | {"value": self._in_text(each["value"], "value", scope)} for each in embed.get("fields", ())]
         return embed | described | ({"fields": fields} if fields else {})
 
-    def in_text(self, text: str, kind: str) -> str:
+    def _in_text(self, text: str, kind: str, scope: str) -> str:
         """A text with its commands clickable; unchanged if it contains code, or has no space for links."""
         if "```" in text:
             return text
-        linked = self._names.sub(lambda match: f"<{match[2]}:{self._ids[match[2]]}>", text)
+        ids = self._ids[scope]
+        linked = self._names[scope].sub(lambda match: f"<{match[2]}:{ids[match[2]]}>", text)
         return linked if len(linked) <= LONGEST[kind] else text
+
+
+def command_ids(offered: Iterable[app_commands.AppCommand]) -> dict[str, int]:
+    """The ids of the slash commands that Discord offers, by name. A group cannot be clicked, only its subcommands."""
+    slash = [command for command in offered if command.type is discord.AppCommandType.chat_input]
+    return {name: command.id for command in slash for name in _leaves(command)}
 
 
 def _leaves(command: app_commands.AppCommand | app_commands.AppCommandGroup) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import aiohttp
@@ -11,7 +11,7 @@ import discord
 from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
-from bot.client.command_sync import CommandLinks
+from bot.client.command_sync import IN_SERVER, CommandLinks
 from cogs.errors import ACKNOWLEDGED
 from domain.leases import ANSWERING, CURRENT_LEASE
 
@@ -52,7 +52,7 @@ class SteadyAdapter(AsyncWebhookAdapter):
         """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
         waits, started = list(WAITS_S), time.monotonic()
         if isinstance(parts.get("payload"), dict):
-            parts["payload"] = self._links.in_message(parts["payload"])
+            parts["payload"] = self._links.in_message(parts["payload"], IN_SERVER.get())
         while True:
             try:
                 return await super().request(route, session, files=files, **parts)
@@ -79,7 +79,7 @@ def keep_interactions_steady(links: CommandLinks) -> None:
     async_context.set(SteadyAdapter(links))
 
 
-def keep_requests_going(http: HTTPClient, links: CommandLinks) -> None:
+def keep_requests_going(http: HTTPClient, links: CommandLinks, server_of: Callable[[Any], int | None]) -> None:
     """Reopen this client's gate if a request is cancelled while it is closed; and make commands clickable."""
     request = http.request
 
@@ -88,7 +88,7 @@ def keep_requests_going(http: HTTPClient, links: CommandLinks) -> None:
         if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
             raise LeaseLostError("another process may be answering here")
         if isinstance(parts.get("json"), dict):
-            parts["json"] = links.in_message(parts["json"])
+            parts["json"] = links.in_message(parts["json"], server_of(route.channel_id) or IN_SERVER.get())
         try:
             return await request(route, **parts)
         except asyncio.CancelledError:

@@ -1,8 +1,10 @@
 """The client, on the loopback Discord: it comes online, tells Discord what it must, and stays."""
 
 import asyncio
+import json
 import logging
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
 import discord
@@ -127,6 +129,50 @@ class TestCommandSync:
             assert places[name] == ([0, 1, 2], [0, 1]), name
         for name in ("chat", "conversations", "verbose"):
             assert places[name] == ([0, 1], [0, 1]), name
+
+    async def test_commands_are_links_with_the_ids_of_the_server_they_are_read_in(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        other = double.add_guild("Elsewhere")
+        async with online(double, tmp_path, discord_guild_ids=(double.guild.id, other.id)) as state:
+            await settled(double, state)
+            ann = double.user("ann")
+            double.world.join(other, ann.user)
+            for guild in (double.guild, other):
+                [channel] = [each for each in guild.channels.values() if each.type == double.channel.type][:1]
+                used = await ann.slash("books list", channel=channel)
+                await double.until(partial(getattr, used, "messages"))
+                [books] = [each for each in double.commands.commands[guild.id] if each["name"] == "books"]
+                assert f"</books add:{books['id']}>" in str(used.message.embeds)
+
+    async def test_a_node_that_has_not_told_discord_learns_the_ids_that_another_has_noted(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with online(double, tmp_path) as state:
+            await settled(double, state)
+        before = len(double.calls("GET /applications/{app}/commands"))
+        async with online(double, tmp_path) as state:
+            await settled(double, state)
+            used = await double.user("ann").slash("books list")
+            await double.until(lambda: used.messages)
+        [books] = [each for each in double.commands.commands[EVERYWHERE] if each["name"] == "books"]
+        assert f"</books add:{books['id']}>" in str(used.message.embeds)
+        assert len(double.calls("GET /applications/{app}/commands")) == before
+        assert double.commands.syncs == 1
+
+    async def test_ids_that_an_older_version_has_not_noted_are_fetched_once(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with online(double, tmp_path) as state:
+            await settled(double, state)
+        file = tmp_path / "discord-commands.json"
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({str(double.bot.id): kept[str(double.bot.id)]}))
+        for _ in range(2):
+            async with online(double, tmp_path) as state:
+                await settled(double, state)
+                assert not state.bot.links.lack(["books find", "help"], [])
+        assert len(double.calls("GET /applications/{app}/commands")) == 1
 
 
 async def settled(double: DiscordDouble, state: Online) -> None:
