@@ -40,7 +40,7 @@ from domain.turn.quota import Allowances, Limits, Quota, UsageMeter
 from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
 from domain.use_cases import Facts, ManagePeople, UseCases
-from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.files import CacheFigures, SQLiteBookFiles
 from storage.opening import Storage, open_storage
 
 MICRODOLLARS = 1_000_000
@@ -86,6 +86,7 @@ class App(UseCases):
     storage: Storage
     provider: ChatProvider
     housekeeping: Housekeeping
+    cache_figures: Callable[[], CacheFigures]
 
 
 @asynccontextmanager
@@ -251,6 +252,7 @@ async def open_app(
                     left_servers=_days(settings.keep_left_servers_days),
                 ),
             ),
+            cache_figures=book_files.cache_figures,
             clock=_now,
             facts=Facts(
                 provider=model.name,

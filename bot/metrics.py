@@ -3,16 +3,19 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import start_http_server
+from prometheus_client.registry import Collector
 
 from domain.errors import SettingsError
+from storage.book_files.files import CacheFigures
 
 TURN_LOG = logging.getLogger("marginalia.turns")
 
@@ -28,6 +31,26 @@ LAG_SPAN_S = 15.0
 """The worst value of so many seconds is reported, so that a scrape every quarter of a minute misses none."""
 
 TOO_MANY_REQUESTS = 429
+
+
+class BookCacheFigures(Collector):
+    """The figures of the book cache, as they are when Prometheus asks; zeros until `read` is set."""
+
+    def __init__(self) -> None:
+        self.read: Callable[[], CacheFigures] = CacheFigures
+
+    def collect(self) -> Iterator[Metric]:
+        figures = self.read()
+        reads = CounterMetricFamily(
+            "marginalia_book_cache_reads", "Reads of books, by whether the node had a copy.", labels=["result"]
+        )
+        reads.add_metric(["hit"], figures.hits)
+        reads.add_metric(["miss"], figures.misses)
+        yield reads
+        yield CounterMetricFamily(
+            "marginalia_book_cache_evictions", "Copies deleted to make room.", value=figures.evictions
+        )
+        yield GaugeMetricFamily("marginalia_book_cache_bytes", "Size of the copies on the disk.", value=figures.size)
 
 
 class Metrics(logging.Handler):
@@ -55,6 +78,8 @@ class Metrics(logging.Handler):
             f"The longest the event loop was busy in the last {LAG_SPAN_S:.0f} seconds.",
             registry=registry,
         )
+        self._book_cache = BookCacheFigures()
+        registry.register(self._book_cache)
         self._shards = Gauge("marginalia_shards_held", "Shards whose gateway is here.", registry=registry)
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -74,6 +99,10 @@ class Metrics(logging.Handler):
     def watch_shards(self, held: Callable[[], int]) -> None:
         """Report how many shards are held, whenever the metrics are read."""
         self._shards.set_function(held)
+
+    def watch_book_cache(self, figures: Callable[[], CacheFigures]) -> None:
+        """Export the figures of the book cache, read at each scrape."""
+        self._book_cache.read = figures
 
     def trace(self) -> aiohttp.TraceConfig:
         """The trace configuration for a Discord client, which counts its rate limits."""

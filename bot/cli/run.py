@@ -117,6 +117,8 @@ async def _run() -> None:
         open_app(settings, None, tools, tools.missing) as app,
     ):
         forget_secrets()
+        if metrics:
+            metrics.watch_book_cache(app.cache_figures)
         await app.storage.claim()
         await warm_up(app.provider)
         make_bot = partial(

@@ -9,6 +9,7 @@ import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -130,6 +131,19 @@ async def _killed(process: asyncio.subprocess.Process) -> StorageError:
     return StorageError(StorageErrorCode.WRITE_FAILED, message)
 
 
+@dataclass(slots=True)
+class CacheFigures:
+    """How a cache of book files has served since the start: reads with and without a copy, and copies deleted for room.
+
+    `size` is in bytes, of all copies on the disk.
+    """
+
+    hits: int = 0
+    misses: int = 0
+    evictions: int = 0
+    size: int = 0
+
+
 class SQLiteBookFiles:
     """Books as `<folder>/<sha256>.book`. The folder is created when the first book is written."""
 
@@ -139,6 +153,10 @@ class SQLiteBookFiles:
         self._indexers = Indexers()
         self._turn = asyncio.Semaphore(1)
         """Indexing is CPU work: taking one book at a time leaves the processor free to answer people."""
+
+    def cache_figures(self) -> CacheFigures:
+        """The figures of the cache; zeros where the books themselves are on the disk."""
+        return CacheFigures()
 
     def expecting(self, size: int) -> AbstractAsyncContextManager[None]:
         return self._indexers.expecting() if size >= WORTH_A_PROCESS else nullcontext()

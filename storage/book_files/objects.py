@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from obstore.store import ObjectStore, from_url
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode, SettingsError, StorageError, StorageErrorCode
 from domain.ports import BookFile, Progress
-from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.files import CacheFigures, SQLiteBookFiles
 from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
 from storage.book_files.writer import write_failed, write_whole
 from storage.sql.books import BookObject, SQLBookObjects
@@ -51,6 +52,7 @@ class CachedBookFiles(SQLiteBookFiles):
         self._objects = objects
         self._limit = cache_mb * MEGABYTE
         self._fetching: dict[str, asyncio.Task[None]] = {}
+        self._served = CacheFigures()
 
     async def write(self, sha256: str, text: BookText, progress: Progress | None = None, *, anew: bool = False) -> int:
         """See BookFiles. Returns when the book is in the store.
@@ -90,7 +92,9 @@ class CachedBookFiles(SQLiteBookFiles):
         """
         try:
             os.utime(self._path(sha256))
+            self._served.hits += 1
         except FileNotFoundError:
+            self._served.misses += 1
             task = self._fetching.get(sha256)
             if task is None:
                 task = self._fetching[sha256] = asyncio.create_task(self._fetch(sha256))
@@ -193,7 +197,17 @@ class CachedBookFiles(SQLiteBookFiles):
                 return
             if path != newest:
                 self.discard(path)
+                self._served.evictions += 1
                 total -= size
+
+    def cache_figures(self) -> CacheFigures:
+        """See SQLiteBookFiles. Reads the sizes of the copies, those of other processes included."""
+        sizes = []
+        with suppress(FileNotFoundError):  # nothing was kept so far
+            for entry in os.scandir(self._folder):
+                with suppress(FileNotFoundError):
+                    sizes.append(entry.stat().st_size if entry.name.endswith(".book") else 0)
+        return replace(self._served, size=sum(sizes))
 
 
 class _CachedBook(OpenedBook):

@@ -17,6 +17,10 @@ from domain.conversation import Turn, TurnState
 from domain.errors import SettingsError
 from domain.tool_use import TokenUsage
 from domain.turn.state import TurnLog
+from storage.book_files.objects import CachedBookFiles, open_store
+from storage.opening import open_storage
+from tests.postgres import an_emptied_database
+from tests.storage.book_files.test_files import a_text
 from tests.storage.values import MIDNIGHT
 
 
@@ -86,6 +90,27 @@ async def test_a_loop_that_was_blocked_is_seen() -> None:
         while (lag := (await figures(port))["marginalia_event_loop_lag_seconds",]) < 0.2:
             await asyncio.sleep(0.02)
     assert lag < 5
+
+
+async def test_the_book_cache_is_read_when_it_is_told(tmp_path: Path) -> None:
+    port, books = free_port(), {letter: letter * 64 for letter in "abc"}
+    with an_emptied_database() as url:
+        async with await open_storage(url) as storage, serving_metrics("127.0.0.1", port) as metrics:
+            store = open_store(f"file://{tmp_path}/store")
+            files = CachedBookFiles(tmp_path / "one", store=store, objects=storage.book_objects, cache_mb=0)
+            for name in books.values():
+                await files.write(name, a_text(400))
+            other = CachedBookFiles(tmp_path / "two", store=store, objects=storage.book_objects, cache_mb=0)
+            metrics.watch_book_cache(other.cache_figures)
+            for _ in range(3):
+                await other.provide(books["a"])
+            await other.provide(books["b"])
+            told = await figures(port)
+            [kept] = (tmp_path / "two").glob("*.book")
+    assert told["marginalia_book_cache_reads_total", "hit"] == 2
+    assert told["marginalia_book_cache_reads_total", "miss"] == 2
+    assert told["marginalia_book_cache_evictions_total",] == 1
+    assert told["marginalia_book_cache_bytes",] == kept.stat().st_size
 
 
 async def test_a_port_that_is_taken_is_a_setting_to_be_mended() -> None:
