@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from bot.parsers.chapters import middle
 from bot.parsers.draft import MARK, PageBreak
-from bot.parsers.headings import parse_label
+from bot.parsers.headings import is_caption, parse_label
 from bot.parsers.pdf.document import SPLIT, PdfLine, PdfPage, mend_words
 from domain.library.numerals import number_value
 
@@ -22,6 +22,8 @@ _HEADING_SIZE = 1.15
 _HEADING_GAP = 1.8
 _FULL_LINE = 0.82
 _MARGIN_SHARE = 0.1
+_PICTURE_GAP = 4.0
+"""Heights of a line between two lines, from which on there may be a picture."""
 _SENTENCE_END = re.compile(r"[.!?:…。！？\"”“’»«][\"'”“’»«)\]」』]*$")
 _LONGEST_CLOSE = 12
 _HYPHENS = f"-\u2010\xad{SPLIT}"
@@ -82,29 +84,101 @@ def lay_out(pages: Sequence[PdfPage], body: float) -> PageLayout:
 
     `body` is the height of the font of most of the text.
     """
-    hyphens = _hyphens(pages)
-    layout = PageLayout()
-    pieces: list[list[str]] = []
-    above: PdfLine | None = None
+    composer = _Composer(body, _hyphens(pages))
     for index, page in enumerate(pages):
+        composer.add_page(index, page)
+    return composer.close()
+
+
+class _Composer:
+    """Puts lines together to blocks. A caption is a block; within a paragraph it waits until that has ended."""
+
+    def __init__(self, body: float, hyphens: str) -> None:
+        self._body = body
+        self._hyphens = hyphens
+        self._layout = PageLayout()
+        self._pieces: list[list[str]] = []
+        self._waiting: list[tuple[PdfLine, list[str]]] = []
+        self._above: PdfLine | None = None
+        self._caption: PdfLine | None = None
+
+    def add_page(self, index: int, page: PdfPage) -> None:
+        layout, frame = self._layout, _frame(page.lines)
         layout.trailing.append(PageBreak(page.label))
-        frame = _frame(page.lines)
+        before: PdfLine | None = None
         for line in page.lines:
+            if self._add_to_caption(before, line, frame):
+                before = line
+                continue
+            before = line
             starts_page = bool(layout.trailing)
-            joint = _joint(above, line, frame, body, is_new_page=starts_page) if above else None
+            joint = self._joint(line, frame, starts_page=starts_page)
             if joint is None:
+                self._end_captions(index)
                 layout.blocks.append(PdfBlock(index, line.top, line.size))
-                pieces.append([MARK * len(layout.trailing) + line.text])
+                self._pieces.append([MARK * len(layout.trailing) + line.text])
             else:
-                _extend(pieces[-1], line.text, joint, MARK * len(layout.trailing), hyphens)
+                _extend(self._pieces[-1], line.text, joint, MARK * len(layout.trailing), self._hyphens)
             if starts_page:
                 layout.blocks[-1].breaks.extend(layout.trailing)
                 layout.trailing.clear()
-            above = line
-    texts = mend_words(["".join(each) for each in pieces])
-    for block, text in zip(layout.blocks, texts, strict=True):
-        block.text = text
-    return layout
+            self._above = line
+
+    def close(self) -> PageLayout:
+        """All blocks, with the words mended that line ends have cut."""
+        self._end_captions(self._layout.blocks[-1].page if self._layout.blocks else 0)
+        texts = mend_words(["".join(each) for each in self._pieces])
+        for block, text in zip(self._layout.blocks, texts, strict=True):
+            block.text = text
+        return self._layout
+
+    def _joint(self, line: PdfLine, frame: _Frame, *, starts_page: bool) -> str | None:
+        above = self._above
+        if above is None:
+            return None
+        if not self._waiting:
+            return _joint(above, line, frame, self._body, is_new_page=starts_page)
+        joint = _joint(above, line, frame, self._body, is_new_page=True)
+        return joint if line.text[0].islower() or not _ends_sentence(above) else None
+
+    def _add_to_caption(self, before: PdfLine | None, line: PdfLine, frame: _Frame) -> bool:
+        """Whether a line belongs to a caption; `before` is the line above it on the page."""
+        last = self._caption
+        if last is not None and before is last and _continues_caption(last, line, frame):
+            _extend(self._waiting[-1][1], line.text, " ", "", self._hyphens)
+        elif self._above is not None and _opens_caption(before, line, frame, self._body, self._above):
+            self._waiting.append((line, [line.text]))
+        else:
+            self._caption = None
+            return False
+        self._caption = line
+        return True
+
+    def _end_captions(self, page: int) -> None:
+        for line, pieces in self._waiting:
+            self._layout.blocks.append(PdfBlock(page, line.top, line.size))
+            self._pieces.append(pieces)
+        self._waiting.clear()
+
+
+def _opens_caption(before: PdfLine | None, line: PdfLine, frame: _Frame, body: float, above: PdfLine) -> bool:
+    """Whether a caption begins with a line: it says so, or it is small or centred below a picture inside a sentence.
+
+    `before` is the line above it on the page, `above` the last line of the text.
+    """
+    is_small = 0 < line.size * _OTHER_SIZE < body
+    gap = before.top - line.top if before is not None else 0.0
+    if is_caption(line.text):
+        return is_small or before is None or abs(gap) > _WIDE_GAP * frame.pitch
+    if gap < _PICTURE_GAP * frame.pitch or _ends_sentence(above):
+        return False
+    is_centred = line.left > frame.left + line.size and line.right < frame.short
+    return is_small or (is_centred and not line.text[0].islower() and not is_heading_size(line.size, body))
+
+
+def _continues_caption(last: PdfLine, line: PdfLine, frame: _Frame) -> bool:
+    is_alike = line.size < _OTHER_SIZE * last.size and last.size < _OTHER_SIZE * line.size
+    return is_alike and 0 <= last.top - line.top <= _WIDE_GAP * frame.pitch
 
 
 def _frame(lines: Sequence[PdfLine]) -> _Frame:
@@ -162,6 +236,7 @@ def _extend(pieces: list[str], text: str, joint: str, marks: str, hyphens: str) 
 
 _EDGE_LINES = 2
 _FEWEST = 3
+_FEWEST_PRINTED = 4
 _SAME_PLACE = 4.0
 """Points within which two lines count as being at the same height."""
 _NUMBER = re.compile(r"\d+|\b[ivxlc]+\b", re.IGNORECASE)
@@ -219,6 +294,83 @@ def _place(line: PdfLine) -> _Place:
     else:
         said = _NUMBER.sub("#", line.text)
     return " ".join(said.casefold().split()), round(line.top / _SAME_PLACE)
+
+
+_FIRST_NUMBER = re.compile(r"\W{0,3}(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})(?:\W{0,3}$|\s)")
+_LAST_NUMBER = re.compile(r"\s(\d{1,4}|[ivxlc]{1,7}|[IVXLC]{1,7})\W{0,3}$")
+_LONGEST_HEAD = 90
+_ROMAN_UNITS = ((100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))
+
+_Series = tuple[bool, int]
+"""A series of page numbers: whether they are Roman, and what is to be added to a page's place to get its number."""
+
+
+def with_printed_labels(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages with the numbers that are printed on them, if those are a series and most labels of the file differ.
+
+    A file without labels of its own has the places of the pages for labels, which prove nothing.
+
+    Numbers of pages count on with the pages; those of chapters, years and lines do not. A page without a number, such
+    as a chapter's first, has the one that its neighbours leave for it.
+    """
+    numbers = [_printed_numbers(page, at) for at, page in enumerate(pages)]
+    support = Counter(series for page in numbers for series in page)
+    series = [max(page, key=lambda each: support[each], default=None) for page in numbers]
+    series = [each if each is not None and support[each] >= _FEWEST_PRINTED else None for each in series]
+    printed = [_label_in(each, at) if each else "" for at, each in enumerate(series)]
+    known = [(label, page.label) for label, page in zip(printed, pages, strict=True) if label]
+    contradicted = sum(label.casefold() != declared.casefold() for label, declared in known)
+    has_own = any(page.label != str(at) for at, page in enumerate(pages, start=1))
+    if len(known) * 3 < len(pages) or not contradicted or (has_own and contradicted * 2 <= len(known)):
+        return list(pages)
+    return [replace(page, label=label) for page, label in zip(pages, _filled(printed, series), strict=True)]
+
+
+def _printed_numbers(page: PdfPage, at: int) -> dict[_Series, None]:
+    """What may be the number of a page, at an end of one of its outer lines, as series it may belong to."""
+    found: dict[_Series, None] = {}
+    for line in _edge_lines(page.lines):
+        if len(line.text) > _LONGEST_HEAD:
+            continue
+        for match in (_FIRST_NUMBER.match(line.text), _LAST_NUMBER.search(line.text)):
+            if match and (value := number_value(match[1])) is not None:
+                found[not match[1].isdecimal(), value - at] = None
+    return found
+
+
+def _label_in(series: _Series, at: int) -> str:
+    is_roman, shift = series
+    return _roman(at + shift) if is_roman else str(at + shift)
+
+
+def _filled(printed: Sequence[str], series: Sequence[_Series | None]) -> Iterator[str]:
+    """A label for each page: a page without one has that of the series around it, if no other page has it."""
+    following = [*series]
+    for at in range(len(series) - 2, -1, -1):
+        following[at] = following[at] or following[at + 1]
+    taken = {label for label in printed if label}
+    current: _Series | None = None
+    last = ""
+    for at, label in enumerate(printed):
+        current = series[at] or current
+        nearest = current or following[at]
+        if not label:
+            label = _label_in(nearest, at) if nearest and at + nearest[1] > 0 else _roman(at + 1)
+            if label in taken:  # a plate, or a page in front of the first
+                label = f"{last or label}a"
+            while label in taken:
+                label += "a"
+            taken.add(label)
+        last = label
+        yield label
+
+
+def _roman(number: int) -> str:
+    text = ""
+    for value, letters in _ROMAN_UNITS:
+        text += letters * (number // value)
+        number %= value
+    return text
 
 
 _STEPS = ((5, 3), (10, 3), (1, 12))

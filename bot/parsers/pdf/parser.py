@@ -14,13 +14,14 @@ from bot.parsers.draft import (
     TextBuilder,
     ignore_progress,
 )
-from bot.parsers.headings import Heading
+from bot.parsers.headings import Heading, is_caption
 from bot.parsers.pdf.document import Bookmark, PdfDocument, PdfPage, read_document
 from bot.parsers.pdf.layout import (
     PdfBlock,
     body_size,
     is_heading_size,
     lay_out,
+    with_printed_labels,
     without_line_numbers,
     without_running_lines,
 )
@@ -50,7 +51,7 @@ def read(
         BookError: the file is locked, damaged, too long, or pictures of pages without text.
     """
     document = read_document(data, limits, report)
-    pages = without_line_numbers(without_running_lines(document.pages))
+    pages = without_line_numbers(without_running_lines(with_printed_labels(document.pages)))
     _refuse_pictures(pages)
     return read_pages(document, pages, FORMAT, filename, limits, _warnings(pages))
 
@@ -79,7 +80,7 @@ def read_recognised(document: PdfDocument, format_: str, filename: str, limits: 
     """
     from bot.parsers.ocr import with_even_sizes
 
-    pages = without_running_lines(with_even_sizes(document.pages))
+    pages = without_running_lines(with_printed_labels(with_even_sizes(document.pages)))
     if not any(_letters(page) >= _FEWEST_LETTERS for page in pages):
         raise BookError(
             BookErrorCode.NO_TEXT,
@@ -164,7 +165,7 @@ def _add_blocks(blocks: Sequence[PdfBlock], builder: TextBuilder, body: float) -
 
 
 def _is_heading(block: PdfBlock, body: float) -> bool:
-    return is_heading_size(block.size, body) and len(block.text) <= _LONGEST_HEADING
+    return is_heading_size(block.size, body) and len(block.text) <= _LONGEST_HEADING and not is_caption(block.text)
 
 
 def _rounded(size: float) -> float:

@@ -14,6 +14,7 @@ from bot.parsers.headings import (
     Label,
     Rank,
     is_bare_label,
+    is_caption,
     is_label,
     is_not_the_book,
     parse_numeral,
@@ -232,7 +233,7 @@ def reads_as_title(text: str) -> bool:
     """
     if len(text) > LONGEST_TITLE or text[0] in _QUOTES or text[-1] in ",;:" or not any(map(str.isalpha, text)):
         return False
-    return not text[0].islower() and not is_not_the_book(text) and not parse_numeral(text)
+    return not (text[0].islower() or is_not_the_book(text) or parse_numeral(text) or is_caption(text))
 
 
 # --- titles under labels --------------------------------------------------------------------------------------------

@@ -209,3 +209,86 @@ def test_numbers_at_line_ends_that_do_not_count_on_stay() -> None:
     lines = [f"The {name} was built in the year 18{at * 5 + 10}" for at, name in enumerate(_NAMES)]
     assert read(build([[*lines, "It had rooms 5", "and stairs 10"]])).text.count("18") == 9
     assert "stairs 10" in read(build([[*lines, "It had rooms 5", "and stairs 10"]])).text
+
+
+def numbered_pages(numbers: list[str], *, labels: str = "", head: str = "") -> BookText:
+    """Pages with prose, a running head and the number at the foot, where there is one."""
+    pages = []
+    for at, number in enumerate(numbers):
+        lines: list[str | PdfLine] = [PdfLine(head, 150, 580)] if head else []
+        lines += [f"Page {at} of the tale says this and that, and then it goes on."] * 6
+        pages.append([*lines, *([PdfLine(number, 190, 30)] if number else [])])
+    return read(build(pages, labels=labels))
+
+
+FEET = ["", "", "iii", "iv", "v", "vi", "", "1", "2", "3", "", "5", "6", "7", "8"]
+PRINTED = ["i", "ii", "iii", "iv", "v", "vi", "vii", "1", "2", "3", "4", "5", "6", "7", "8"]
+
+
+@pytest.mark.parametrize("form", ["{}", "- {} -", "[{}]"])
+def test_pages_are_called_as_their_feet_print(form: str) -> None:
+    book = numbered_pages([form.format(number) if number else "" for number in FEET])
+    assert [page.label for page in book.pages] == PRINTED
+
+
+def test_the_feet_are_right_where_the_files_labels_contradict_them() -> None:
+    assert [page.label for page in numbered_pages(FEET, labels="0 << /S /D /St 40 >>").pages] == PRINTED
+
+
+def test_labels_that_the_feet_confirm_stay() -> None:
+    labels = "0 << /S /r >> 7 << /S /D >>"
+    assert [page.label for page in numbered_pages(FEET, labels=labels).pages] == PRINTED
+
+
+def test_numbers_that_do_not_count_on_with_the_pages_are_no_labels() -> None:
+    years = numbered_pages([str(1890 + at // 3) for at in range(15)])
+    assert [page.label for page in years.pages] == [str(number) for number in range(1, 16)]
+    assert [page.label for page in numbered_pages([""] * 12, head="XII").pages][:3] == ["1", "2", "3"]
+
+
+def test_a_plate_between_numbered_pages_has_no_number_of_another_page() -> None:
+    labels = [page.label for page in numbered_pages([*"12345", "", *"6789"]).pages]
+    assert labels == [*"12345", "5a", *"6789"]
+
+
+WIDE = "The keeper wrote his page while the lamp burned low, and so it was"
+
+
+def captioned(caption: list[PdfLine], *, after: str = "that nobody saw the cart.") -> BookText:
+    """A paragraph with a figure and its caption in the middle."""
+    above = [PdfLine(WIDE, 50, 560 - 14 * at) for at in range(4)]
+    below = [PdfLine(after, 50, 300), *(PdfLine(WIDE, 62 if at == 0 else 50, 286 - 14 * at) for at in range(4))]
+    return read(build([[*above, *caption, *below]]))
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        [PdfLine("Fig. 3. The harbour wall at ebb", 90, 340)],
+        [PdfLine("Plate IV", 180, 340, 14)],
+        [PdfLine("The harbour wall, drawn from", 90, 340, 8), PdfLine("the pier by the author", 90, 330, 8)],
+        [PdfLine("The Harbour Wall", 150, 340)],
+    ],
+)
+def test_a_caption_is_a_paragraph_and_does_not_cut_the_one_around_it(caption: list[PdfLine]) -> None:
+    book = captioned(caption)
+    paragraphs = book.text.split("\n\n")
+    assert paragraphs[0].endswith("and so it was that nobody saw the cart.")
+    assert paragraphs[1] == " ".join(line.text for line in caption)
+    assert not book.chapters
+
+
+def test_a_caption_at_the_head_of_a_page_does_not_cut_the_sentence_that_goes_on_there() -> None:
+    first = [PdfLine(WIDE, 50, 560 - 14 * at) for at in range(5)]
+    second = [PdfLine("Figure 2: The clock", 120, 420), *(PdfLine("that nobody saw it.", 50, 380) for _ in range(1))]
+    book = read(build([first, [*second, *(PdfLine(WIDE, 62, 340 - 14 * at) for at in range(6))]]))
+    assert "and so it was that nobody saw it." in book.text
+    assert "\n\nFigure 2: The clock\n\n" in book.text
+
+
+def test_a_sentence_about_a_figure_is_no_caption() -> None:
+    lines = [PdfLine(WIDE, 50, 560), PdfLine("Figure 3 shows the wall as it was before, and", 50, 546)]
+    book = read(
+        build([[*lines, PdfLine("no one knew it.", 50, 532), *(PdfLine(WIDE, 62, 518 - 14 * n) for n in range(3))]])
+    )
+    assert "so it was Figure 3 shows the wall as it was before, and no one knew it." in " ".join(book.text.split("\n"))
