@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as everything
-from benchmarks import languages, library, reading
+from benchmarks import cluster, discord, languages, library, reading
 from benchmarks.prose import book
+from tests.doubles.discord_api import DiscordDouble
+from tests.journeys.discord_process import bot_process
 
 
 async def test_searching_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,6 +23,32 @@ async def test_adding_books_is_measured_in_every_format(capsys: pytest.CaptureFi
     await reading.measure(reading.made_books(6_000), rounds=1)
     printed = capsys.readouterr().out
     assert [line.split()[0] for line in printed.splitlines()[1:4]] == ["made.txt", "made.epub", "made.pdf"]
+
+
+async def test_an_answer_on_discord_is_seen_to_stand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discord, "PACE_S", 0.005)
+    monkeypatch.setattr(discord, "BREATH_S", 0.0)
+    figures = discord.Figures()
+    async with (
+        DiscordDouble() as double,
+        discord.PunctualModel() as model,
+        bot_process(tmp_path, double, model) as bot,
+    ):
+        await bot.start()
+        reading = discord.Reading(double, model)
+        await reading.open()
+        await reading.ask(figures)
+    assert 0 < figures.to_model[0] < 60_000
+    assert figures.calls[0] >= 2
+
+
+async def test_both_databases_are_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "ROUNDS", 1)
+    monkeypatch.setattr(cluster, "CONVERSATIONS", 2)
+    await cluster.measure(4, processes=[1])
+    printed = capsys.readouterr().out
+    assert "a whole turn, PostgreSQL" in printed
+    assert "round trips" in printed
 
 
 def test_more_forms_are_found_in_each_language_than_as_english(
