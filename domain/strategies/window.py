@@ -102,10 +102,9 @@ async def stream_within(
     size: int | None = None
     for _ in range(MOST_TRIES):
         fitted = fit(messages, tools, newest, window.prompt_tokens)
-        smaller = estimate(fitted, tools)
-        if size is not None and smaller >= size:
+        if size is not None and estimate(fitted, tools) >= size:
             break
-        size, said, told = smaller, "", 0
+        said, told = "", 0
         try:
             async with aclosing(provider.stream(arrange(fitted), tools, call_tools=call_tools)) as events:
                 async for event in events:
@@ -122,6 +121,7 @@ async def stream_within(
             told = error.window
         if said:
             yield DraftDiscarded(said)
+        size = estimate(fitted, tools)
         window.overflowed(size, told)
     raise LLMError(
         LLMErrorCode.CONTEXT_EXCEEDED,
@@ -133,11 +133,13 @@ def fit(
     messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], newest: int, budget: int
 ) -> list[PromptMessage]:
     """The messages, or as many of them as fit into the budget (0: all)."""
+    if not budget:
+        return [*messages]
     system = [message for message in messages[:newest] if message.role == "system"]
     past = [message for message in messages[:newest] if message.role != "system"]
     now = [*messages[newest:]]
     fixed = estimate([*system, *now], tools)
-    if not budget or fixed + estimate(past) <= budget:
+    if fixed + estimate(past) <= budget:
         return [*messages]
     past = without_results(past)
     while past and fixed + estimate(past) > budget:
