@@ -59,6 +59,8 @@ def book_facts(book: Book, say: Speech) -> str:
 
 def _format(book: Book, say: Speech) -> str:
     name = book.file_format.upper()
+    if book.is_partly_read_by_ocr:
+        return say("{format}, partly read by OCR", format=name)
     return say("{format}, read by OCR", format=name) if book.is_read_by_ocr else name
 
 

@@ -11,7 +11,9 @@ from enum import StrEnum
 
 _PERSON = "person:"
 OCR_MARK = "+ocr"
-"""Suffix of the format of a book whose pages were pictures and whose text was recognised."""
+"""Ends the format of a book whose pages were pictures and whose text was recognised."""
+PARTLY_OCR_MARK = f"{OCR_MARK}-part"
+"""The same, for a book of which only some pages were pictures."""
 
 
 def personal_shelf(person_id: str) -> str:
@@ -78,6 +80,8 @@ class BookText:
     pages_estimated: bool = False
     warnings: tuple[str, ...] = ()
     readings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    pictures: int = 0
+    """How many pages are pictures whose text is worth recognising."""
 
 
 __all__ = [
@@ -141,12 +145,17 @@ class Book:
     @property
     def file_format(self) -> str:
         """The format of its file: "pdf", also if its text was recognised."""
-        return self.format.removesuffix(OCR_MARK)
+        return self.format.partition(OCR_MARK)[0]
 
     @property
     def is_read_by_ocr(self) -> bool:
-        """Whether its pages were pictures, so that some words may be wrong."""
-        return self.format.endswith(OCR_MARK)
+        """Whether all or some of its pages were pictures, so that some words may be wrong."""
+        return OCR_MARK in self.format
+
+    @property
+    def is_partly_read_by_ocr(self) -> bool:
+        """Whether only some of its pages were pictures."""
+        return self.format.endswith(PARTLY_OCR_MARK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -303,6 +303,8 @@ def _report(added: AddedBook, seconds: float) -> None:
 
 
 def _format(book: Book) -> str:
+    if book.is_partly_read_by_ocr:
+        return f"{book.file_format} (partly read by OCR)"
     return f"{book.file_format} (read by OCR)" if book.is_read_by_ocr else book.file_format
 
 

@@ -219,6 +219,7 @@ def assemble(draft: BookDraft, filename: str, limits: ReadingLimits, *, as_it_st
         pages_estimated=estimated,
         warnings=tuple(draft.warnings),
         readings=tuple(draft.readings),
+        pictures=draft.pictures,
     )
 
 

@@ -110,6 +110,7 @@ class BookDraft:
     language: str = ""
     warnings: Sequence[str] = ()
     readings: Iterable[tuple[str, str]] = ()
+    pictures: int = 0
 
 
 def check_length(characters: int, limits: ReadingLimits) -> None:

@@ -374,7 +374,7 @@ def read_pictures(
     pages: list[PdfPage] = []
     for path in pictures:
         lines = _recognised(archive, path, recogniser)
-        pages.append(PdfPage(str(len(pages) + 1), lines, is_picture=not lines))
+        pages.append(PdfPage(str(len(pages) + 1), lines, is_picture=True))
         check_length(sum(len(line.text) for line in lines), limits)
         report(len(pages) / len(pictures))
     document = PdfDocument(tuple(pages), title=package.title, author=package.author, language=package.language)

@@ -169,19 +169,21 @@ def _mended(line: str) -> str:
     return _STROKE.sub("I", line) if "|" in line else line
 
 
-def with_even_sizes(pages: Sequence[PdfPage]) -> list[PdfPage]:
-    """The pages with lines of nearly the usual height set to it, because a line's measured height depends on its
-    letters.
+def with_even_sizes(pages: Sequence[PdfPage], body: float = 0.0) -> list[PdfPage]:
+    """The pages with lines of about the usual height set to it: how high a line is depends on its letters.
+
+    `body` is the height of the type on pages that are no pictures: lines of pictures are measured by that.
     """
-    sizes = [line.size for page in pages for line in page.lines if len(line.text) > 20]
+    sizes = [line.size for page in pages if page.is_picture for line in page.lines if len(line.text) > 20]
     if not sizes:
         return list(pages)
     usual = middle(sizes)
+    scale = body / usual if body else 1.0
 
     def even(line: PdfLine) -> PdfLine:
-        return line._replace(size=usual) if line.size < _SAME_SIZE * usual else line
+        return line._replace(size=scale * (usual if line.size < _SAME_SIZE * usual else line.size))
 
-    return [replace(page, lines=tuple(map(even, page.lines))) for page in pages]
+    return [replace(page, lines=tuple(map(even, page.lines))) if page.is_picture else page for page in pages]
 
 
 def _declared(library: Any) -> Any:

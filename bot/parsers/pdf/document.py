@@ -212,6 +212,9 @@ DOTS_PER_INCH = 200
 LONGEST_SIDE = 5_000
 """Pixels of a page's longer side; a folio of 60 cm has 4,700."""
 _WHITE = 0xFFFFFFFF
+_LONGEST_STAMP = 40
+_MOST_OF_A_PAGE = 0.6
+_MOST_OBJECTS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +321,7 @@ def _pages(
             continue
         try:
             lines = reader.lines(page)
-            is_picture = not lines and pdfium.FPDFPage_CountObjects(page) > 0
+            is_picture = _is_picture(pdfium, page, lines)
             if is_picture and recognise:
                 lines = recognise(_drawn(pdfium, page))
         finally:
@@ -327,6 +330,25 @@ def _pages(
         check_length(characters, limits)
         report(index / count)
         yield PdfPage(_label(pdfium, document, index), lines, is_picture)
+
+
+def _is_picture(pdfium: Any, page: Any, lines: Sequence[PdfLine]) -> bool:
+    """Whether a page shows a picture and no text, or a stamp such as "Digitized by a library" at most."""
+    if sum(len(line.text) for line in lines) > _LONGEST_STAMP:
+        return False
+    count = pdfium.FPDFPage_CountObjects(page)
+    return count > 0 if not lines else any(_fills(pdfium, page, at) for at in range(min(count, _MOST_OBJECTS)))
+
+
+def _fills(pdfium: Any, page: Any, at: int) -> bool:
+    """Whether an object of a page is an image that takes up most of it."""
+    image = pdfium.FPDFPage_GetObject(page, at)
+    if pdfium.FPDFPageObj_GetType(image) != pdfium.FPDF_PAGEOBJ_IMAGE:
+        return False
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    pdfium.FPDFPageObj_GetBounds(image, left, bottom, right, top)
+    area = (right.value - left.value) * (top.value - bottom.value)
+    return bool(area > _MOST_OF_A_PAGE * pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page))
 
 
 def _drawn(pdfium: Any, page: Any) -> Picture:

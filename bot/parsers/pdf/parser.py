@@ -2,6 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.parsers.assembly import assemble
@@ -25,7 +26,7 @@ from bot.parsers.pdf.layout import (
     without_line_numbers,
     without_running_lines,
 )
-from domain.book import OCR_MARK, BookText
+from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
 from domain.errors import BookError, BookErrorCode
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _FEWEST_LETTERS = 25
 _MOST_BLOCKS_SEARCHED = 500
 _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
+_MOST_PAGES_A_PICTURE = 10
+"""Of more pages a picture, the pictures are plates rather than pages of the text."""
 _READ_BY_OCR = (
     "The pages of this book are pictures. I read them by OCR (text recognition), so some words may be wrong.",
 )
@@ -53,7 +56,10 @@ def read(
     document = read_document(data, limits, report)
     pages = without_line_numbers(without_running_lines(with_printed_labels(document.pages)))
     _refuse_pictures(pages)
-    return read_pages(document, pages, FORMAT, filename, limits, _warnings(pages))
+    pictures = sum(page.is_picture for page in pages)
+    is_worth_it = pictures >= _FEW_PICTURES and pictures * _MOST_PAGES_A_PICTURE >= len(pages)
+    book = read_pages(document, pages, FORMAT, filename, limits, _warnings(pages))
+    return replace(book, pictures=pictures) if is_worth_it else book
 
 
 def read_pictures(
@@ -64,7 +70,7 @@ def read_pictures(
     limits: ReadingLimits = DEFAULT_LIMITS,
     report: Report = ignore_progress,
 ) -> BookText:
-    """Read a PDF whose pages are pictures by text recognition.
+    """Read a PDF by text recognition where its pages are pictures, and the text of its other pages.
 
     Raises:
         BookError: as for `read`, and NO_TEXT where no page has words.
@@ -80,14 +86,22 @@ def read_recognised(document: PdfDocument, format_: str, filename: str, limits: 
     """
     from bot.parsers.ocr import with_even_sizes
 
-    pages = without_running_lines(with_printed_labels(with_even_sizes(document.pages)))
+    texts = [page for page in document.pages if not page.is_picture and _letters(page) >= _FEWEST_LETTERS]
+    pages = without_running_lines(with_printed_labels(with_even_sizes(document.pages, body_size(texts))))
     if not any(_letters(page) >= _FEWEST_LETTERS for page in pages):
         raise BookError(
             BookErrorCode.NO_TEXT,
             f"The {len(pages):,} pages of this book are pictures, and I could make out no words on them. "
             "Please add another edition, one with text.",
         )
-    return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, _READ_BY_OCR)
+    if not texts:
+        return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, _READ_BY_OCR)
+    pictures = sum(page.is_picture for page in pages)
+    warning = (
+        f"{pictures:,} of the {len(pages):,} pages of this book are pictures. I read those by OCR (text recognition), "
+        "so some words there may be wrong."
+    )
+    return read_pages(document, pages, f"{format_}{PARTLY_OCR_MARK}", filename, limits, [warning])
 
 
 def read_pages(
@@ -146,7 +160,8 @@ def _warnings(pages: Sequence[PdfPage]) -> list[str]:
     shown = ", ".join(pictures[:5]) + (" …" if len(pictures) > 5 else "")
     return [
         f"{len(pictures)} of {len(pages)} pages are pictures without text (pages {shown}): "
-        "what stands on them is unknown to me."
+        "what stands on them is unknown to me. To have it read too, "
+        "add a copy that went through text recognition (OCR)."
     ]
 
 

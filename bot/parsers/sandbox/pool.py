@@ -346,12 +346,33 @@ class SandboxedParser:
         self._check_size(data)
         try:
             async with self._free_worker:
-                return await _run(WorkerProcess(self._bounds, self._spare), self._bounds, data, filename, progress)
+                book = await _run(WorkerProcess(self._bounds, self._spare), self._bounds, data, filename, progress)
         except PicturesOnlyError as refused:
-            ocr = await asyncio.to_thread(find_ocr, self._ocr.languages) if self._ocr else None
-            if self._ocr is None or ocr is None:
+            recognised = await self._recognised(data, filename, progress, refused.pages)
+            if recognised is None:
                 raise
-            self._check_room(refused.pages, self._ocr.pages)
+            return recognised
+        if not book.pictures:
+            return book
+        try:
+            return await self._recognised(data, filename, progress, book.pictures) or book
+        except BookError as error:
+            if error.code is BookErrorCode.INVALID_STATE:
+                raise
+            return book  # its warning says which pages are missing
+
+    async def _recognised(
+        self, data: bytes, filename: str, progress: Progress | None, pictures: int
+    ) -> BookText | None:
+        """The book with the text of its pictures, None if this bot cannot recognise text.
+
+        Raises:
+            BookError: as for `read`; INVALID_STATE if another book is being recognised.
+        """
+        ocr = await asyncio.to_thread(find_ocr, self._ocr.languages) if self._ocr else None
+        if self._ocr is None or ocr is None:
+            return None
+        self._check_room(pictures, self._ocr.pages)
         bounds = WorkerBounds(self._ocr.seconds, _OCR_MEMORY_MB, self._bounds.max_characters)
         async with self._recognises:
             return await _run(WorkerProcess(bounds, self._spare, ocr), bounds, data, filename, progress)

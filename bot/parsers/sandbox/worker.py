@@ -93,6 +93,7 @@ def encode_book(book: BookText) -> tuple[bytes, bytes]:
         "pages_estimated": book.pages_estimated,
         "warnings": list(book.warnings),
         "readings": book.readings,
+        "pictures": book.pictures,
     }
     return json.dumps(description).encode(), book.text.encode()
 
@@ -132,6 +133,7 @@ def _book(description: Any, text: str) -> BookText:
         pages_estimated=description["pages_estimated"] is True,
         warnings=tuple(map(_string, description["warnings"])),
         readings=tuple((_string(reading), _string(written)) for reading, written in description["readings"]),
+        pictures=_integer(description["pictures"]),
     )
 
 

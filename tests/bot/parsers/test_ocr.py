@@ -4,6 +4,7 @@ Where Tesseract is not installed, only the refusals are tested.
 """
 
 import asyncio
+import io
 import re
 import struct
 import textwrap
@@ -14,8 +15,9 @@ from pathlib import Path
 
 import pypdfium2_raw as pdfium  # type: ignore[import-untyped]
 import pytest
+from pypdf import PdfReader, PdfWriter
 
-from bot.cli.books import _book_fields
+from bot.cli.books import _book_fields, _format
 from bot.client.checks import check_ocr
 from bot.parsers.ocr import TextRecogniser, find_ocr
 from bot.parsers.pdf.document import Picture, _drawn
@@ -173,6 +175,8 @@ def test_a_book_read_so_is_marked_for_good(book: Book) -> None:
     fields = _book_fields(replace(book, format="pdf+ocr"))
     assert (fields["format"], fields["read_by_ocr"]) == ("pdf", True)
     assert _book_fields(book)["read_by_ocr"] is False
+    partly = replace(book, format="pdf+ocr-part")
+    assert (_book_fields(partly)["format"], _format(partly)) == ("pdf", "pdf (partly read by OCR)")
 
 
 @pytest.fixture
@@ -180,3 +184,41 @@ def book() -> Book:
     from datetime import UTC, datetime
 
     return Book("b", "local", "0" * 64, "A Test", "Ann", "pdf", 4, 2, 100, 600, datetime.now(UTC))
+
+
+def partly_scanned(texts: Sequence[tuple[int, str]], scans: Sequence[tuple[int, str]]) -> bytes:
+    """A PDF of pages with text, and then of pages that are pictures."""
+    writer = PdfWriter()
+    for data in (builders.pdf([page(*each) for each in texts]), scanned([page(*each) for each in scans])):
+        for each in PdfReader(io.BytesIO(data)).pages:
+            writer.add_page(each)
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+PARTS = ([(1, "Chapter 1"), (2, "")], [(3, "Chapter 2"), (4, ""), (5, "")])
+
+
+@_needs_tesseract
+async def test_the_scanned_pages_of_a_pdf_with_text_are_read_too() -> None:
+    book = check(await SandboxedParser(ocr=OcrBounds()).read(partly_scanned(*PARTS), "a.pdf"))
+    assert book.format == "pdf+ocr-part"
+    assert titles(book) == ["Chapter 1", "Chapter 2"]
+    assert paragraph(2)[:40] in " ".join(book.text.split())
+    assert "Paragraph 5 begins here" in book.text[book.pages[4].start :]
+    assert "3 of the 5 pages of this book are pictures. I read those by OCR" in book.warnings[0]
+
+
+@_needs_tesseract
+async def test_more_scanned_pages_than_allowed_leave_the_text_of_the_others() -> None:
+    book = check(await SandboxedParser(ocr=OcrBounds(pages=2)).read(partly_scanned(*PARTS), "a.pdf"))
+    assert (book.format, len(book.pages)) == ("pdf", 5)
+    assert "3 of 5 pages are pictures without text" in book.warnings[0]
+
+
+async def test_without_recognition_a_partly_scanned_book_says_how_many_pages_are_pictures() -> None:
+    pages = [page(1, "Chapter 1"), page(2, ""), [], [], []]
+    book = check(await SandboxedParser().read(builders.pdf(pages, pictures=True), "a.pdf"))
+    assert book.pictures == 3
+    assert "add a copy that went through text recognition (OCR)" in book.warnings[0]
