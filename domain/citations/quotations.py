@@ -169,9 +169,10 @@ _NOT_PROSE = re.compile(r"\s*(?:#{1,6}\s|-#\s|```|\||\*\*[^*]*[^*.!?…]\*\*\s*$
 """Headings (bold ones end without a stop), small print, code, tables, tallies ("The Arrival: 2; The Key: 1")."""
 _QUOTED_BEFORE_MARK = re.compile(rf"“[^“”]*”[.,;]?\s*(?={_MARK})")
 """A reference after a quotation covers all of its sentences."""
-_EMPHASIS = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)")
+_TITLE = re.compile(r"(?<![*\w])\*(?=[^\s*])[^*\n]{1,120}\*(?!\*)|[“„«]\d{1,4}\. [^“”„«»\n]{1,120}[”“»]")
+"""What is emphasised, and what is numbered and in quotation marks."""
 _INNER_STOP = re.compile(r"[.?!…]+(?=\s)")
-"""A stop in a title ("*12. Return on the Ebb*") does not end a sentence."""
+"""A stop in a title ("12. Return on the Ebb") does not end a sentence."""
 _BLOCK_QUOTATION = re.compile(rf"\s*>.*{_MARK}")
 _LINE_LEAD = re.compile(r"\s*(?:(?:[-*+>]|\d{1,3}[.)])\s+)*")
 _OF_THE_TALK = re.compile(
@@ -194,7 +195,7 @@ def _sentences(line: str) -> list[str]:
     line = _REFERENCE.sub(_MARK, _shown(line))
     if _BLOCK_QUOTATION.match(line):
         return []
-    line = _EMPHASIS.sub(lambda emphasised: _INNER_STOP.sub("", emphasised[0]), line)
+    line = _TITLE.sub(lambda title: _INNER_STOP.sub("", title[0]), line)
     lead = _LINE_LEAD.match(line)
     text = _QUOTED_BEFORE_MARK.sub("“…” ", line[lead.end() :] if lead else line)
     sentences: list[str] = []

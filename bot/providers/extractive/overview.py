@@ -162,18 +162,18 @@ class Tally:
         if len(self.chapters) > _MOST_COUNTED:
             return self._most(phrases)
         if len(self.chapters) == 1:
-            return phrases.all_in.format(_title(self.chapters[0], phrases))
+            return phrases.all_in.format(_place(self.chapters[0], phrases))
         ends = (self.chapters[0], self.chapters[-1])
         between = phrases.between.format(*(self._end(each, phrases) for each in ends))
         return between if self._top in ends else between + self._most(phrases)
 
     def _end(self, chapter: Mapping[str, Any], phrases: Phrases) -> str:
         there = phrases.mostly_there.format(chapter["count"]) if chapter is self._top else ""
-        return _title(chapter, phrases) + there
+        return _place(chapter, phrases) + there
 
     def _most(self, phrases: Phrases) -> str:
         top = self._top
-        return phrases.mostly.format(_title(top, phrases), top["count"]) if top else ""
+        return phrases.mostly.format(_place(top, phrases), top["count"]) if top else ""
 
     @property
     def _top(self) -> Mapping[str, Any] | None:
@@ -188,8 +188,8 @@ def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
     return Tally(data["total"], data["chapters"]) if data else None
 
 
-def _title(chapter: Mapping[str, Any], phrases: Phrases) -> str:
-    return f"*{chapter['title']}*" if chapter["number"] else phrases.front
+def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
+    return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front
 
 
 MOST_PAGE_WORDS = 400

@@ -26,7 +26,7 @@ from domain.spoilers.filter import hide
         "“Ann kept the light for forty years. She never let it go out.” (p. 12)",
         "> “Ann kept the light for forty years,” said Hobb at the door. She never let it go out. (p. 12, p. 13)",
         "“The Perpetua” occurs 11 times in what can be read.",
-        "“Varley” occurs 9 times in what can be read: first in *1. Sixty-Two Posts*, last in *12. Where? And Who?*.",
+        "“Varley” appears 9 times so far: first in “1. Sixty-Two Posts”, last in “12. Where? And Who?”.",
         "„Varley“ kommt in dem, was zu lesen ist, 9-mal vor: zuerst in *1. Sixty-Two Old Posts*.",
         "before the first chapter: 1; 1. The Arrival at the Light: 2; 2. The Key under the Stairs: 1",
         "-# A part of this answer is hidden, as it seems to tell something.",

@@ -143,7 +143,7 @@ async def test_mentions_are_counted_not_guessed(talk: Talk) -> None:
     assert turn.tools == ["count_mentions"]
     lead, first, last = turn.text.split("\n\n")
     assert lead.startswith("“Marta” appears 4 times so far: first in ")
-    assert lead.endswith("most often there: 2 times), last in *3. III. The Keeper*.")
+    assert lead.endswith("most often there: 2 times), last in “3. III. The Keeper”.")
     assert (first.endswith("(p. 1)"), last.endswith("(p. 3)")) == (True, True)
     assert "Marta Quill came to the island" in turn.text
     assert "Marta closed the book" in turn.text
