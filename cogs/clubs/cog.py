@@ -183,10 +183,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         lines = [say("You're in already.") if known else say("You're in.")]
         if member and not member.position.is_set:
             lines.append(
-                say(
-                    "Until you tell me how far you are, with **I'm there** or /club checkin, I'll assume you "
-                    "haven't started."
-                )
+                say("Until you say how far you are (**I'm there** or /club checkin), you count as not having started.")
             )
         elif member and club.is_paused(member, self._clubs.now()):
             lines.append(say("You're behind the plan, but you aren't holding anybody up. Check in whenever you like."))

@@ -251,7 +251,7 @@ _ANNOUNCING = tuple(f"{words.strip()} " for words in _ANNOUNCING_WORDS.split(","
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class HeadingCandidate:
     """A line that may be a heading: its span, its label, and the number of its block."""
 
     heading: Heading
@@ -260,7 +260,7 @@ class Candidate:
 
 
 def with_title_lines(
-    candidates: Sequence[Candidate], blocks: Sequence[Block], listed: Iterable[Heading] = ()
+    candidates: Sequence[HeadingCandidate], blocks: Sequence[Block], listed: Iterable[Heading] = ()
 ) -> list[Heading]:
     """Bare labels joined with the title that stands under them.
 

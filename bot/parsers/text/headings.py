@@ -27,7 +27,7 @@ from bot.parsers.headings import (
 from bot.parsers.text.blocks import (
     LONGEST_TITLE,
     Block,
-    Candidate,
+    HeadingCandidate,
     blocks_of,
     dated,
     goes_on,
@@ -121,8 +121,8 @@ def _levelled(text: str, headings: Sequence[Heading]) -> list[Heading]:
 # --- labelled lines -------------------------------------------------------------------------------------------------
 
 
-def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
-    found: list[Candidate] = []
+def _candidates(text: str, blocks: Sequence[Block]) -> list[HeadingCandidate]:
+    found: list[HeadingCandidate] = []
     for number, block in enumerate(blocks):
         if not block.lines:
             found += _lines_in_prose(text, block, number)
@@ -131,7 +131,7 @@ def _candidates(text: str, blocks: Sequence[Block]) -> list[Candidate]:
     return found
 
 
-def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
+def _candidates_of(text: str, block: Block, number: int) -> list[HeadingCandidate]:
     """The heading that a block is, or the headings in its lines if it is a list."""
     if len(block.lines) > 1 and sum(1 for line in block.lines if _may_be_label(line) and parse_any_label(line)) > 1:
         return _lines_in_prose(text, block, number)
@@ -141,7 +141,7 @@ def _candidates_of(text: str, block: Block, number: int) -> list[Candidate]:
     title = block.text
     if len(block.lines) > 1 and not label.title:
         title = with_subtitle(block.lines[0], " ".join(block.lines[1:]))
-    return [Candidate(_heading(block.start, block.end, title, label), label, number)]
+    return [HeadingCandidate(_heading(block.start, block.end, title, label), label, number)]
 
 
 def _label_of(block: Block) -> Label | None:
@@ -168,12 +168,12 @@ def _may_be_label(line: str) -> bool:
     return first in "第제卷巻" or not _HINTS.isdisjoint(_WORDS.findall(line[:_LONGEST_FIRST_WORDS].casefold()))
 
 
-def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
+def _lines_in_prose(text: str, block: Block, number: int) -> list[HeadingCandidate]:
     """Labelled lines without blank lines around them: "CHAPTER I" with prose in the next line, or in a list."""
     end = text.find("\n", block.start, block.start + LONGEST_TITLE + 60)
     if end < 0 or end >= block.end:
         return []
-    found: list[Candidate] = []
+    found: list[HeadingCandidate] = []
     lines = text[block.start : block.end].split("\n")
     at = block.start
     for index, line in enumerate(lines):
@@ -193,7 +193,7 @@ def _lines_in_prose(text: str, block: Block, number: int) -> list[Candidate]:
         if following[:1].islower() or (label.title and not _is_title(label.title)):
             continue
         begin = start + line.index(words[0])
-        found.append(Candidate(_heading(begin, begin + len(words), words, label), label, number))
+        found.append(HeadingCandidate(_heading(begin, begin + len(words), words, label), label, number))
     return found
 
 
@@ -217,7 +217,7 @@ def _heading(start: int, end: int, title: str, label: Label) -> Heading:
     return Heading(start, end, title, label.rank or 0, label)
 
 
-def _labelled(candidates: Sequence[Candidate]) -> list[Candidate]:
+def _labelled(candidates: Sequence[HeadingCandidate]) -> list[HeadingCandidate]:
     """The candidates that are headings: those with an unknown number only if others are of their kind."""
     certain = [each for each in candidates if each.label.is_certain]
     kinds = {each.label.rank for each in certain if each.label.rank}
@@ -333,7 +333,7 @@ def _misspelt(line: str, number: int, words: Iterable[str]) -> tuple[Label, str]
 def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -> list[Heading]:
     """Bare numerals that count 1, 2, 3 and are between complete sentences, unlike page numbers."""
     ends_of_headings = {heading.end for heading in labelled}
-    found: list[Candidate] = []
+    found: list[HeadingCandidate] = []
     outer: list[_Series] = []
     last = 0
     for number, block in enumerate(blocks):
@@ -353,7 +353,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
         elif label.value not in (last + 1, last + 2 if last > 2 else 0):
             continue
         last = label.value
-        found.append(Candidate(_numeral_heading(block, first, label), label, number))
+        found.append(HeadingCandidate(_numeral_heading(block, first, label), label, number))
     headings = with_title_lines(found, blocks)
     whole = sum(
         not each.block
@@ -368,7 +368,7 @@ def _numbered(text: str, blocks: Sequence[Block], labelled: Sequence[Heading]) -
     return headings if usual >= _SHORTEST_NUMBERED_SECTION and not _are_pages(text, blocks, found) else []
 
 
-def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[Candidate]) -> bool:
+def _are_pages(text: str, blocks: Sequence[Block], numbers: Sequence[HeadingCandidate]) -> bool:
     """Whether numbers are those of pages: they run on through the book, close like paragraphs, and titles do not."""
     usual = usual_gap(blocks)
     apart = sum(blocks[each.block].gap > usual for each in numbers)
