@@ -18,7 +18,7 @@ from domain.chat import Prompts
 from domain.clubs.manage import ManageClubs
 from domain.conversation import Conversation
 from domain.errors import SettingsError
-from domain.library.progress import ManagePositions
+from domain.library.progress import ManagePositions, SharedBounds
 from domain.library.shelf import Bookshelf, Housekeeping, Keep, LeftServers
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookView, ChatProvider, Dispatcher, Toolbox
@@ -144,7 +144,8 @@ async def open_app(
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=_now)
         meter = UsageMeter(usage=storage.usage, price=cost_in_microdollars, clock=_now, provider=model.name)
         company = Company(messages=storage.messages, clock=_now, lasts=_days(settings.presence_days))
-        bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=_now)
+        bounds = SharedBounds(readers=storage.readers, clubs=storage.clubs, clock=_now)
+        bound_books = BoundBooks(books=storage.books, files=book_files, bounds=bounds, clock=_now)
         quota = Quota(storage.usage, _now, settings.daily_tokens_per_user, allowances=allowances, servers=servers)
         preparer = TurnPreparer(
             books=bound_books,
@@ -199,7 +200,7 @@ async def open_app(
             clock=_now,
         )
         downloads = GuardedDownloads(BookHosts.parse(settings.book_hosts), max_file_mb=settings.max_upload_mb)
-        positions = ManagePositions(readers=storage.readers, files=book_files)
+        positions = ManagePositions(readers=storage.readers, files=book_files, bounds=bounds)
         chat = ChatWithBook(
             books=bound_books,
             preparer=preparer,

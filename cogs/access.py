@@ -267,14 +267,6 @@ async def first_questions(interaction: discord.Interaction[Any], book: Book, say
     return [question_line(each, say) for each in questions]
 
 
-async def common_reach(interaction: discord.Interaction[Any], conversation: Conversation) -> int:
-    """How far everybody who reads along in the conversation may look, the person included."""
-    use_cases = use_cases_of(interaction)
-    book = await use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
-    people = await use_cases.company.of(conversation.id)
-    return await use_cases.positions.lowest([*people, str(interaction.user.id)], book)
-
-
 async def visible_conversations(interaction: discord.Interaction[Any], book_id: str | None) -> Sequence[Conversation]:
     """All that the person can see, newest first; only those on one book if it is given."""
     known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))

@@ -21,12 +21,13 @@ from cogs.services import ServingBot, note_deed, server_of, shelf_of
 from cogs.threads import dismiss_absent, thread_of
 from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
-from domain.spoilers.detector import label_at
 from domain.use_cases import UseCases
 
 LABEL_LENGTH = 100
 MOST_OFFERED = 5
 WHO_BINDS, UNBIND = "who-binds", "unbind"
+HIDDEN = "hidden"
+"""Stands on a button in place of the id of a person who hides their place in a club."""
 
 
 class Progress(commands.Cog):
@@ -67,12 +68,16 @@ class Progress(commands.Cog):
         await interaction.edit_original_response(content="\n".join(filter(None, lines)), view=view)
 
     async def _bound_here(self, interaction: discord.Interaction[Any], book: Book) -> str:
-        """Who keeps answers in this thread from going as far as the person has read; empty if nobody does."""
-        conversation = await bound_conversation(interaction)
-        if conversation is None or conversation.book_id != book.id:
-            return ""
-        people = await self._use_cases.company.of(conversation.id)
-        binding = await self._use_cases.positions.binding(people, [str(interaction.user.id)], book)
+        """Who or what keeps answers here from going as far as the person has read; empty if nothing does."""
+        conversation, reader, binding = await bound_conversation(interaction), str(interaction.user.id), None
+        positions, clubs = self._use_cases.positions, self._use_cases.clubs
+        if conversation is not None and conversation.book_id == book.id:
+            people = await self._use_cases.company.of(conversation.id)
+            binding = await positions.binding(people, [reader], book, conversation)
+        elif club := await clubs.reading_in(shelf_of(interaction), str(interaction.channel_id), book.id):
+            found = await positions.binding_in(club, book, clubs.now())
+            own = (await positions.get(reader, book)).bound(book.length)
+            binding = found if found and found.read_to < own else None
         return binding_note(binding, speech_of(interaction)) if binding else ""
 
     async def _way_to_who_binds(self, interaction: discord.Interaction[Any], book: Book) -> View | None:
@@ -93,25 +98,35 @@ class Progress(commands.Cog):
             await dismiss_absent(thread, conversation, self._use_cases.company)
         book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
         people = await self._use_cases.company.of(conversation.id)
-        read_to, binding = await self._use_cases.positions.lowest_of(people, book)
-        if not binding:
+        positions = self._use_cases.positions
+        read_to, last = await positions.lowest_of(people, book)
+        limit = await positions.binding_of_thread(conversation, book)
+        if limit is not None and limit.read_to <= read_to:
+            await interaction.followup.send(binding_note(limit, say), ephemeral=True)
+            return
+        if not last:
             raise Refusal(say("Nobody's page limits the answers here, so I may talk about the whole book."))
-        pages = await (await self._use_cases.shelf.open(book)).pages()
-        who = ", ".join(f"<@{person}>" for person in binding)
-        page = page_name(label_at(pages, read_to), say, estimated=book.pages_estimated) if read_to else ""
+        hidden = [person for person in last if await positions.bounds.hides(person, book)]
+        named = [person for person in last if person not in hidden]
+        page = page_name(await positions.page_at(book, read_to), say, estimated=book.pages_estimated) if read_to else ""
+        nameless = [say("a member who hides their place")] if hidden else []
+        who = ", ".join([*(f"<@{person}>" for person in named), *nameless])
         line = (
             say("I stop at {page} here, as far as {who} has read.", page=page, who=who)
             if page
             else say("I won't reveal anything here yet, because {who} hasn't started reading.", who=who)
         )
-        others = [person for person in binding if person != str(interaction.user.id)][:MOST_OFFERED]
+        others = {person: await _name(server, person, say) for person in named if person != str(interaction.user.id)}
+        waited_for = [*others.items()][:MOST_OFFERED]
+        if set(hidden) - {str(interaction.user.id)}:
+            waited_for = [*waited_for[: MOST_OFFERED - 1], (HIDDEN, nameless[0])]
         buttons = [
             action_button(
                 UNBIND,
                 f"{conversation.id}:{person}",
-                label=clipped(say("Stop waiting for {name}", name=await _name(server, person, say)), LABEL_LENGTH - 20),
+                label=clipped(say("Stop waiting for {name}", name=name), LABEL_LENGTH - 20),
             )
-            for person in others
+            for person, name in waited_for
         ]
         view = row(*buttons) if buttons else discord.utils.MISSING
         await interaction.followup.send(line, view=view, ephemeral=True)
@@ -123,18 +138,29 @@ class Progress(commands.Cog):
         conversation, server = await self._own(interaction, conversation_id), server_of(interaction)
         if server is None or person == str(interaction.user.id):
             raise Refusal(speech_of(interaction)("Set your own page with /progress."))
-        await self._use_cases.company.dismiss(conversation.id, person)
+        people = [person]
+        if person == HIDDEN:
+            book = await self._use_cases.shelf.get(conversation.book_id, shelf=shelf_of(interaction))
+            everybody = await self._use_cases.company.of(conversation.id)
+            _, last = await self._use_cases.positions.lowest_of(everybody, book)
+            hides = self._use_cases.positions.bounds.hides
+            people = [each for each in last if each != str(interaction.user.id) and await hides(each, book)]
+        for each in people:
+            await self._use_cases.company.dismiss(conversation.id, each)
+        say = speech_in(server)
         note_deed(
             interaction,
             later("{who} told me to stop waiting for {person} in {thread}."),
             thread=f"<#{conversation.thread_id}>",
-            person=f"<@{person}>",
+            person=_named(person, say),
         )
-        say = speech_in(server)
-        told = say("-# Answers here no longer wait for {person}, until they write here again.", person=f"<@{person}>")
+        told = say(
+            "-# Answers here no longer wait for {person}, until they write here again.", person=_named(person, say)
+        )
         if thread := await thread_of(server, conversation):
             await thread.send(told, silent=True, allowed_mentions=discord.AllowedMentions.none())
-        done = speech_of(interaction)("Answers there no longer wait for {person}.", person=f"<@{person}>")
+        say = speech_of(interaction)
+        done = say("Answers there no longer wait for {person}.", person=_named(person, say))
         await interaction.edit_original_response(content=done, view=None)
 
     async def _own(self, interaction: discord.Interaction[Any], conversation_id: str) -> Conversation:
@@ -164,6 +190,10 @@ class Progress(commands.Cog):
         if finished:
             return await positions.finish(reader, book)
         return await (positions.clear(reader, book) if clear else positions.get(reader, book))
+
+
+def _named(person: str, say: Speech) -> str:
+    return say("a member who hides their place") if person == HIDDEN else f"<@{person}>"
 
 
 async def _name(server: discord.Guild | None, person: str, say: Speech) -> str:

@@ -4,7 +4,7 @@ the lowest one.
 
 import io
 from collections.abc import Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import discord
@@ -34,6 +34,7 @@ from cogs.rendering.answers import answer_note, binding_note, failure_note, page
 from cogs.rendering.inline import inert, inert_in_files
 from cogs.rendering.splitting import MESSAGE_LIMIT, split, units
 from cogs.services import ServingBot, server_of, shelf_of
+from cogs.threads import has_left
 from domain.book import Binding, Book
 from domain.citations.resolver import in_language
 from domain.clubs.plan import Club
@@ -56,6 +57,8 @@ LONGEST_QUESTION = 1_500
 QUESTION_SHOWN = 300
 TITLE_SHOWN = 100
 LONGEST_NAME = 100
+MOST_LOOKED_FOR = 5
+"""Readers about whom Discord is asked whether they are still on the server; the next one is taken to be."""
 
 T = TypeVar("T")
 
@@ -69,15 +72,14 @@ APART = "apart"
 class Scope:
     """A book, and how far it may be told: to the asker, or publicly, to everybody who sees it there.
 
-    `binding` is who keeps it from going further, if that is somebody else who may be named; `crowd` says that it is
-    somebody who may not. `page` is the label of the last page. `club` is the channel's club.
+    `binding` is who or what keeps it from going further, if that is not the asker. `page` is the label of the last
+    page. `club` is the channel's club.
     """
 
     book: Book
     read_to: int
     public: bool = False
     binding: Binding | None = None
-    crowd: bool = False
     page: str = ""
     club: Club | None = None
 
@@ -236,39 +238,40 @@ class ReadingCog(commands.Cog):
             return Scope(found, own, page=await self._use_cases.positions.page_at(found, own))
         assert_may_post(interaction)
         club = club if club is not None and club.book_id == found.id else None
-        read_to, binding, crowd = await self._public_bound(interaction, found, own, club)
+        binding = await self._public_binding(interaction, found, own, club)
+        read_to = own if binding is None else binding.read_to
         page = await self._use_cases.positions.page_at(found, read_to)
-        return Scope(found, read_to, public=True, binding=binding, crowd=crowd, page=page, club=club)
+        return Scope(found, read_to, public=True, binding=binding, page=page, club=club)
 
-    async def _public_bound(
+    async def _public_binding(
         self, interaction: discord.Interaction[Any], book: Book, own: int, club: Club | None
-    ) -> tuple[int, Binding | None, bool]:
-        """The lowest position in the thread, or in the channel's club; else of everybody who reads the book here."""
-        asker, positions = str(interaction.user.id), self._use_cases.positions
+    ) -> Binding | None:
+        """Who or what limits what is public here; None if the asker does.
+
+        In a thread it is the people there, in a club's channel its members, elsewhere everybody who reads the book.
+        """
+        positions = self._use_cases.positions
         conversation = await bound_conversation(interaction)
         if conversation is not None and conversation.book_id == book.id:
-            people = [*await self._use_cases.company.of(conversation.id), asker]
-            lowest = await positions.lowest(people, book)
-            if conversation.read_to is not None and conversation.read_to <= lowest:
-                return conversation.read_to, None, False
-            return lowest, await positions.binding(people, [asker], book), False
+            people = await self._use_cases.company.of(conversation.id)
+            return await positions.binding(people, [str(interaction.user.id)], book, conversation)
         if club is not None:
-            return await self._bound_of_club(club, book, own)
-        lowest = await positions.lowest_of_all(book)
-        return min(lowest, own), None, lowest < own
+            binding = await positions.binding_in(club, book, self._use_cases.clubs.now())
+        else:
+            binding = await self._slowest_here(interaction, book)
+        return binding if binding is not None and binding.read_to < own else None
 
-    async def _bound_of_club(self, club: Club, book: Book, own: int) -> tuple[int, Binding | None, bool]:
-        """The lowest position of its active members; a member with a hidden position is not named."""
-        now = self._use_cases.clock()
-        lowest = club.lowest(now)
-        if lowest >= own:
-            return own, None, False
-        last = [each for each in club.active(now) or club.taking_part if each.reached(club.length) == lowest]
-        if not last or all(each.hidden for each in last):
-            return lowest, None, True
-        who = next(each for each in last if not each.hidden)
-        page = await self._use_cases.positions.page_at(book, lowest)
-        return lowest, Binding(who.reader_id, lowest, page, book.pages_estimated), False
+    async def _slowest_here(self, interaction: discord.Interaction[Any], book: Book) -> Binding | None:
+        """The slowest reader of a book who has not left the server."""
+        positions, server, asker = self._use_cases.positions, server_of(interaction), str(interaction.user.id)
+        underway = await positions.slowest(book)
+        for number, (read_to, reader) in enumerate(underway):
+            if reader == asker:
+                return None
+            if number >= MOST_LOOKED_FOR or server is None or not await has_left(server, reader):
+                last = [each for at, each in underway[number:] if at == read_to]
+                return await positions.binding_by(last, read_to, book)
+        return None
 
     async def _club(self, interaction: discord.Interaction[Any]) -> Club | None:
         """The club that reads in this channel, not in one of its threads."""
@@ -358,7 +361,8 @@ class ReadingCog(commands.Cog):
         say, ending = _speech(interaction, scope), asked.ending
         buttons: Buttons = ()
         if isinstance(ending, Answer):
-            text, note = in_language(ending.text, ending.citations, say), answer_note(ending, say)
+            text = in_language(ending.text, ending.citations, say)
+            note = answer_note(replace(ending, binding=None), say)
             sources = sources_button(ending.turn_id, say) if ending.citations else ()
             again = ask_again_button(ending.turn_id, say)
             buttons = sources + again + move_buttons(ending.turn_id, asked.proposals, say)
@@ -392,7 +396,8 @@ class ReadingCog(commands.Cog):
         """Send the reply to an acknowledged interaction, in as many messages as necessary; returns their ids."""
         say = _speech(interaction, scope)
         heading = "\n".join(filter(None, (heading, _extent(scope, say))))
-        messages = _headed(heading, messages_of(text, "\n".join(filter(None, (note, _bound_line(scope, say))))))
+        bound = binding_note(scope.binding, say) if scope.binding else ""
+        messages = _headed(heading, messages_of(text, "\n".join(filter(None, (note, bound)))))
         if len(messages) <= MOST_MESSAGES:
             return await _post(interaction, scope, messages, None, buttons)
         whole = discord.File(io.BytesIO(inert_in_files(f"{text}\n").encode()), FILE_NAME)
@@ -464,18 +469,6 @@ def _extent(scope: Scope, say: Speech) -> str:
         return say("-# {title} · nothing read yet", title=title)
     page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
     return say("-# {title} · up to {page}", title=title, page=page)
-
-
-def _bound_line(scope: Scope, say: Speech) -> str:
-    """Who keeps it from going further than the asker has read."""
-    if scope.binding is not None:
-        return binding_note(scope.binding, say)
-    if not scope.crowd:
-        return ""
-    page = page_name(scope.page, say, estimated=scope.book.pages_estimated)
-    if not scope.page:
-        return say("-# Somebody here hasn't started reading this book, so I won't reveal anything yet.")
-    return say("-# Answering up to {page}, as far as everybody reading this book here has got.", page=page)
 
 
 def _speech(interaction: discord.Interaction[Any], scope: Scope) -> Speech:

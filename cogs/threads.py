@@ -277,15 +277,27 @@ async def _has_gone(thread: discord.Thread, person: int, *, is_owner: bool) -> b
     """Whether somebody is known to be gone. Authors of messages are in the thread; the opener of a public one need not
     be.
     """
+    if is_owner and not thread.is_private():
+        return await has_left(thread.guild, str(person))
     try:
-        if is_owner and not thread.is_private():
-            await thread.guild.fetch_member(person)
-        else:
-            await thread.fetch_member(person)
+        await thread.fetch_member(person)
     except discord.NotFound:
         return True
     except DISCORD_ERRORS as error:
         logger.info("who is in thread %s could not be found out: %s", thread.id, error)
+    return False
+
+
+async def has_left(server: discord.Guild, person: str) -> bool:
+    """Whether somebody is known to have left a server, or never to have been there."""
+    if not person.isdecimal():
+        return True
+    try:
+        await server.fetch_member(int(person))
+    except discord.NotFound:
+        return True
+    except DISCORD_ERRORS as error:
+        logger.info("whether somebody is still on server %s could not be found out: %s", server.id, error)
     return False
 
 

@@ -86,6 +86,7 @@ class BookText:
 
 __all__ = [
     "Binding",
+    "BindingKind",
     "Book",
     "BookStatus",
     "BookText",
@@ -258,12 +259,24 @@ class ReadingPosition:
         return min(self.read_to, length) if self.state is PositionState.READING else length
 
 
+class BindingKind(StrEnum):
+    """What limits what is told: a reader who is named, a reader who hides their place in a club, the end of a club's
+    section, a club without members, or a club that has ended.
+    """
+
+    READER = "reader"
+    HIDDEN = "hidden"
+    SECTION = "section"
+    NOBODY = "nobody"
+    ENDED = "ended"
+
+
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """The reader who limits what others may be told: the one who is furthest behind.
+    """Who or what limits what others may be told: mostly the reader who is furthest behind.
 
-    `page` is the label of that reader's page, estimated if `estimated`; empty if they have not begun. `name` is the
-    reader's name, if it is known.
+    `page` is the label of the last page that may be told, estimated if `estimated`; empty at the beginning of the book.
+    `reader_id` and `name`, if it is known, are those of a READER, else empty. `section` is the number of a SECTION.
     """
 
     reader_id: str
@@ -271,6 +284,8 @@ class Binding:
     page: str
     estimated: bool = False
     name: str = ""
+    kind: BindingKind = BindingKind.READER
+    section: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from cogs.access import fits
 from cogs.cards import DESCRIPTION_LENGTH, INK, TITLE_LENGTH, clipped, plain
 from cogs.i18n import Speech, later
 from cogs.interactions import action_button, row
+from cogs.rendering.answers import binding_note
 from cogs.rendering.splitting import units
 from domain.clubs.manage import ClubBook
 from domain.clubs.plan import Club, Member, Section, ThreadGate, Vote
-from domain.library.progress import title_is_read
+from domain.library.progress import binding_in, title_is_read
 from domain.spoilers.detector import label_at
 
 JOIN, THERE, BOARD, END, LIFT = "club-join", "club-there", "club-board", "club-end", "club-lift"
@@ -81,6 +82,11 @@ class ClubScene:
         ]
         return clipped(" · ".join(reached), TITLES_LENGTH)
 
+    def bound_note(self, say: Speech) -> str:
+        """The line that says how far public answers go, and because of whom; empty if they may go to the end."""
+        binding = binding_in(self.club, self.book.book, self.book.pages, self.now)
+        return binding_note(binding, say) if binding else ""
+
     @property
     def _estimated(self) -> bool:
         return self.book.book.pages_estimated
@@ -104,7 +110,8 @@ def plan_card(scene: ClubScene, say: Speech, *, bound: int | None = None, reache
     card.description = clipped(text, DESCRIPTION_LENGTH)
     card.add_field(name=say("Reading along"), value=_members(scene, say), inline=False)
     if club.ended_at is None:
-        card.add_field(name=say("How it works"), value=f"{_gate_line(club.gate, say)}\n{_how(say)}", inline=False)
+        lines = [_gate_line(club.gate, say), _how(say), scene.bound_note(say)]
+        card.add_field(name=say("How it works"), value="\n".join(filter(None, lines)), inline=False)
     return card
 
 

@@ -18,7 +18,8 @@ from cogs.clubs.work import SOON, ClubWork, Trouble, standing, unseat
 from cogs.errors import DISCORD_ERRORS, retry_transient
 from cogs.i18n import Speech, speech_in
 from cogs.services import ServingBot
-from domain.clubs.plan import Club, PostState, Section, Vote
+from cogs.threads import has_left
+from domain.clubs.plan import A_DAY, Club, PostState, Section, Vote
 from domain.errors import MarginaliaError
 from domain.use_cases import UseCases
 
@@ -28,6 +29,10 @@ LOOK_S = 20.0
 """The interval between checks for due work."""
 LATER = timedelta(minutes=10)
 """When something is retried that Discord did not allow."""
+ROLL_CALL = "roll"
+"""The key of the time at which Discord was last asked which members are still on the server."""
+LOOKED_FOR = 50
+"""Members about whom Discord is asked at most."""
 VOTES_COUNTED_WITHIN = timedelta(minutes=10)
 """Discord recounts the votes when a poll ends; after this time its count is taken as it is."""
 
@@ -142,6 +147,7 @@ class ClubDuties:
     async def _do_all(self, club: Club, channel: discord.TextChannel, trouble: Trouble) -> None:
         now, say = self._clubs.now(), speech_in(channel.guild)
         if club.ended_at is None:
+            club = await self._without_who_left(club, channel.guild)
             for section in club.to_open(now):
                 await self._clubs.open_section(club, section)
             await self._clubs.limit(club)
@@ -172,6 +178,22 @@ class ClubDuties:
                 self._posing.add((club.id, section.number))
                 self._in_background(self._pose(work, section))
 
+    async def _without_who_left(self, club: Club, guild: discord.Guild) -> Club:
+        """The club without members who have left the server.
+
+        Once a day Discord is asked about each active member who has not checked in since, the slowest first.
+        """
+        now, store = self._clubs.now(), self._clubs.store
+        post = await store.claim(club.id, ROLL_CALL, now)
+        if post.shown and now < datetime.fromisoformat(post.shown) + A_DAY:
+            return club
+        silent = [each for each in club.active(now) if (each.checked_in_at or each.joined_at) + A_DAY <= now]
+        for member in sorted(silent, key=lambda each: each.reached(club.length))[:LOOKED_FOR]:
+            if await has_left(guild, member.reader_id):
+                club = await self._clubs.leave(club, member.reader_id)
+        await store.settle(club.id, ROLL_CALL, PostState.DONE, "", now.isoformat())
+        return club
+
     async def _pose(self, work: "ClubWork", section: Section) -> None:
         """Post the questions in a section's thread in the background, because a model takes its time."""
         try:
@@ -190,6 +212,8 @@ class ClubDuties:
             following = min(following or soon, soon)
         elif trouble.threads or trouble.events or trouble.card:
             following = min(following or now + LATER, now + LATER)
+        if club.ended_at is None:
+            following = min(following or now + A_DAY, now + A_DAY)
         await self._clubs.store.look_again(club_id, following)
 
     async def _channel(self, guild: discord.Guild, club: Club) -> discord.TextChannel | None:

@@ -244,6 +244,8 @@ class ClubWork:
         club = self.scene.club
         text = cards.opening_line(self.scene, section, self.say)
         how = cards.how_to_ask(self.say, reads_messages=self.reads_messages)
+        if club.bound_of(section, self.scene.now) < section.end:
+            how = f"{how}\n{self.scene.bound_note(self.say)}"
         await self._once(
             f"hello/{section.number}",
             thread,
@@ -274,13 +276,15 @@ class ClubWork:
 
     async def _questions(self, club: Club, section: Section) -> str:
         """Questions about the section that depend on nothing beyond its bound; as many as fit into one message."""
-        bound = club.bound_of(section, self.use_cases.clubs.now())
+        now = self.use_cases.clubs.now()
+        bound = club.bound_of(section, now)
         if bound <= section.start:
             return ""
+        note = replace(self.scene, club=club, now=now).bound_note(self.say) if bound < section.end else ""
         asker = Asker(club.host_id, club.guild_id, say=self.say)
         found = await self.use_cases.reading.discuss(self.scene.book.book, bound, section.start, QUESTIONS, asker)
         while found.questions:
-            text = render(found.text(self.say))
+            text = "\n".join(filter(None, (render(found.text(self.say)), note)))
             if units(text) <= MESSAGE_LIMIT:
                 return text
             found = replace(found, questions=found.questions[:-1])

@@ -8,7 +8,7 @@ from typing import Any
 import discord
 from discord.ui import DynamicItem
 
-from cogs.access import assert_may_post, common_reach, reach_of, within_reach
+from cogs.access import assert_may_post, reach_of, within_reach
 from cogs.cards import position_line
 from cogs.conversation.buttons import (
     AGAIN,
@@ -276,15 +276,20 @@ class ToolCallButtons:
             Refusal: the calls depend on more of the book than that.
         """
         say, mine = speech_of(interaction), await reach_of(interaction, conversation)
-        common = await common_reach(interaction, conversation)
+        positions, asker = self._use_cases.positions, str(interaction.user.id)
+        book = await self._use_cases.shelf.get(conversation.book_id)
+        people = await self._use_cases.company.of(conversation.id)
         if depends_to is None:
-            book = await self._use_cases.shelf.get(conversation.book_id)
-            people = await self._use_cases.company.of(conversation.id)
-            depends_to = await self._use_cases.positions.lowest(people, book)
+            depends_to = await positions.lowest(people, book)
         if depends_to > mine:
             raise Refusal(say("This shows more of the book than you've read. /progress shows where you are."))
-        if depends_to > common and not alone:
+        if alone or depends_to <= await positions.bounds.of([*people, asker], book, conversation):
+            return
+        binding = await positions.binding(people, [asker], book, conversation)
+        if binding is None or not binding.reader_id:
             raise Refusal(say("Somebody here hasn't read this far. “Full trace” shows it only to you."))
+        who = f"<@{binding.reader_id}>"
+        raise Refusal(say("{who} hasn't read this far. “Full trace” shows it only to you.", who=who))
 
     async def _kept(self, turn_id: str) -> tuple[Conversation | None, list[ShownCall], int]:
         played = await self._use_cases.transcripts.played(turn_id)

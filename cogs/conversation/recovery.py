@@ -182,7 +182,8 @@ class Recovery:
         """Who kept an answer from going further; None if nobody did, or somebody has moved since."""
         people = await self._use_cases.company.of(conversation.id)
         book = await self._use_cases.shelf.get(conversation.book_id)
-        found = await self._use_cases.positions.binding(people, [each.author_id for each in asked], book)
+        askers = [each.author_id for each in asked]
+        found = await self._use_cases.positions.binding(people, askers, book, conversation)
         return found if found and found.read_to == depends_to else None
 
 

@@ -8,7 +8,7 @@ from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import MESSAGE_LIMIT, closed_code, units, with_covers
 from cogs.rendering.tool_calls import CallState, ShownCall, describe, shortened
-from domain.book import Binding, Citation, Surroundings, page_reference
+from domain.book import Binding, BindingKind, Citation, Surroundings, page_reference
 from domain.citations.resolver import in_language
 from domain.event import Answer, ApprovalAsked, TurnFailed
 from domain.spoilers.filter import has_hidden
@@ -74,12 +74,25 @@ def page_name(page: str, say: Say = in_english, *, estimated: bool) -> str:
 
 
 def binding_note(binding: Binding, say: Say = in_english) -> str:
-    """The line that says how far the answer goes, and because of whom."""
+    """The line that says how far the answer goes, and because of whom or what."""
     who = escape(binding.name) if binding.name else f"<@{binding.reader_id}>"
-    if not binding.page:
-        return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)
-    page = page_name(binding.page, say, estimated=binding.estimated)
-    return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
+    page = page_name(binding.page, say, estimated=binding.estimated) if binding.page else ""
+    match binding.kind:
+        case BindingKind.SECTION:
+            return say("-# Answering up to {page}, the end of section {number}.", page=page, number=binding.section)
+        case BindingKind.NOBODY:
+            return say("-# Nobody is in the club at the moment, so I won't reveal anything here.")
+        case BindingKind.ENDED if page:
+            return say("-# Answering up to {page}, as far as everybody had read when the club ended.", page=page)
+        case BindingKind.ENDED:
+            return say("-# Not everybody had started reading when the club ended, so I won't reveal anything here.")
+        case BindingKind.HIDDEN if page:
+            return say("-# Answering up to {page}, as far as a member has read who hides their place.", page=page)
+        case BindingKind.HIDDEN:
+            return say("-# A member who hides their place hasn't started reading, so I won't reveal anything here yet.")
+        case BindingKind.READER if page:
+            return say("-# Answering up to {page}, as far as {who} has read.", page=page, who=who)
+    return say("-# {who} hasn't started reading, so I won't reveal anything here yet.", who=who)
 
 
 def failure_note(failure: TurnFailed, sentence: str = "") -> str:

@@ -22,7 +22,7 @@ from domain.clubs.plan import (
     stretches,
     usual_number,
 )
-from domain.conversation import Conversation
+from domain.conversation import Conversation, TitleSource
 from domain.errors import ClubError, ClubErrorCode
 from domain.library.progress import ManagePositions
 from domain.ports import BookFiles, BookRepository, Clock, ClubRepository, ConversationRepository
@@ -179,11 +179,10 @@ class ManageClubs:
         file = await self._files.open(book)
         return ClubBook(book, await file.pages(), await file.chapters())
 
-    async def public_bound(self, guild_id: str, channel_id: str, book_id: str) -> int | None:
-        """The offset up to which the book may be told publicly in a channel; None if no club there reads it."""
+    async def reading_in(self, guild_id: str, channel_id: str, book_id: str) -> Club | None:
+        """The running club of a channel, if it reads that book."""
         running = await self.store.get_running(guild_id)
-        here = [each for each in running if each.channel_id == channel_id and each.book_id == book_id]
-        return here[0].lowest(self._clock()) if here else None
+        return next((each for each in running if (each.channel_id, each.book_id) == (channel_id, book_id)), None)
 
     # Members
 
@@ -306,7 +305,12 @@ class ManageClubs:
         if known is not None:
             return known
         conversation = Conversation(
-            id=uuid.uuid4().hex, book_id=club.book_id, title=title, created_at=self._clock(), shared=True
+            id=uuid.uuid4().hex,
+            book_id=club.book_id,
+            title=title,
+            created_at=self._clock(),
+            title_source=TitleSource.PERSON,  # the thread of a section is never named after what is said in it
+            shared=True,
         )
         await self._conversations.save(conversation)
         await self._conversations.update_read_to(conversation.id, club.bound_of(section, self._clock()))

@@ -165,8 +165,13 @@ class Club:
 
         If nobody is active, all members count; if there are no members, it is 0.
         """
+        return min((each.reached(self.length) for each in self.slowest(now)), default=0)
+
+    def slowest(self, now: datetime) -> list[Member]:
+        """The members who are furthest behind and so limit what is public."""
         binding = self.active(now) or self.taking_part
-        return min((each.reached(self.length) for each in binding), default=0)
+        lowest = min((each.reached(self.length) for each in binding), default=0)
+        return [each for each in binding if each.reached(self.length) == lowest]
 
     def finished(self, member: Member) -> int:
         """How many sections a member has finished."""

@@ -1,14 +1,18 @@
 """How far readers are in their books. Only people move positions, each their own."""
 
+import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from domain.book import Binding, Book, Chapter, Page, PositionState, ReadingPosition
+from domain.book import Binding, BindingKind, Book, Chapter, Page, PositionState, ReadingPosition
+from domain.clubs.plan import Club
+from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
 from domain.library.addressing import find_chapter, with_descendants, without_titles
-from domain.ports import BookFiles, ReaderRepository
-from domain.spoilers.detector import binding_among, bounds_of, label_at, lowest_bound
+from domain.ports import BookFiles, Clock, ClubRepository, ReaderRepository
+from domain.spoilers.detector import label_at
 
 _PAGE_WORD = re.compile(r"\s*(?:pages?|pp?\.|seiten?|s\.|p[áa]gina|pag\.)\s*(?=\S)", re.IGNORECASE)
 
@@ -66,10 +70,99 @@ _ORDER = re.compile(r"\s*(page|chapter|finished|clear)\b\s*(.*?)\s*", re.IGNOREC
 USAGE = "Say: page 12 · chapter 3 · finished · clear"
 
 
+class SharedBounds:
+    """How far several people may look into a book together, and who or what limits them.
+
+    People without an id do not count. A person who hides their place in a club on the book is not named.
+    """
+
+    def __init__(self, *, readers: ReaderRepository, clubs: ClubRepository, clock: Clock) -> None:
+        self._readers = readers
+        self._clubs = clubs
+        self._clock = clock
+
+    async def of(self, people: Iterable[str], book: Book, conversation: Conversation | None = None) -> int:
+        """How far these people may look together, as an offset; in a conversation never beyond its own bound."""
+        return _within(min((await self._each(people, book)).values(), default=book.length), conversation)
+
+    async def binding(
+        self,
+        people: Iterable[str],
+        askers: Iterable[str],
+        book: Book,
+        pages: Sequence[Page],
+        conversation: Conversation | None = None,
+    ) -> tuple[int, Binding | None]:
+        """The same offset, and who or what limits what the askers are told; None if no asker has read further."""
+        asking = {*askers}
+        bounds = await self._each([*people, *asking], book)
+        lowest = min(bounds.values(), default=book.length)
+        read_to = _within(lowest, conversation)
+        if not any(bounds[asker] > read_to for asker in asking & bounds.keys()):
+            return read_to, None
+        if conversation is not None and conversation.read_to == read_to:
+            return read_to, await self.of_thread(conversation, read_to, book, pages)
+        last = sorted((person for person, bound in bounds.items() if bound == lowest), key=lambda each: each in asking)
+        return read_to, await self.named(last, read_to, book, pages)
+
+    async def named(self, last: Iterable[str], read_to: int, book: Book, pages: Sequence[Page]) -> Binding:
+        """The limit set by the first of these people who may be named."""
+        for person in last:
+            if not await self.hides(person, book):
+                return _binding(BindingKind.READER, read_to, book, pages, person)
+        return _binding(BindingKind.HIDDEN, read_to, book, pages)
+
+    async def of_thread(
+        self, conversation: Conversation, read_to: int, book: Book, pages: Sequence[Page]
+    ) -> Binding | None:
+        """What limits a conversation itself: the end of a club's section, or in a public thread the slowest member."""
+        club = await self._clubs.get_by_conversation(conversation.id)
+        ends = {each.conversation_id: each for each in club.sections} if club else {}
+        section = ends.get(conversation.id)
+        if section is not None and read_to >= section.end:
+            return replace(_binding(BindingKind.SECTION, read_to, book, pages), section=section.number)
+        if club is None or club.ended_at is not None:
+            return _binding(BindingKind.ENDED, read_to, book, pages)
+        found = binding_in(club, book, pages, self._clock())
+        return found and replace(_binding(found.kind, read_to, book, pages), reader_id=found.reader_id)
+
+    async def hides(self, person: str, book: Book) -> bool:
+        """Whether a person hides their place in a club on the book."""
+        clubs = await self._clubs.get_by_reader(person, book.id)
+        return any(member.hidden for club in clubs if (member := club.member(person)))
+
+    async def _each(self, people: Iterable[str], book: Book) -> dict[str, int]:
+        known = sorted({*people} - {""})
+        positions = await asyncio.gather(*(self._readers.get_position(person, book.id) for person in known))
+        return {person: position.bound(book.length) for person, position in zip(known, positions, strict=True)}
+
+
+def binding_in(club: Club, book: Book, pages: Sequence[Page], now: datetime) -> Binding | None:
+    """Who limits what is public in a club on the book; None if all of it may be told."""
+    lowest, last = club.lowest(now), club.slowest(now)
+    if lowest >= book.length:
+        return None
+    if not last:
+        return _binding(BindingKind.NOBODY, lowest, book, pages)
+    shown = [each.reader_id for each in last if not each.hidden]
+    return _binding(BindingKind.READER if shown else BindingKind.HIDDEN, lowest, book, pages, *shown[:1])
+
+
+def _within(read_to: int, conversation: Conversation | None) -> int:
+    limit = conversation.read_to if conversation is not None else None
+    return read_to if limit is None else min(read_to, limit)
+
+
+def _binding(kind: BindingKind, read_to: int, book: Book, pages: Sequence[Page], reader_id: str = "") -> Binding:
+    page = label_at(pages, read_to) if read_to else ""
+    return Binding(reader_id, read_to, page, book.pages_estimated, kind=kind)
+
+
 class ManagePositions:
     """Sets and describes positions."""
 
-    def __init__(self, *, readers: ReaderRepository, files: BookFiles) -> None:
+    def __init__(self, *, readers: ReaderRepository, files: BookFiles, bounds: SharedBounds) -> None:
+        self.bounds = bounds
         self._readers = readers
         self._files = files
 
@@ -78,22 +171,36 @@ class ManagePositions:
 
     async def lowest(self, people: Iterable[str], book: Book) -> int:
         """How far into the book these people may look together, as an offset."""
-        return await lowest_bound(self._readers, people, book)
+        return await self.bounds.of(people, book)
 
-    async def binding(self, people: Iterable[str], askers: Iterable[str], book: Book) -> Binding | None:
-        """The person who limits what the askers are told; None if no asker has read further."""
-        askers = [*askers]
-        bounds = await bounds_of(self._readers, [*people, *askers], book)
-        return binding_among(bounds, askers, book, await (await self._files.open(book)).pages())
+    async def binding(
+        self, people: Iterable[str], askers: Iterable[str], book: Book, conversation: Conversation | None = None
+    ) -> Binding | None:
+        """Who or what limits what the askers are told in a conversation; None if no asker has read further."""
+        _, binding = await self.bounds.binding(people, askers, book, await self._pages(book), conversation)
+        return binding
 
-    async def lowest_of_all(self, book: Book) -> int:
-        """How far into the book everybody who has set a position may look."""
-        lowest = await self._readers.lowest_position(book.id)
-        return book.length if lowest is None else min(lowest, book.length)
+    async def binding_in(self, club: Club, book: Book, now: datetime) -> Binding | None:
+        """Who limits what is public in a club on the book; None if all of it may be told."""
+        return binding_in(club, book, await self._pages(book), now)
+
+    async def binding_of_thread(self, conversation: Conversation, book: Book) -> Binding | None:
+        """Who or what limits a conversation itself; None if nothing does."""
+        if conversation.read_to is None:
+            return None
+        return await self.bounds.of_thread(conversation, conversation.read_to, book, await self._pages(book))
+
+    async def binding_by(self, last: Iterable[str], read_to: int, book: Book) -> Binding:
+        """The limit set by the first of these people who may be named."""
+        return await self.bounds.named(last, read_to, book, await self._pages(book))
+
+    async def slowest(self, book: Book) -> Sequence[tuple[int, str]]:
+        """The offset and the id of each reader who is in the middle of the book, the slowest first."""
+        return await self._readers.list_positions(book.id)
 
     async def page_at(self, book: Book, read_to: int) -> str:
         """The label of the page at an offset; empty for the beginning."""
-        return label_at(await (await self._files.open(book)).pages(), read_to) if read_to else ""
+        return label_at(await self._pages(book), read_to) if read_to else ""
 
     async def lowest_of(self, people: Iterable[str], book: Book) -> tuple[int, Sequence[str]]:
         """How far these people may look together, and which of them is furthest behind; nobody if the whole book is
@@ -109,8 +216,7 @@ class ManagePositions:
         Raises:
             BookError: NOT_FOUND, there is no such page.
         """
-        pages = await (await self._files.open(book)).pages()
-        end = end_of_page(pages, label, estimated=book.pages_estimated)
+        end = end_of_page(await self._pages(book), label, estimated=book.pages_estimated)
         return await self._set(reader_id, book, ReadingPosition(PositionState.READING, end))
 
     async def set_chapter(self, reader_id: str, book: Book, name: str) -> ReadingPosition:
@@ -180,6 +286,9 @@ class ManagePositions:
         titles = [each.title for each in await file.chapters() if each.start + len(each.title) <= read_to <= each.end]
         inside = f" (in “{titles[-1]}”)" if titles and titles[-1] else ""
         return f"{'about ' if book.pages_estimated else ''}page {page}{inside}"
+
+    async def _pages(self, book: Book) -> Sequence[Page]:
+        return await (await self._files.open(book)).pages()
 
     async def _chapters(self, book: Book) -> Sequence[Chapter]:
         return await (await self._files.open(book)).chapters()

@@ -10,17 +10,17 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate, islice
 from math import log10
 
-from domain.book import Binding, Book, Chapter, Page
+from domain.book import Book, Chapter, Page
 from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
-from domain.ports import BookFiles, ReaderRepository
+from domain.ports import BookFiles
 from domain.spoilers.filter import SpoilerCheck
 
 RUN = 4
@@ -328,33 +328,9 @@ _LONGEST_NAME = 64
 _BETWEEN = " · "
 
 
-async def lowest_bound(readers: ReaderRepository, people: Iterable[str], book: Book) -> int:
-    """How far into the book these people may look together; people without an id do not count."""
-    return min((await bounds_of(readers, people, book)).values(), default=book.length)
-
-
 def label_at(pages: Sequence[Page], read_to: int) -> str:
     """The label of the page with the last character before `read_to`."""
     return next((page.label for page in reversed(pages) if page.start < read_to), pages[0].label if pages else "")
-
-
-async def bounds_of(readers: ReaderRepository, people: Iterable[str], book: Book) -> dict[str, int]:
-    """How far into the book each of these people may look; people without an id are left out."""
-    known = sorted({*people} - {""})
-    positions = await asyncio.gather(*(readers.get_position(person, book.id) for person in known))
-    return {person: position.bound(book.length) for person, position in zip(known, positions, strict=True)}
-
-
-def binding_among(
-    bounds: Mapping[str, int], askers: Iterable[str], book: Book, pages: Sequence[Page]
-) -> Binding | None:
-    """The person who limits what the askers are told; None if no asker has read further than anybody else."""
-    asking = {*askers} & bounds.keys()
-    lowest = min(bounds.values(), default=book.length)
-    if all(bounds[asker] == lowest for asker in asking):
-        return None
-    who = min((person for person, bound in bounds.items() if bound == lowest), key=lambda person: person in asking)
-    return Binding(who, lowest, label_at(pages, lowest) if lowest else "", book.pages_estimated)
 
 
 def note_for(name: str, pages: Sequence[Page], read_to: int, length: int, now: datetime) -> str:

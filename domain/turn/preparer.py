@@ -12,6 +12,7 @@ from domain.citations.resolver import Composition, compose
 from domain.conversation import Conversation, SystemPrompt, Turn
 from domain.errors import BookError, BookErrorCode
 from domain.event import Approval, ToolCallStarted, UsageReported
+from domain.library.progress import SharedBounds
 from domain.library.summaries import ChapterSummaries
 from domain.ports import (
     BookFile,
@@ -22,11 +23,10 @@ from domain.ports import (
     ConversationContextStrategy,
     ConversationRepository,
     Dispatcher,
-    ReaderRepository,
     Toolbox,
     TurnRepository,
 )
-from domain.spoilers.detector import SpoilerChecks, binding_among, bounds_of, lowest_bound, note_for
+from domain.spoilers.detector import SpoilerChecks, note_for
 from domain.strategies.window import complete_once
 from domain.tool_use import ToolDefinition
 from domain.tools.context import MakeToolbox, ToolContext, proposed
@@ -79,10 +79,10 @@ class OpenedView:
 class BoundBooks:
     """Opens the book of a conversation up to the lowest position of the people in it."""
 
-    def __init__(self, *, books: BookRepository, files: BookFiles, readers: ReaderRepository, clock: Clock) -> None:
+    def __init__(self, *, books: BookRepository, files: BookFiles, bounds: SharedBounds, clock: Clock) -> None:
         self._books = books
         self._files = files
-        self._readers = readers
+        self._bounds = bounds
         self._clock = clock
 
     async def bound(self, conversation: Conversation, people: Sequence[str]) -> int:
@@ -91,7 +91,7 @@ class BoundBooks:
         Raises:
             BookError: NOT_FOUND, the book is no longer on the shelf.
         """
-        return await self._lowest(conversation, people, await self._book(conversation))
+        return await self._bounds.of(people, await self._book(conversation), conversation)
 
     async def open(self, conversation: Conversation, people: Sequence[str], askers: Sequence[str] = ()) -> OpenedView:
         """The book up to that bound; `askers` are the people who asked.
@@ -101,29 +101,19 @@ class BoundBooks:
         """
         book = await self._book(conversation)
         file = await self._files.open(book)
-        bounds = await bounds_of(self._readers, people, book)
-        lowest = min(bounds.values(), default=book.length)
-        read_to = _capped(lowest, conversation)
         pages = await file.pages()
-        binding = binding_among(bounds, askers, book, pages) if read_to == lowest else None
+        read_to, binding = await self._bounds.binding(people, askers, book, pages, conversation)
         note = partial(self._note, pages=pages, read_to=read_to, length=book.length)
         return OpenedView(book, file, file.view(read_to), note, binding)
 
     def _note(self, name: str, *, pages: Sequence[Page], read_to: int, length: int) -> str:
         return note_for(name, pages, read_to, length, self._clock())
 
-    async def _lowest(self, conversation: Conversation, people: Sequence[str], book: Book) -> int:
-        return _capped(await lowest_bound(self._readers, people, book), conversation)
-
     async def _book(self, conversation: Conversation) -> Book:
         book = await self._books.get(conversation.book_id)
         if book is None:
             raise BookError(BookErrorCode.NOT_FOUND, "The book of this conversation is not on the shelf any more.")
         return book
-
-
-def _capped(read_to: int, conversation: Conversation) -> int:
-    return read_to if conversation.read_to is None else min(read_to, conversation.read_to)
 
 
 class TurnTools:
@@ -257,9 +247,9 @@ class TurnPreparer:
 
 
 def _named(binding: Binding | None, said: Sequence[ChatMessage]) -> Binding | None:
-    """The reader with the name they write under, if they have written."""
-    if binding is None:
-        return None
+    """The binding with the name that the reader writes under, if they have written."""
+    if binding is None or not binding.reader_id:
+        return binding
     names = (message.author_name for message in reversed(said) if message.author_id == binding.reader_id)
     return replace(binding, name=next(names, ""))
 

@@ -13,6 +13,7 @@ from domain.book import Book, BookText, Chapter, Page
 from domain.chat import Prompts
 from domain.conversation import Conversation
 from domain.event import Answer, TurnEvent
+from domain.library.progress import SharedBounds
 from domain.library.summaries import ChapterSummaries
 from domain.ports import BookFile, ChatProvider
 from domain.spoilers.detector import SpoilerChecks
@@ -75,6 +76,10 @@ def the_book(text: BookText) -> Book:
     )
 
 
+def shared_bounds(storage: Storage) -> SharedBounds:
+    return SharedBounds(readers=storage.readers, clubs=storage.clubs, clock=lambda: datetime.now(UTC))
+
+
 @dataclass(frozen=True)
 class ReadingRoom:
     storage: Storage
@@ -127,7 +132,12 @@ async def reading_room(
         )
         manage = ManageConversations(books=storage.books, conversations=storage.conversations, clock=now)
         meter = UsageMeter(usage=storage.usage, price=lambda *_: 1, clock=now, provider=provider.name)
-        bound_books = BoundBooks(books=storage.books, files=book_files, readers=storage.readers, clock=now)
+        bound_books = BoundBooks(
+            books=storage.books,
+            files=book_files,
+            bounds=shared_bounds(storage),
+            clock=now,
+        )
         preparer = TurnPreparer(
             books=bound_books,
             tools=TurnTools(

@@ -37,7 +37,7 @@ from domain.tools.registry import as_result
 from storage.book_files.files import SQLiteBookFiles
 from tests.doubles.scripted_chat import Reply, ScriptedChat, call, calls
 from tests.journeys.book_pairs import READ_WORDS, UNREAD_WORDS, Pair, Unread, pairs
-from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
+from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room, shared_bounds
 
 GREETING = "Ann kept the lamp of the island."
 
@@ -148,7 +148,7 @@ async def _looked_up(room: ReadingRoom, pair: Pair, folder: Path) -> list[str]:
         reader=cast(BookParser, None), files=files, books=room.storage.books, clock=lambda: datetime.now(UTC)
     )
     view = room.file.view(pair.read_to)
-    manage = ManagePositions(readers=room.storage.readers, files=files)
+    manage = ManagePositions(readers=room.storage.readers, files=files, bounds=shared_bounds(room.storage))
     hits = await view.search(["lamp", "Lucian Orchard", "murder"], 20)
     found = [await passage_fields(hit, view) for hit in hits]
     books = OpenBooks(shelf=shelf, readers=room.storage.readers, reader_id=BEN.id)

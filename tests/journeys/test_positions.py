@@ -12,11 +12,12 @@ from domain.library.progress import ManagePositions
 from domain.spoilers.detector import note_for
 from storage.book_files.files import SQLiteBookFiles
 from tests.doubles.scripted_chat import ScriptedChat, call, calls
-from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room
+from tests.journeys.reading_room import ANN, BEN, ReadingRoom, reading_room, shared_bounds
 
 
 def positions(room: ReadingRoom, folder: Path) -> ManagePositions:
-    return ManagePositions(readers=room.storage.readers, files=SQLiteBookFiles(folder / "books"))
+    files = SQLiteBookFiles(folder / "books")
+    return ManagePositions(readers=room.storage.readers, files=files, bounds=shared_bounds(room.storage))
 
 
 @pytest.mark.parametrize(

@@ -100,4 +100,5 @@ async def reading(stage: Stage, calendar: Calendar, monkeypatch: pytest.MonkeyPa
     """Nobody has begun a club yet."""
     clock: Callable[[], datetime] = calendar
     monkeypatch.setattr(stage.app.clubs, "_clock", clock)
+    monkeypatch.setattr(stage.app.positions.bounds, "_clock", clock)
     return ClubStage(stage, calendar, await stage.book())
