@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from yarl import URL
 
 from domain.book import DownloadedFile
-from domain.errors import DownloadError, DownloadErrorCode, SettingsError
+from domain.errors import DownloadError, DownloadErrorCode, SettingsError, Worded
 from domain.ports import Progress
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ _KNOWN_SIZES = 1_000
 
 HEADERS = {"User-Agent": "Marginalia (a Discord bot that reads books)", "Accept-Encoding": "gzip"}
 
-_AS_A_FILE = "Please download it yourself and add it as a file."
-_THE_FILE_ITSELF = "Please use the address of the EPUB or the text file itself."
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -193,7 +191,10 @@ class GuardedDownloads:
                 _assert_is_book(response)
                 return DownloadedFile(await self._body(response, progress), _file_name(response))
         except TimeoutError as error:
-            message = f"{address.host} sends this file too slowly, so I stopped. {_AS_A_FILE}"
+            message = Worded(
+                "{host} sends this file too slowly, so I stopped. Please download it yourself and add it as a file.",
+                host=address.host,
+            )
             raise DownloadError(DownloadErrorCode.TIMED_OUT, message) from error
         except aiohttp.ClientPayloadError as error:
             raise _broken_off() from error
@@ -256,7 +257,7 @@ class GuardedDownloads:
                     yield response
                     return
                 address = self._checked(address.join(_parsed(leads_to)), upgrade=True, redirected=True)
-        message = f"This address leads in circles. {_THE_FILE_ITSELF}"
+        message = "This address leads in circles. Please use the address of the EPUB or the text file itself."
         raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 
     def _checked(self, url: URL, *, upgrade: bool = False, redirected: bool = False) -> URL:
@@ -267,7 +268,9 @@ class GuardedDownloads:
         """
         host, port = (url.raw_host or "").casefold(), url.port or 0
         if url.scheme not in ("http", "https") or not host or "@" in url.raw_authority:
-            raise _not_allowed("That isn't an address of a book. It begins with https and has no user name in it.")
+            raise _not_allowed(
+                Worded("That isn't an address of a book. It begins with https and has no user name in it.")
+            )
         if self._hosts.trusts(host, port):
             return url.with_fragment(None)
         if not self._hosts.lists(host):
@@ -275,7 +278,9 @@ class GuardedDownloads:
         if url.scheme == "http" and upgrade and url.is_default_port():
             url = url.with_scheme("https").with_port(None)
         if url.scheme != "https" or url.port != 443:
-            raise _not_allowed(f"I only download from {host} by https. Please use an address that begins with https.")
+            raise _not_allowed(
+                Worded("I only download from {host} by https. Please use an address that begins with https.", host=host)
+            )
         return url.with_fragment(None)
 
     async def _body(self, response: "aiohttp.ClientResponse", progress: Progress | None) -> bytes:
@@ -300,7 +305,9 @@ class GuardedDownloads:
         return bytes(data)
 
     def _too_large(self) -> DownloadError:
-        message = f"This file is larger than {self._most_mb} MB, which is the limit. Is there a smaller edition?"
+        message = Worded(
+            "This file is larger than {most} MB, which is the limit. Is there a smaller edition?", most=self._most_mb
+        )
         return DownloadError(DownloadErrorCode.TOO_LARGE, message)
 
 
@@ -338,7 +345,10 @@ def _unpacker(encoding: str) -> _AsItIs | _Unpacker:
             return _AsItIs()
         case "gzip" | "x-gzip" | "deflate":
             return _Unpacker()
-    message = f"The host sends this file packed in a way that I can't unpack. {_AS_A_FILE}"
+    message = (
+        "The host sends this file packed in a way that I can't unpack. "
+        "Please download it yourself and add it as a file."
+    )
     raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
 
 
@@ -351,7 +361,7 @@ def _parsed(url: str) -> URL:
             raise ValueError("too long, or with control characters in it")
         return URL(url.strip())
     except ValueError as error:
-        raise _not_allowed("That isn't an address of a book. It begins with https.") from error
+        raise _not_allowed(Worded("That isn't an address of a book. It begins with https.")) from error
 
 
 def _book_behind(url: URL) -> URL:
@@ -362,12 +372,14 @@ def _book_behind(url: URL) -> URL:
     return url
 
 
-def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> str:
+def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> Worded:
     places = [*hosts.domains, *(f"{name}:{port}" for name, port in sorted(hosts.places))]
-    named = f"I may download books from {', '.join(places)}." if places else "Downloads are turned off here."
+    named = Worded("Downloads are turned off here.")
+    if places:
+        named = Worded("I may download books from {places}.", places=", ".join(places))
     if redirected:
-        return f"This address leads on to {host}, where I may not download from. {named}"
-    return f"I may not download from {host}. {named}"
+        return Worded("This address leads on to {host}, where I may not download from. {named}", host=host, named=named)
+    return Worded("I may not download from {host}. {named}", host=host, named=named)
 
 
 def _assert_found(status: int) -> None:
@@ -380,9 +392,11 @@ def _assert_found(status: int) -> None:
         message = "There is no file at this address. Please check it."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
     if status in (401, 402, 403, 451):
-        message = f"The host doesn't hand out this file to me. {_AS_A_FILE}"
+        message = "The host doesn't hand out this file to me. Please download it yourself and add it as a file."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
-    message = f"The host couldn't send the file (HTTP status {status}). Please try again in a few minutes."
+    message = Worded(
+        "The host couldn't send the file (HTTP status {status}). Please try again in a few minutes.", status=status
+    )
     raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 
 
@@ -397,8 +411,9 @@ def _assert_is_book(response: "aiohttp.ClientResponse") -> None:
         )
         raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
     if declared and not _BOOK_TYPES.match(declared):
-        message = (
-            f"This address gives {declared[:60]}, which is no book. Please use the address of the EPUB or text file."
+        message = Worded(
+            "This address gives {declared}, which is no book. Please use the address of the EPUB or text file.",
+            declared=declared[:60],
         )
         raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
 
@@ -407,7 +422,7 @@ def _file_name(response: "aiohttp.ClientResponse") -> str:
     return unquote(response.url.raw_path).rstrip("/").rpartition("/")[2] or "book"
 
 
-def _not_allowed(message: str) -> DownloadError:
+def _not_allowed(message: Worded) -> DownloadError:
     return DownloadError(DownloadErrorCode.NOT_ALLOWED, message)
 
 
@@ -421,6 +436,8 @@ def _unreachable(error: Exception, address: URL) -> DownloadError:
     while cause is not None and not isinstance(cause, PrivateAddressError):
         cause = cause.__cause__ or getattr(cause, "os_error", None)
     if cause is not None:
-        return _not_allowed(f"I may not download from {address.host}: it stands for an address in a private network.")
-    message = f"I can't reach {address.host} at the moment. Please try again in a few minutes."
+        return _not_allowed(
+            Worded("I may not download from {host}: it stands for an address in a private network.", host=address.host)
+        )
+    message = Worded("I can't reach {host} at the moment. Please try again in a few minutes.", host=address.host)
     return DownloadError(DownloadErrorCode.UNREACHABLE, message)

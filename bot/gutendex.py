@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.downloads import HEADERS
 from domain.book import OfferedBook
-from domain.errors import DownloadError, DownloadErrorCode
+from domain.errors import DownloadError, DownloadErrorCode, Worded
 
 if TYPE_CHECKING:
     import aiohttp
@@ -67,11 +67,11 @@ class GutendexCatalogue:
             async with asyncio.timeout(self._seconds):
                 reply = _Reply.model_validate_json(await self._ask({"search": words}))
         except TimeoutError as error:
-            raise _down("The catalogue of Project Gutenberg takes too long to answer.") from error
+            raise _down(Worded("The catalogue of Project Gutenberg takes too long to answer.")) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _down("I can't reach the catalogue of Project Gutenberg at the moment.") from error
+            raise _down(Worded("I can't reach the catalogue of Project Gutenberg at the moment.")) from error
         except ValidationError as error:
-            raise _down("The catalogue of Project Gutenberg gave an answer that makes no sense.") from error
+            raise _down(Worded("The catalogue of Project Gutenberg gave an answer that makes no sense.")) from error
         entries = [entry for entry in map(_entry, reply.results) if entry is not None][:MOST_OFFERED]
         return await self._with_lengths(entries)
 
@@ -148,6 +148,6 @@ def _in_order(name: str) -> str:
     return f"{parts[1]} {parts[0]}" if len(parts) == 2 and all(parts) else ", ".join(parts)
 
 
-def _down(what: str) -> DownloadError:
-    advice = "Please try again in a few minutes, or add a book by its address or as a file."
-    return DownloadError(DownloadErrorCode.CATALOGUE_DOWN, f"{what} {advice}")
+def _down(what: Worded) -> DownloadError:
+    message = Worded("{what} Please try again in a few minutes, or add a book by its address or as a file.", what=what)
+    return DownloadError(DownloadErrorCode.CATALOGUE_DOWN, message)

@@ -346,7 +346,7 @@ class ReadingCog(commands.Cog):
         read_to = scope.read_to if scope.public else None
         asked = await self._use_cases.questions.ask_again(played.turn, reader, read_to=read_to)
         if isinstance(asked.ending, TurnFailed):
-            reason, *_ = say.failure(asked.ending.code, asked.ending.message).splitlines()
+            reason = say.failure(asked.ending.code, asked.ending.message)
             note = say(
                 "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
                 reason=inert(reason, ours=True),
@@ -379,8 +379,7 @@ class ReadingCog(commands.Cog):
     ) -> None:
         say, note = _speech(interaction, scope), ""
         if trouble is not None:
-            why, _, details = say.error(trouble).partition("\n")
-            note = f"-# ⚠️ {why} " + say("So here's what the book itself says.") + (f"\n{details}" if details else "")
+            note = f"-# ⚠️ {say.error(trouble)} " + say("So here's what the book itself says.")
         await self._send(interaction, scope, text, note)
 
     async def _send(

@@ -13,7 +13,31 @@ ends print as it is. Adapters translate the exceptions of SDKs, files and databa
     └── SettingsError       the environment the program was started in
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from string import Formatter
+from types import MappingProxyType
+
+
+class Worded(str):
+    """A sentence with its {fields} filled in. It keeps both, so that front ends can say it in other languages.
+
+    `template` is the sentence as it is in the catalogues. A field may be Worded too, and is translated with it.
+
+    Raises:
+        ValueError: the template has a placeholder that is not just the name of a field.
+    """
+
+    template: str
+    fields: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **fields: object) -> "Worded":
+        if not all(name.isidentifier() for _, name, _, _ in Formatter().parse(template) if name is not None):
+            raise ValueError(f"a placeholder is no name in {template!r}")
+        worded = super().__new__(cls, template.format(**fields))
+        worded.template = template
+        worded.fields = MappingProxyType(fields)
+        return worded
 
 
 class MarginaliaError(Exception):

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from bot.parsers.draft import MIB, ReadingLimits
 from bot.parsers.encoding import decode_markup, without_doctype
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, IndexError)
 
@@ -78,7 +78,10 @@ class Archive:
         if self._left < 0:
             raise BookError(
                 BookErrorCode.TOO_LARGE,
-                f"Unpacked, this file is larger than {self._limit // MIB} MB. Please add a smaller edition.",
+                Worded(
+                    "Unpacked, this file is larger than {most} MB. Please add a smaller edition.",
+                    most=self._limit // MIB,
+                ),
             )
         try:
             with self._zip.open(member) as content:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from bot.parsers.headings import Heading
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 MIB = 2**20
 
@@ -118,7 +118,7 @@ def check_length(characters: int, limits: ReadingLimits) -> None:
     if characters > limits.max_characters:
         raise BookError(
             BookErrorCode.TOO_LARGE,
-            f"This book is longer than {limits.max_characters:,} characters. Please add it in parts.",
+            Worded("This book is longer than {most:,} characters. Please add it in parts.", most=limits.max_characters),
         )
 
 

@@ -29,7 +29,7 @@ from bot.parsers.headings import Heading, is_bare_label, is_label
 from bot.parsers.html import FEWEST_HEADINGS, add_document, parse, styled_titles
 from bot.parsers.titles import one_line, with_subtitle
 from domain.book import BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -333,8 +333,11 @@ def read(
     pictures = len(_pictures(archive, package)) if builder.length < _LITTLE_TEXT else 0
     if pictures * _FEWEST_LETTERS > builder.length:
         raise PicturesOnlyError(
-            f"The pages of this EPUB are pictures ({pictures:,} of them), and there is no text in it. "
-            "Please add another edition, one with text.",
+            Worded(
+                "The pages of this EPUB are pictures ({pictures:,} of them), and there is no text in it. "
+                "Please add another edition, one with text.",
+                pictures=pictures,
+            ),
             pictures,
         )
     draft = BookDraft(

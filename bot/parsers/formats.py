@@ -9,7 +9,7 @@ from bot.parsers.draft import DEFAULT_LIMITS, ReadingLimits, Report, ignore_prog
 from bot.parsers.encoding import ascii_head
 from bot.parsers.titles import last_component
 from domain.book import BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 if TYPE_CHECKING:
     from bot.parsers.archive import Archive
@@ -78,40 +78,52 @@ _HTML = re.compile(r"(?:<\?xml[^>]*>|<!--.*?-->|\s)*<(?:!doctype\s+html|html|hea
 _HEAD = 4_096
 _OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_TO_EPUB = "Please convert it to EPUB, for example with Calibre, and add that."
-_TO_TEXT = "Please add the book's text itself, best as an EPUB."
-_UNPACK = "Please unpack it and add the book that is in it."
-_PICTURE = (
+_NAME = "{name}"
+_TO_EPUB = Worded("Please convert it to EPUB, for example with Calibre, and add that.")
+_TO_TEXT = Worded("Please add the book's text itself, best as an EPUB.")
+_TO_PDF = Worded("Please export it as PDF, and add that.")
+_PICTURE = Worded(
     "This is a picture, and I read text. Please add the book as an EPUB or a text file, or its pages as one PDF with "
     "text in it."
 )
-_COMIC = (
+_COMIC = Worded(
     "This is a comic or a book of pictures ({name}): there is no text in it that I could read. "
-    "Please add a book with text."
+    "Please add a book with text.",
+    name=_NAME,
 )
-_AUDIO = f"This is an audio or video file, and I can only read. {_TO_TEXT}"
-_LOCKED_KINDLE = (
-    "This is a Kindle book in a format that Amazon keeps to its own readers (KFX), so I cannot read it. "
-    "Please add an edition without DRM, best an EPUB."
+_AUDIO = Worded(
+    "This is an audio or video file, and I can only read. Please add the book's text itself, best as an EPUB."
 )
-_PACKED = f"I cannot look into {{name}} files. {_UNPACK}"
-_FOREIGN = (
-    (0, b"TPZ", "Kindle (AZW1)", _LOCKED_KINDLE.replace("KFX", "Topaz")),
-    (0, b"\xeaDRMION\xee", "Kindle (KFX)", _LOCKED_KINDLE),
-    (0, b"CONT\x02\x00", "Kindle (KFX)", _LOCKED_KINDLE),
-    (0, _OFFICE, "old Word (DOC)", "Please open it in Word or LibreOffice, save it as DOCX, and add that."),
+_LOCKED_KINDLE = Worded(
+    "This is a Kindle book in a format that Amazon keeps to its own readers ({name}), so I cannot read it. "
+    "Please add an edition without DRM, best an EPUB.",
+    name=_NAME,
+)
+_PACKED = Worded("I cannot look into {name} files. Please unpack it and add the book that is in it.", name=_NAME)
+_OF_THEIR_OWN = (_PICTURE, _COMIC, _AUDIO, _LOCKED_KINDLE, _PACKED)
+"""Sentences that say what cannot be read; the others only say what to do."""
+_FOREIGN: tuple[tuple[int, bytes, str, Worded], ...] = (
+    (0, b"TPZ", "Topaz", _LOCKED_KINDLE),
+    (0, b"\xeaDRMION\xee", "KFX", _LOCKED_KINDLE),
+    (0, b"CONT\x02\x00", "KFX", _LOCKED_KINDLE),
+    (
+        0,
+        _OFFICE,
+        Worded("old Word (DOC)"),
+        Worded("Please open it in Word or LibreOffice, save it as DOCX, and add that."),
+    ),
     (
         0,
         b"AT&TFORM",
         "DjVu",
-        "It holds pictures of pages. Please convert it to a PDF with text in it, or add another edition.",
+        Worded("It holds pictures of pages. Please convert it to a PDF with text in it, or add another edition."),
     ),
     (0, b"ITOLITLS", "Microsoft Reader (LIT)", _TO_EPUB),
     (0, b"ITSF", "Windows help (CHM)", _TO_EPUB),
     (0, b"L\0R\0F\0", "Sony Reader (LRF)", _TO_EPUB),
     (0, b"SNBP", "Bambook (SNB)", _TO_EPUB),
     (60, b"PNRdPPrs", "eReader (PDB)", _TO_EPUB),
-    (0, b"%!PS", "PostScript", "Please convert it to PDF and add that."),
+    (0, b"%!PS", "PostScript", Worded("Please convert it to PDF and add that.")),
     (0, b"\x89PNG", "", _PICTURE),
     (0, b"\xff\xd8\xff", "", _PICTURE),
     (0, b"GIF8", "", _PICTURE),
@@ -133,17 +145,17 @@ _FOREIGN = (
     (0, b"\xfd7zXZ", "xz", _PACKED),
     (0, b"\x28\xb5\x2f\xfd", "zstd", _PACKED),
     (257, b"ustar", "TAR", _PACKED),
-    (0, b"SQLite format 3", "database", _TO_TEXT),
-    (0, b"\x7fELF", "program", _TO_TEXT),
-    (0, b"MZ\x90", "program", _TO_TEXT),
+    (0, b"SQLite format 3", Worded("database"), _TO_TEXT),
+    (0, b"\x7fELF", Worded("program"), _TO_TEXT),
+    (0, b"MZ\x90", Worded("program"), _TO_TEXT),
 )
 """Files of other formats: the offset of the signature, its bytes, the format's name, and what to do
 with such a file.
 """
 _FOREIGN_ARCHIVES = (
-    ("xl/workbook.xml", "Excel", "Please export its text as DOCX or plain text, and add that."),
-    ("ppt/presentation.xml", "PowerPoint", "Please export it as PDF, and add that."),
-    ("Index/Document.iwa", "Pages", "Please export it as EPUB or DOCX, and add that."),
+    ("xl/workbook.xml", "Excel", Worded("Please export its text as DOCX or plain text, and add that.")),
+    ("ppt/presentation.xml", "PowerPoint", _TO_PDF),
+    ("Index/Document.iwa", "Pages", Worded("Please export it as EPUB or DOCX, and add that.")),
 )
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
@@ -247,7 +259,7 @@ def _detect_open_document(archive: "Archive") -> Format:
     except KeyError:
         declared = b""
     if declared.startswith(b"application/vnd.oasis.opendocument.") and b".text" not in declared:
-        raise _unsupported("OpenDocument (ODS, ODP)", "Please export it as PDF, and add that.")
+        raise _unsupported("OpenDocument (ODS, ODP)", _TO_PDF)
     return Format.ODT
 
 
@@ -263,7 +275,9 @@ def _refuse_foreign(data: bytes, filename: str) -> None:
             raise _unsupported(name, _COMIC if is_comic else advice)
 
 
-def _unsupported(name: str, advice: str) -> BookError:
-    """The advice, with a sentence before it that says what cannot be read, unless the advice itself says so."""
-    begins = "" if "cannot" in advice or "This is" in advice else f"I cannot read {name} files. "
-    return BookError(BookErrorCode.UNSUPPORTED_FORMAT, f"{begins}{advice.format(name=name)}")
+def _unsupported(name: str, advice: Worded) -> BookError:
+    """Refuse a file of another format; `advice` says what to do with it."""
+    message = Worded("I cannot read {name} files. {advice}", name=name, advice=advice)
+    if advice in _OF_THEIR_OWN:
+        message = Worded(advice.template, name=name)
+    return BookError(BookErrorCode.UNSUPPORTED_FORMAT, message)

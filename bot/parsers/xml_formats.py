@@ -15,7 +15,7 @@ from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, 
 from bot.parsers.encoding import decode_document, without_doctype
 from bot.parsers.html import add_document, parse
 from domain.book import BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 _TAG = re.compile(r"<(?P<end>/?)(?:[\w.-]+:)?(?P<name>[A-Za-z][\w.-]*)(?P<attributes>[^<>]*)>")
 _BINARY = re.compile(r"<binary\b[^<>]*>[^<]*")
@@ -301,7 +301,9 @@ def _member(archive: Archive, name: str, kind: str) -> bytes:
     except KeyError as error:
         raise BookError(
             BookErrorCode.PARSE_FAILED,
-            f"This {kind} file is damaged: its text cannot be read. Please download or export it again.",
+            Worded(
+                "This {kind} file is damaged: its text cannot be read. Please download or export it again.", kind=kind
+            ),
         ) from error
 
 

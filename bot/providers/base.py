@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Proto
 from pydantic_core import PydanticSerializationError, to_json
 
 from domain.chat import MessageRole, PromptMessage, encodable
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
 """The meaning of an HTTP status, if the body does not say more."""
 _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
-    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check LLM_MODEL{and_url}.",
+    LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check {settings}.",
     LLMErrorCode.OUT_OF_CREDIT: (
         "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
     ),
@@ -290,11 +290,12 @@ class Service:
 
         `said` is the service's own message, which is appended if there is no sentence for the failure.
         """
-        sentence = _SENTENCES[code].format(
+        sentence = Worded(
+            _SENTENCES[code],
             name=self.name,
             model=self.model,
             key_setting=self.key_setting,
-            and_url=f" and {self.url_setting}" if self.url_setting else "",
+            settings=Worded("LLM_MODEL and {url}", url=self.url_setting) if self.url_setting else "LLM_MODEL",
             when=_when(retry_after),
         )
         failure = LLMError(code, sentence, retry_after=retry_after, window=window)
@@ -308,9 +309,10 @@ class Service:
             LLMError: API_KEY_MISSING, there is none.
         """
         if not api_key.strip():
-            raise LLMError(
-                LLMErrorCode.API_KEY_MISSING, f"There is no key for {self.name}. Please set {self.key_setting}."
+            message = Worded(
+                "There is no key for {name}. Please set {setting}.", name=self.name, setting=self.key_setting
             )
+            raise LLMError(LLMErrorCode.API_KEY_MISSING, message)
         return api_key.strip()
 
 
@@ -320,16 +322,16 @@ def shortened(said: str) -> str:
     return plain if len(plain) <= LONGEST_SAID else f"{plain[:LONGEST_SAID].rsplit(' ', 1)[0]} …"
 
 
-def _when(seconds: float | None) -> str:
+def _when(seconds: float | None) -> Worded:
     if seconds is None:
-        return "in a minute"
+        return Worded("in a minute")
     if seconds <= 1:
-        return "in a second"
+        return Worded("in a second")
     if seconds < 90:
-        return f"in {math.ceil(seconds)} seconds"
+        return Worded("in {seconds} seconds", seconds=math.ceil(seconds))
     if seconds < 90 * 60:
-        return f"in {math.ceil(seconds / 60)} minutes"
-    return f"in {math.ceil(seconds / 3600)} hours"
+        return Worded("in {minutes} minutes", minutes=math.ceil(seconds / 60))
+    return Worded("in {hours} hours", hours=math.ceil(seconds / 3600))
 
 
 class WireChat(ABC, Generic[C]):

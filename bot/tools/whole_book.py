@@ -16,7 +16,7 @@ from bot.tools.results import (
     text_argument,
 )
 from domain.book import Mentions, Passage, Sentence
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import introductions, other_names
 from domain.library.search.sentences import split_sentences
@@ -94,7 +94,7 @@ class WholeBookTools:
         entries = await self._view.contents()
         found = find_chapter(entries, name)
         if found is None:
-            sentence = f"There is no chapter {name[:60]} in the part that has been read."
+            sentence = Worded("There is no chapter {number} in the part that has been read.", number=name[:60])
             raise BookError(BookErrorCode.NOT_FOUND, sentence)
         return [each.number for each in with_descendants(entries, found)]
 

@@ -373,7 +373,7 @@ class Showing:
         """Deliver the end of a turn to its readers. False: it has to be retried later."""
         delivery = await screen.settled()
         if isinstance(screen.ending, TurnFailed) and screen.ending.code not in ONES_OWN_LIMITS:
-            reason, *_ = place.say.failure(screen.ending.code, screen.ending.message).splitlines()
+            reason = place.say.failure(screen.ending.code, screen.ending.message)
             text = later("An answer failed in {thread}: {reason}")
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason, ours=True))
         if delivery.state is DeliveryState.REFUSED:

@@ -225,7 +225,7 @@ class ConversationWorker:
         if self._screen is not None:
             await self._screen.leave()
             if isinstance(failed := self._screen.ending, TurnFailed):
-                reason, *_ = place.say.failure(failed.code, failed.message).splitlines()
+                reason = place.say.failure(failed.code, failed.message)
                 remark = place.say(
                     "-# ⚠️ I couldn't answer this again, so the earlier answer stays. {reason}",
                     reason=inert(reason, ours=True),

@@ -22,7 +22,7 @@ from discord import Locale, app_commands
 from discord.app_commands import TranslationContextLocation as Location
 from discord.app_commands import TranslationContextTypes, locale_str
 
-from domain.errors import MarginaliaError, StorageErrorCode
+from domain.errors import MarginaliaError, StorageErrorCode, Worded
 
 LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
 """The languages with a catalogue, by the name of its file."""
@@ -79,19 +79,33 @@ class Speech:
         return self._formatter.vformat(text, (), {"number": number, **values})
 
     def failure(self, code: str, message: str) -> str:
-        """A failure's sentence. In another language than English the gist comes first, the full sentence small below.
+        """A failure's sentence in this language; where the catalogue does not have it, the gist of its code.
 
         `code` is the failure's own, an error code of the domain where it has one.
         """
         if code is StorageErrorCode.UNREACHABLE:
             return self(later("I can't get at my notes just now. Please try again in a minute."))
-        if isinstance(code, StorageErrorCode):
-            message = _FOLDERS.sub("", message)
         gist = self._translations.pgettext(type(code).__name__, str(code))
-        return f"{gist}\n-# {message}" if gist != str(code) else message
+        is_kept = isinstance(code, StorageErrorCode)
+        told = self._worded(message) or (message if gist == str(code) else gist)
+        return _FOLDERS.sub("", told) if is_kept else told
 
     def error(self, error: MarginaliaError) -> str:
         return self.failure(error.code, error.message)
+
+    def _worded(self, text: str) -> str:
+        """The text of an error, with the values in it; empty where the catalogue does not have it."""
+        if not isinstance(text, Worded):
+            translated = self._translations.gettext(text)
+            return "" if translated == text else translated
+        translated = self._translations.gettext(text.template)
+        if translated == text.template:
+            return ""
+        values = {
+            name: (self._worded(value) or value) if isinstance(value, Worded) else value
+            for name, value in text.fields.items()
+        }
+        return self._formatter.vformat(translated, (), values)
 
 
 _SPEECHES = {locale: Speech(locale) for locale in discord.Locale}

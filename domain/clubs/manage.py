@@ -23,7 +23,7 @@ from domain.clubs.plan import (
     usual_number,
 )
 from domain.conversation import Conversation, TitleSource
-from domain.errors import ClubError, ClubErrorCode
+from domain.errors import ClubError, ClubErrorCode, Worded
 from domain.library.progress import ManagePositions
 from domain.ports import BookFiles, BookRepository, Clock, ClubRepository, ConversationRepository
 
@@ -124,17 +124,23 @@ class ManageClubs:
         else:
             count = request.sections or usual_number(book.word_count, len(units))
             if count > len(units):
-                kind = "chapters" if are_chapters else "pages"
-                raise ClubError(
-                    ClubErrorCode.INVALID_PLAN,
-                    f"This book has {len(units)} {kind}, so it can have {len(units)} sections at most.",
+                message = Worded(
+                    "This book has {pages} pages, so it can have {pages} sections at most.", pages=len(units)
                 )
+                if are_chapters:
+                    message = Worded(
+                        "This book has {chapters} chapters, so it can have {chapters} sections at most.",
+                        chapters=len(units),
+                    )
+                raise ClubError(ClubErrorCode.INVALID_PLAN, message)
             parts = await asyncio.to_thread(divide, units, count)
         if len(parts) > MOST_SECTIONS:
-            raise ClubError(
-                ClubErrorCode.INVALID_PLAN,
-                f"That makes {len(parts)} sections, and a plan takes {MOST_SECTIONS}. Put more chapters into each.",
+            message = Worded(
+                "That makes {sections} sections, and a plan takes {most}. Put more chapters into each.",
+                sections=len(parts),
+                most=MOST_SECTIONS,
             )
+            raise ClubError(ClubErrorCode.INVALID_PLAN, message)
         return parts
 
     async def find(self, club_id: str) -> Club | None:

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 
 from domain.book import Chapter, Page, PositionState, ReadingPosition
-from domain.errors import ClubError, ClubErrorCode
+from domain.errors import ClubError, ClubErrorCode, Worded
 
 MOST_SECTIONS = 50
 """The most lines that fit on one card."""
@@ -141,7 +141,9 @@ class Club:
             ClubError: NO_SECTION.
         """
         if not 1 <= number <= len(self.sections):
-            raise ClubError(ClubErrorCode.NO_SECTION, f"The plan has the sections 1 to {len(self.sections)}.")
+            raise ClubError(
+                ClubErrorCode.NO_SECTION, Worded("The plan has the sections 1 to {last}.", last=len(self.sections))
+            )
         return self.sections[number - 1]
 
     def is_paused(self, member: Member, now: datetime) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from domain.book import Binding, BindingKind, Book, Chapter, Page, PositionState, ReadingPosition
 from domain.clubs.plan import Club
 from domain.conversation import Conversation
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants, without_titles
 from domain.ports import BookFiles, Clock, ClubRepository, ReaderRepository
 from domain.spoilers.detector import label_at
@@ -41,10 +41,20 @@ def end_of_page(pages: Sequence[Page], label: str, *, estimated: bool) -> int:
 
 def page_missing(label: str, pages: Sequence[Page], *, estimated: bool) -> BookError:
     """The error for a page that a book does not have. It says how many pages there are, as the book's card does."""
-    count = f"{'about ' if estimated else ''}{len(pages)} {'page' if len(pages) == 1 else 'pages'}"
-    begins = f", and they begin with {pages[0].label}" if pages and pages[0].label != "1" else ""
     named = _PAGE_WORD.sub("", label, count=1).strip()
-    return BookError(BookErrorCode.NOT_FOUND, f"There's no page {named} in this book (it has {count}{begins}).")
+    one, many = Worded("1 page"), Worded("{pages} pages", pages=len(pages))
+    if estimated:
+        one, many = Worded("about 1 page"), Worded("about {pages} pages", pages=len(pages))
+    count = one if len(pages) == 1 else many
+    message = Worded("There's no page {page} in this book (it has {count}).", page=named, count=count)
+    if pages and pages[0].label != "1":
+        message = Worded(
+            "There's no page {page} in this book (it has {count}, and they begin with {first}).",
+            page=named,
+            count=count,
+            first=pages[0].label,
+        )
+    return BookError(BookErrorCode.NOT_FOUND, message)
 
 
 def title_is_read(chapter: Chapter, read_to: int) -> bool:
@@ -60,8 +70,10 @@ def end_of_chapter(chapters: Sequence[Chapter], name: str) -> int:
     """
     chapter = find_chapter(chapters, name)
     if chapter is None:
-        sentence = f"I can't find chapter {name.strip()!r} in this book. Tell me the page you've read to instead."
-        raise BookError(BookErrorCode.NOT_FOUND, sentence)
+        message = Worded(
+            "I can't find chapter {name!r} in this book. Tell me the page you've read to instead.", name=name.strip()
+        )
+        raise BookError(BookErrorCode.NOT_FOUND, message)
     return with_descendants(chapters, chapter)[-1].end
 
 
@@ -125,6 +137,10 @@ class SharedBounds:
             return _binding(BindingKind.ENDED, read_to, book, pages)
         found = binding_in(club, book, pages, self._clock())
         return found and replace(_binding(found.kind, read_to, book, pages), reader_id=found.reader_id)
+
+    async def positions(self, book: Book) -> Sequence[tuple[int, str]]:
+        """The offset and the id of each reader who is in the middle of the book, the slowest first."""
+        return await self._clubs.list_positions(book.id)
 
     async def hides(self, person: str, book: Book) -> bool:
         """Whether a person hides their place in a club on the book."""
@@ -196,7 +212,7 @@ class ManagePositions:
 
     async def slowest(self, book: Book) -> Sequence[tuple[int, str]]:
         """The offset and the id of each reader who is in the middle of the book, the slowest first."""
-        return await self._readers.list_positions(book.id)
+        return await self.bounds.positions(book)
 
     async def page_at(self, book: Book, read_to: int) -> str:
         """The label of the page at an offset; empty for the beginning."""
@@ -262,9 +278,12 @@ class ManagePositions:
         if kind == "clear" and not name:
             return await self.clear(reader_id, book)
         if order.strip():
-            raise BookError(
-                BookErrorCode.NOT_FOUND, f"I don't understand {order.strip()!r} as a place in the book. {USAGE}."
+            message = Worded(
+                "I don't understand {order!r} as a place in the book. {usage}.",
+                order=order.strip(),
+                usage=Worded(USAGE),
             )
+            raise BookError(BookErrorCode.NOT_FOUND, message)
         return await self.get(reader_id, book)
 
     async def describe(self, reader_id: str, book: Book) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText
-from domain.errors import BookError, BookErrorCode, MarginaliaError
+from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
 
@@ -148,11 +148,13 @@ class Bookshelf:
                 return matches[0]
             if matches:
                 named = ", ".join(f"“{b.title}” ({b.id[:8]})" for b in matches[:5])
-                raise BookError(
-                    BookErrorCode.NOT_FOUND, f"Several books fit “{reference}”: {named}. Name one by its id."
+                message = Worded(
+                    "Several books fit “{reference}”: {books}. Name one by its id.", reference=reference, books=named
                 )
+                raise BookError(BookErrorCode.NOT_FOUND, message)
         if removed:
-            raise BookError(BookErrorCode.NOT_FOUND, f"No book called “{reference}” was removed in the last 7 days.")
+            message = Worded("No book called “{reference}” was removed in the last 7 days.", reference=reference)
+            raise BookError(BookErrorCode.NOT_FOUND, message)
         raise BookError(BookErrorCode.NOT_FOUND, _nothing_fits(reference, books))
 
     async def open(self, book: Book) -> BookFile:
@@ -262,9 +264,12 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
 
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
     if not books:
-        return f"There is no book called “{reference}”: the shelf is empty. Add one first."
+        return Worded("There is no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
     titles = ", ".join(f"“{book.title}”" for book in books[:8])
-    return f"There is no book called “{reference}” on the shelf. There are: {titles}{' …' if len(books) > 8 else ''}."
+    titles += " …" if len(books) > 8 else ""
+    return Worded(
+        "There is no book called “{reference}” on the shelf. There are: {titles}.", reference=reference, titles=titles
+    )
 
 
 class LeftServers:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from domain.book import Citation, ContentsEntry, Mentions, Page, Passage, PhraseHit, Sentence
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import is_counted
 from domain.library.names import count_mentions, missing_words, sentences_with
 from domain.library.progress import find_page
@@ -90,7 +90,8 @@ class Reading:
         for chapter in layout.chapters:
             if chapter.number == number:
                 return self._excerpts.span(chapter.start, chapter.end)
-        raise BookError(BookErrorCode.NOT_FOUND, f"There is no chapter {number} in the part that has been read.")
+        message = Worded("There is no chapter {number} in the part that has been read.", number=number)
+        raise BookError(BookErrorCode.NOT_FOUND, message)
 
     def find_phrase(self, text: str, limit: int) -> list[PhraseHit]:
         return find_phrase(self._index, self._layout, self._excerpts, text, limit)
@@ -131,7 +132,9 @@ class Reading:
         start, end = (int(match[1]), int(match[2])) if match else (0, 0)
         sentences = layout.sentences_between(start, end)
         if not sentences or start >= end or end > layout.length:
-            message = f"There is no passage {source!r} in the part that has been read; search the book again."
+            message = Worded(
+                "There is no passage {source!r} in the part that has been read; search the book again.", source=source
+            )
             raise BookError(BookErrorCode.NOT_FOUND, message)
         most = bisect_right(layout.words, layout.words[sentences.start] + READ_WORDS) - 1
         return range(sentences.start, min(sentences.stop, max(most, sentences.start + 1)))
@@ -139,6 +142,10 @@ class Reading:
 
 def _no_page(label: str, pages: Sequence[Page]) -> str:
     if not pages:
-        return "Nothing of this book has been read yet, so there are no pages to show."
-    reached = f"pages {pages[0].label} to {pages[-1].label}"
-    return f"Page {label.strip()!r} is not among the pages that have been read: those are {reached}."
+        return Worded("Nothing of this book has been read yet, so there are no pages to show.")
+    return Worded(
+        "Page {page!r} is not among the pages that have been read: those are pages {first} to {last}.",
+        page=label.strip(),
+        first=pages[0].label,
+        last=pages[-1].label,
+    )

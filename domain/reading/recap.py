@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from domain.book import Citation, Sentence, numbered
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.library.addressing import find_chapter, with_descendants
 from domain.library.names import NameRecognizer
 from domain.library.search.words import STOP_WORDS, stem_of, words_of
@@ -115,7 +115,9 @@ async def offset_of(view: BookView, place: str) -> int:
         return (await view.read_chapter(chapter.number)).start
     label = _PAGE.fullmatch(place)
     if label is None:
-        message = f"There is no chapter or page {place.strip()[:60]!r} in the part that has been read."
+        message = Worded(
+            "There is no chapter or page {place!r} in the part that has been read.", place=place.strip()[:60]
+        )
         raise BookError(BookErrorCode.NOT_FOUND, message)
     return (await view.read_pages(label[1], label[1]))[0].start
 
@@ -129,7 +131,7 @@ async def stretch_of(view: BookView, name: str) -> tuple[int, int]:
     entries = await view.contents()
     chapter = find_chapter(entries, name)
     if chapter is None:
-        message = f"There is no chapter {name.strip()[:60]!r} in the part that has been read."
+        message = Worded("There is no chapter {name!r} in the part that has been read.", name=name.strip()[:60])
         raise BookError(BookErrorCode.NOT_FOUND, message)
     passages = [await view.read_chapter(each.number) for each in with_descendants(entries, chapter)]
     return passages[0].start, passages[-1].end

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.matching import render
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
 from domain.strategies.tool_use import asked_at, run_calls
@@ -169,7 +169,9 @@ class ChatOnlyProvider:
 
     async def chat_with_tools(self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> ChatResponse:
         if tools:
-            raise LLMError(LLMErrorCode.UNSUPPORTED_FEATURE, f"The model {self.model_name} cannot use tools.")
+            raise LLMError(
+                LLMErrorCode.UNSUPPORTED_FEATURE, Worded("The model {model} cannot use tools.", model=self.model_name)
+            )
         text = await self.chat(messages)
         usage = TokenUsage(estimate(messages), estimate_text(text), estimated=True)
         return ChatResponse(text, usage=usage)

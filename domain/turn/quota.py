@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from domain.conversation import Conversation
-from domain.errors import LLMError, LLMErrorCode
+from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import UsageReported
 from domain.ports import AllowanceRepository, Clock, UsageRepository
 from domain.servers import ManageServers
@@ -104,11 +104,13 @@ class Quota:
         used = (await self._usage.total_for_reader(reader_id, self._midnight)).tokens
         used += await self._usage.spent_before_erasure(reader_id, self._midnight)
         if used >= self._daily_tokens:
-            raise LLMError(
-                LLMErrorCode.DAILY_LIMIT,
-                f"You have read a lot with me today: your {self._daily_tokens:,} tokens for the day are used up. "
-                f"There will be new ones in {self._until_midnight}; your question is kept until then.",
+            message = Worded(
+                "You have read a lot with me today: your {most:,} tokens for the day are used up. "
+                "There will be new ones in {time}; your question is kept until then.",
+                most=self._daily_tokens,
+                time=self._until_midnight,
             )
+            raise LLMError(LLMErrorCode.DAILY_LIMIT, message)
 
     async def _check_server(self, reader_id: str, server_id: str) -> None:
         """Check the limits that a server has set itself."""
@@ -116,39 +118,44 @@ class Quota:
         if most := settings.tokens_per_person:
             used = (await self._usage.total_in_guild(reader_id, server_id, self._midnight)).tokens
             used += await self._usage.spent_before_erasure(reader_id, self._midnight, server_id)
-            self._assert_left(used, most, f"your {most:,} tokens for the day on this server are used up")
+            self._assert_left(
+                used, most, Worded("your {most:,} tokens for the day on this server are used up", most=most)
+            )
         if most := settings.tokens_per_server:
             used = (await self._usage.total_for_guild(server_id, self._midnight)).tokens
-            self._assert_left(used, most, f"the {most:,} tokens that all of this server have for the day are used up")
+            gone = Worded("the {most:,} tokens that all of this server have for the day are used up", most=most)
+            self._assert_left(used, most, gone)
 
-    def _assert_left(self, used: int, most: int, gone: str) -> None:
+    def _assert_left(self, used: int, most: int, gone: Worded) -> None:
         if used >= most:
-            raise LLMError(
-                LLMErrorCode.SERVER_LIMIT,
-                f"There's been a lot of reading today: {gone}. There will be new ones in {self._until_midnight}; the "
+            message = Worded(
+                "There's been a lot of reading today: {gone}. There will be new ones in {time}; the "
                 "question is kept until then. Somebody with the permission “Manage Server” can change the limit "
                 "with /settings tokens.",
+                gone=gone,
+                time=self._until_midnight,
             )
+            raise LLMError(LLMErrorCode.SERVER_LIMIT, message)
 
     async def _check_pace(self, allowances: Allowances, reader_id: str, about: str) -> None:
         if wait := await allowances.take(reader_id, Deed.ASK, about):
             seconds = max(1, round(wait.total_seconds()))
-            raise LLMError(
-                LLMErrorCode.TURN_LIMIT,
-                f"You have asked {allowances.most(Deed.ASK)} questions within a minute, as many as one person may. "
-                f"Please ask again in {seconds} {'second' if seconds == 1 else 'seconds'}; your question is kept "
-                "until then.",
-                retry_after=wait.total_seconds(),
+            message = Worded(
+                "You have asked {most} questions within a minute, as many as one person may. "
+                "Please ask again in {time}; your question is kept until then.",
+                most=allowances.most(Deed.ASK),
+                time=Worded("1 second") if seconds == 1 else Worded("{seconds} seconds", seconds=seconds),
             )
+            raise LLMError(LLMErrorCode.TURN_LIMIT, message, retry_after=wait.total_seconds())
 
     @property
     def _midnight(self) -> datetime:
         return self._clock().replace(hour=0, minute=0, second=0, microsecond=0)
 
     @property
-    def _until_midnight(self) -> str:
+    def _until_midnight(self) -> Worded:
         hours = 24 - self._clock().hour
-        return f"about {hours} {'hour' if hours == 1 else 'hours'}"
+        return Worded("about 1 hour") if hours == 1 else Worded("about {hours} hours", hours=hours)
 
 
 Price = Callable[[str, str, TokenUsage], int | None]

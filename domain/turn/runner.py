@@ -12,7 +12,7 @@ from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition
 from domain.conversation import Conversation, Turn, TurnState
-from domain.errors import LLMError, LLMErrorCode, MarginaliaError, StorageError, StorageErrorCode
+from domain.errors import LLMError, LLMErrorCode, MarginaliaError, StorageError, StorageErrorCode, Worded
 from domain.event import (
     Answer,
     StrategyEvent,
@@ -33,6 +33,9 @@ from domain.turn.quota import UsageMeter
 from domain.turn.state import LONGEST_S, Emit, Ending, FallbackAnswerer, RunningTurn, TurnDraft, stayed_away
 
 logger = logging.getLogger(__name__)
+
+
+WENT_WRONG = Worded("Something went wrong on my side; it has been logged. Please try again.")
 
 
 class TurnRunner:
@@ -94,7 +97,10 @@ class TurnRunner:
             outcome = await self._in_time(self._work(conversation, people, history, draft, tell), draft)
             await to_the_end(self._keep(draft, outcome, tell))
         except TimeoutError:
-            message = f"This took longer than {self._turn_timeout:.0f} seconds, so I stopped. Please try again."
+            message = Worded(
+                "This took longer than {seconds} seconds, so I stopped. Please try again.",
+                seconds=round(self._turn_timeout),
+            )
             await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, tell)
         except MarginaliaError as error:
             await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
@@ -106,8 +112,7 @@ class TurnRunner:
                 raise
         except Exception:
             logger.exception("turn %s failed unexpectedly", turn.id)
-            message = "Something went wrong on my side; it has been logged. Please try again."
-            await self._fail(draft, running, "internal", message, tell)
+            await self._fail(draft, running, "internal", WENT_WRONG, tell)
         finally:
             log.write(draft.turn, waiting[-1].author_id, conversation.server_id)
 

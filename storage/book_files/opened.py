@@ -149,19 +149,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def missing() -> BookError:
-    return _cannot_be_read("is gone from the disk")
+    message = "The file of this book is gone from the disk; please add it again, and its conversations go on."
+    return BookError(BookErrorCode.INVALID_STATE, message)
 
 
 def unreadable() -> BookError:
-    return _cannot_be_read("is damaged")
+    message = "The file of this book is damaged; please add it again, and its conversations go on."
+    return BookError(BookErrorCode.INVALID_STATE, message)
 
 
 def outdated() -> BookError:
-    return _cannot_be_read("was made by another version of the program")
-
-
-def _cannot_be_read(why: str) -> BookError:
-    message = f"The file of this book {why}; please add it again, and its conversations go on."
+    message = (
+        "The file of this book was made by another version of the program; please add it again, and its conversations "
+        "go on."
+    )
     return BookError(BookErrorCode.INVALID_STATE, message)
 
 

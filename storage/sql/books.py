@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from domain.book import Book, BookStatus, DerivedText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.rows import (
     entities,
@@ -40,9 +40,8 @@ class SQLBooks:
                 "SELECT title FROM books WHERE shelf = ? AND sha256 = ? AND id <> ?", [book.shelf, book.sha256, book.id]
             )
             if twins:
-                raise BookError(
-                    BookErrorCode.ALREADY_EXISTS, f"This file is on the shelf already: {twins[0]['title']}."
-                )
+                message = Worded("This file is on the shelf already: {title}.", title=twins[0]["title"])
+                raise BookError(BookErrorCode.ALREADY_EXISTS, message)
             await transaction.run(_UPSERT, _row(book))
 
         await self._database.atomically(put)

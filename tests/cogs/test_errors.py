@@ -12,7 +12,20 @@ from discord import app_commands
 from cogs.errors import Refusal, sentence_for
 from cogs.i18n import speech_for
 from cogs.interactions import on_stale_press
-from domain.errors import BookError, BookErrorCode
+from domain.book import Page
+from domain.errors import (
+    BookError,
+    BookErrorCode,
+    ClubError,
+    ClubErrorCode,
+    DownloadError,
+    DownloadErrorCode,
+    LLMError,
+    LLMErrorCode,
+    MarginaliaError,
+    Worded,
+)
+from domain.library.progress import page_missing
 from storage.sqlite.connection import storage_error
 from tests.cogs.stage import Stage, text_of
 
@@ -45,15 +58,68 @@ def test_known_failures_have_sentences_of_their_own(error: Exception, sentence: 
     assert sentence in sentence_for(error, SAY)
 
 
-@pytest.mark.parametrize("locale", [discord.Locale.american_english, discord.Locale.german])
+@pytest.mark.parametrize(
+    ("locale", "sentence"),
+    [
+        (
+            discord.Locale.american_english,
+            "There is no room left for the database marginalia.db: free some space on the disk, then try again.",
+        ),
+        (discord.Locale.german, "Das ließ sich nicht speichern. Bitte versuche es noch einmal."),
+    ],
+)
 @pytest.mark.parametrize("folder", ["/srv/marginalia/", "/srv/my books/2026/"])
-def test_nobody_is_told_in_which_folder_the_data_is(locale: discord.Locale, folder: str) -> None:
+def test_nobody_is_told_in_which_folder_the_data_is(locale: discord.Locale, sentence: str, folder: str) -> None:
     full = sqlite3.OperationalError("database or disk is full")
     full.sqlite_errorcode = sqlite3.SQLITE_FULL
     told = sentence_for(storage_error(full, f"{folder}marginalia.db"), speech_for(locale))
-    assert told.endswith(
-        "There is no room left for the database marginalia.db: free some space on the disk, then try again."
-    )
+    assert told == sentence
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (
+            page_missing("99", [Page(1, "1", 0, 9), Page(2, "2", 9, 20)], estimated=False),
+            "Eine Seite 99 gibt es in diesem Buch nicht (es hat 2 Seiten).",
+        ),
+        (
+            LLMError(LLMErrorCode.OVERLOADED, Worded("So {when}.", when="now")),
+            "Das Modell ist gerade überlastet. Bitte versuche es gleich noch einmal.",
+        ),
+        (
+            ClubError(ClubErrorCode.NO_CLUB, "No club is reading here. Start one with /club start."),
+            "Hier liest kein Lesekreis. Mit /club start beginnst du einen.",
+        ),
+        (
+            BookError(
+                BookErrorCode.TOO_LARGE,
+                Worded("This book is longer than {most:,} characters. Please add it in parts.", most=9_000_000),
+            ),
+            "Dieses Buch ist länger als 9.000.000 Zeichen. Bitte füge es in Teilen hinzu.",
+        ),
+        (
+            DownloadError(
+                DownloadErrorCode.CATALOGUE_DOWN,
+                Worded(
+                    "{what} Please try again in a few minutes, or add a book by its address or as a file.",
+                    what=Worded("The catalogue of Project Gutenberg takes too long to answer."),
+                ),
+            ),
+            "Der Katalog von Project Gutenberg antwortet nicht schnell genug. Bitte versuche es in ein paar Minuten "
+            "noch einmal, oder füge ein Buch über seine Adresse oder als Datei hinzu.",
+        ),
+    ],
+)
+def test_in_another_language_no_english_is_left(error: MarginaliaError, sentence: str) -> None:
+    assert sentence_for(error, speech_for(discord.Locale.german)) == sentence
+
+
+def test_a_worded_sentence_takes_nothing_but_the_names_of_values() -> None:
+    assert Worded("{one} of {two:,}", one="{}", two=1_000) == "{} of 1,000"
+    for template in ("{one.__class__}", "{0}", "{one[0]}"):
+        with pytest.raises(ValueError, match="placeholder"):
+            Worded(template, one="")
 
 
 def test_an_unknown_failure_is_logged_under_the_id_that_is_told(caplog: pytest.LogCaptureFixture) -> None:

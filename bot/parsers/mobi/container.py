@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from bot.parsers.draft import MIB, ReadingLimits, Report
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 ABSENT = 0xFFFFFFFF
 """A header's value for a record that does not exist."""
@@ -133,8 +133,10 @@ def read_text(database: PalmDatabase, header: MobiHeader, limits: ReadingLimits,
         if left < 0:
             raise BookError(
                 BookErrorCode.TOO_LARGE,
-                f"Unpacked, this file is larger than {limits.max_unpacked_bytes // MIB} MB. "
-                "Please add a smaller edition.",
+                Worded(
+                    "Unpacked, this file is larger than {most} MB. Please add a smaller edition.",
+                    most=limits.max_unpacked_bytes // MIB,
+                ),
             )
         pieces.append(piece)
         report(number / count * 0.5)

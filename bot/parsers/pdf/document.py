@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from bot.parsers.draft import ReadingLimits, Report, check_length
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 _LINE_BREAK = "\r\n"
 _USUAL_CHARACTERS = 4_096
@@ -268,7 +268,8 @@ def read_document(
     with _opened(pdfium, data) as document:
         count = pdfium.FPDF_GetPageCount(document)
         if count > _MOST_PAGES:
-            raise BookError(BookErrorCode.TOO_LARGE, f"This PDF has more than {_MOST_PAGES:,} pages. Please split it.")
+            message = Worded("This PDF has more than {most:,} pages. Please split it.", most=_MOST_PAGES)
+            raise BookError(BookErrorCode.TOO_LARGE, message)
         return PdfDocument(
             tuple(_pages(pdfium, document, count, limits, report, recognise)),
             tuple(_bookmarks(pdfium, document)),

@@ -27,7 +27,7 @@ from bot.parsers.pdf.layout import (
     without_running_lines,
 )
 from domain.book import OCR_MARK, PARTLY_OCR_MARK, BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 if TYPE_CHECKING:
     from bot.parsers.ocr import TextRecogniser
@@ -91,8 +91,11 @@ def read_recognised(document: PdfDocument, format_: str, filename: str, limits: 
     if not any(_letters(page) >= _FEWEST_LETTERS for page in pages):
         raise BookError(
             BookErrorCode.NO_TEXT,
-            f"The {len(pages):,} pages of this book are pictures, and I could make out no words on them. "
-            "Please add another edition, one with text.",
+            Worded(
+                "The {pages:,} pages of this book are pictures, and I could make out no words on them. "
+                "Please add another edition, one with text.",
+                pages=len(pages),
+            ),
         )
     if not texts:
         return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, _READ_BY_OCR)
@@ -138,14 +141,21 @@ def _refuse_pictures(pages: Sequence[PdfPage]) -> None:
         return
     if pictures := sum(page.is_picture for page in pages):
         raise PicturesOnlyError(
-            f"{pictures} of the {len(pages)} pages of this PDF are pictures, and there is no text to read on any page. "
-            "Please run it through text recognition (OCR) first, or add another edition.",
+            Worded(
+                "{pictures} of the {pages} pages of this PDF are pictures, and there is no text to read on any page. "
+                "Please run it through text recognition (OCR) first, or add another edition.",
+                pictures=pictures,
+                pages=len(pages),
+            ),
             pictures,
         )
     if not any(map(_letters, pages)):
         raise BookError(
             BookErrorCode.NO_TEXT,
-            f"There is no text on any of the pages of this PDF ({len(pages):,}). Please add another edition.",
+            Worded(
+                "There is no text on any of the pages of this PDF ({pages:,}). Please add another edition.",
+                pages=len(pages),
+            ),
         )
 
 

@@ -18,6 +18,7 @@ import weakref
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from string import Formatter
 
 from bot.parsers.draft import DEFAULT_LIMITS, PicturesOnlyError
 from bot.parsers.formats import named_format
@@ -26,7 +27,7 @@ from bot.parsers.sandbox.lockdown import Confinement
 from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame
 from bot.parsers.titles import last_component
 from domain.book import BookText
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 from domain.ports import Progress
 
 _LOG = logging.getLogger(__name__)
@@ -160,6 +161,7 @@ _LONGEST_KIND = 40
 _LONGEST_DETAIL = 4_000
 """Characters of a traceback. It may quote the file, so it is logged at DEBUG only."""
 _LONGEST_SENTENCE = 500
+_MOST_FIELDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +268,7 @@ def _share(payload: bytes) -> float:
 def _received_error(payload: bytes) -> BookError:
     try:
         error = json.loads(payload)
-        code, message = BookErrorCode(error["code"]), str(error["message"])
+        code, message = BookErrorCode(error["code"]), _received_sentence(error["message"])
         kind, detail = str(error["kind"]), str(error["detail"])
         pictures = int(error.get("pictures", 0))
     except (ValueError, TypeError, KeyError) as broken:
@@ -276,8 +278,30 @@ def _received_error(payload: bytes) -> BookError:
         _LOG.warning("A file could not be read for an unexpected reason: %s", kind)
         _LOG.debug("Where that was: %r", detail[:_LONGEST_DETAIL])
     if pictures > 0:
-        return PicturesOnlyError(message[:_LONGEST_SENTENCE], pictures)
-    return BookError(code, message[:_LONGEST_SENTENCE])
+        return PicturesOnlyError(message, pictures)
+    return BookError(code, message)
+
+
+def _received_sentence(said: object, *, depth: int = 0) -> str:
+    """The sentence that a worker reports; a template may hold nothing but a few short values.
+
+    Raises:
+        ValueError: it is none, or it is too long.
+    """
+    if not isinstance(said, dict):
+        return str(said)[:_LONGEST_SENTENCE]
+    template, fields = str(said["template"])[:_LONGEST_SENTENCE], dict(said["fields"])
+    if (
+        depth > 1
+        or len(fields) > _MOST_FIELDS
+        or any(spec for *_, spec, _ in Formatter().parse(template) if spec != ",")
+    ):
+        raise ValueError("a sentence with more in it than values")
+    values = {
+        name: value if isinstance(value, int) else _received_sentence(value, depth=depth + 1)
+        for name, value in fields.items()
+    }
+    return Worded(template, **values)
 
 
 def _explained(process: subprocess.Popen[bytes], broken: BrokenFrameError) -> BookError:
@@ -381,8 +405,12 @@ class SandboxedParser:
         if pages > most:
             raise BookError(
                 BookErrorCode.TOO_LARGE,
-                f"{pages:,} pages of this book are pictures, and I recognise the text of {most:,} at most. "
-                "Please run it through text recognition (OCR) first, or add it in parts.",
+                Worded(
+                    "{pages:,} pages of this book are pictures, and I recognise the text of {most:,} at most. "
+                    "Please run it through text recognition (OCR) first, or add it in parts.",
+                    pages=pages,
+                    most=most,
+                ),
             )
         if self._recognises.locked():
             raise BookError(
@@ -397,8 +425,10 @@ class SandboxedParser:
         if len(data) > self._max_file_mb * _MB:
             raise BookError(
                 BookErrorCode.TOO_LARGE,
-                f"This file is larger than {self._max_file_mb} MB. "
-                "Please add a smaller edition, or one without pictures.",
+                Worded(
+                    "This file is larger than {most} MB. Please add a smaller edition, or one without pictures.",
+                    most=self._max_file_mb,
+                ),
             )
 
 

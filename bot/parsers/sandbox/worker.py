@@ -27,7 +27,7 @@ from bot.parsers.draft import MIB, PicturesOnlyError, ReadingLimits
 from bot.parsers.formats import read_book, read_pictures
 from bot.parsers.sandbox.lockdown import Confinement, code_folders, knows_landlock, lock_down
 from domain.book import BookText, Chapter, Page
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 if TYPE_CHECKING:
     from bot.parsers.ocr import TextRecogniser
@@ -191,8 +191,10 @@ RECOGNITION_TOO_LONG = (
     "The pages of this book are pictures, and recognising their text would take longer than {minutes} minutes, so I "
     "stopped. Please run it through text recognition (OCR) first, or add it in parts."
 )
-_DAMAGED = "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
-_TOO_BIG = "This file needs more memory to be read than one book may take. Please add a smaller edition."
+_DAMAGED = Worded(
+    "This file is damaged, or made in a way I do not understand. Please try another edition, best an EPUB."
+)
+_TOO_BIG = Worded("This file needs more memory to be read than one book may take. Please add a smaller edition.")
 
 
 def main(ocr: tuple[str, str, Sequence[str]] | None = None) -> None:
@@ -242,7 +244,7 @@ def _bounded(report: Callable[[float], None], seconds: float) -> Callable[[float
     def report_in_time(share: float) -> None:
         spent = time.monotonic() - started
         if spent > _SECONDS_OF_TRIAL and spent > share * seconds:
-            raise BookError(BookErrorCode.TIMED_OUT, RECOGNITION_TOO_LONG.format(minutes=ceil(seconds / 60)))
+            raise BookError(BookErrorCode.TIMED_OUT, Worded(RECOGNITION_TOO_LONG, minutes=ceil(seconds / 60)))
         report(share)
 
     return report_in_time
@@ -306,11 +308,18 @@ def _trace() -> str:
     return traceback.format_exc(limit=-6)
 
 
+def _sent(message: object) -> object:
+    """A sentence as JSON: one with values in it as its template and these."""
+    if isinstance(message, Worded):
+        return {"template": message.template, "fields": {name: _sent(value) for name, value in message.fields.items()}}
+    return message if isinstance(message, int) else str(message)
+
+
 def _write_error(
     out: IO[bytes], code: Any, message: str, kind: str = "", detail: str = "", *, pictures: int = 0
 ) -> None:
     """Write an error frame. `kind` and `detail`, an exception's name and traceback, are for unexpected failures.
     `pictures` counts the pages whose text may be recognised.
     """
-    error = {"code": str(code), "message": message, "kind": kind, "detail": detail, "pictures": pictures}
+    error = {"code": str(code), "message": _sent(message), "kind": kind, "detail": detail, "pictures": pictures}
     write_frame(out, FrameKind.ERROR, json.dumps(error).encode())

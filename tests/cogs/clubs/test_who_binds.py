@@ -110,8 +110,8 @@ async def test_who_hides_is_not_named_in_another_thread_on_the_book(reading: Clu
     shown = await reading.ann.slash(thread, "progress")
     assert HIDDEN in text_of(shown)
     assert shown.response is not None
-    told = await reading.ann.click(shown.response, label="Who binds")
-    assert "at p. 1: a member who hides their place" in text_of(told)
+    told = await reading.ann.click(shown.response, label="Whose page counts")
+    assert "at p. 1 here, as far as a member who hides their place has read" in text_of(told)
     assert told.response is not None
     await reading.ann.click(told.response, label="Stop waiting for a member who hides their place")
     await reading.stage.env.settle()

@@ -12,6 +12,13 @@ SPEAKERS = {"say": (0,), "later": (0,), "counted": (1, 2)}
 """Names of calls that say something, and which of their arguments are texts."""
 
 
+RAISING = ("domain", "storage", "bot")
+"""Where errors are raised that may reach a reader, besides the modules below."""
+READERS_ERRORS = ("BookError", "DownloadError", "ConversationError", "ClubError", "LLMError")
+NOT_FOR_READERS = ("domain/library/evaluation.py", "bot/fluent.py", "bot/cli", "bot/mcp")
+"""Only the command line and other programs use these."""
+
+
 def texts_in_source() -> dict[str, str]:
     """Every text that is said, and where."""
     return {text: where for path in _sources() for text, where in _texts_in(path)}
@@ -23,7 +30,69 @@ def _sources() -> list[Path]:
 
 def unreadable_texts() -> list[str]:
     """Calls whose text is put together at run time, so that no catalogue can hold it."""
-    return [where for path in _sources() for text, where in _calls_in(path) if text is None]
+    calls = (call for path in _sources() for call in _calls_in(path))
+    errors = (call for path in _raising() for call in _errors_in(path))
+    return [where for text, where in (*calls, *errors) if text is None]
+
+
+def texts_of_errors() -> dict[str, str]:
+    """The sentence of every error that a reader may meet, and where it is made."""
+    return {text: where for path in _raising() for text, where in _errors_in(path) if isinstance(text, str)}
+
+
+def _raising() -> list[Path]:
+    paths = (path for folder in RAISING for path in (ROOT / folder).rglob("*.py"))
+    return sorted(path for path in paths if not str(path.relative_to(ROOT)).startswith(NOT_FOR_READERS))
+
+
+def _errors_in(path: Path) -> Iterator[tuple[object, str]]:
+    """The sentences of errors in a module: all that is Worded, and what errors are made with."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    constants = dict(_constants(tree))
+    for node in ast.walk(tree):
+        where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
+        match node:
+            case ast.Call(func=ast.Name(id="Worded"), args=[text, *_]):
+                yield from ((each, where) for each in _sentences(text, constants))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                names = {text.id for text in _raised(node) if isinstance(text, ast.Name)}
+                said = [*_raised(node), *(value for name, value in _constants(node) if name in names)]
+                yield from ((each, where) for text in said for each in _sentences(text, constants))
+
+
+def _raised(function: ast.AST) -> Iterator[ast.expr]:
+    """What a function makes readers' errors with."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=ast.Name(id="PicturesOnlyError"), args=[text, *_]):
+                yield text
+            case ast.Call(func=ast.Name(id=name), args=[_, text, *_]) if name in READERS_ERRORS:
+                yield text
+
+
+def _constants(tree: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """What names stand for."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                yield name, value
+
+
+def _sentences(text: ast.expr, constants: dict[str, ast.expr]) -> Iterator[object]:
+    """The texts that an expression may stand for; True for what is handed on."""
+    match text:
+        case ast.IfExp():
+            yield from _sentences(text.body, constants)
+            yield from _sentences(text.orelse, constants)
+        case ast.Name(id=name) if name.isupper() and name in constants:
+            yield from _sentences(constants[name], constants)
+        case ast.Subscript(value=ast.Name(id=name)) if isinstance(table := constants.get(name), ast.Dict):
+            for value in table.values:
+                yield from _sentences(value, constants)
+        case _:
+            yield _constant(text)
 
 
 def _texts_in(path: Path) -> Iterator[tuple[str, str]]:

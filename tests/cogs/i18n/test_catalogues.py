@@ -13,7 +13,7 @@ from cogs.i18n.speech import LANGUAGES as FILES
 from cogs.i18n.speech import read_catalogue
 from cogs.permissions import PERMISSION_NAMES
 from domain import errors
-from tests.cogs.i18n.said import texts_in_source, unreadable_texts
+from tests.cogs.i18n.said import texts_in_source, texts_of_errors, unreadable_texts
 from tests.cogs.stage import Stage
 
 LANGUAGES = pytest.mark.parametrize("language", FILES.values())
@@ -61,7 +61,7 @@ def test_every_text_stands_whole_in_the_source() -> None:
 
 @LANGUAGES
 async def test_a_catalogue_holds_all_that_is_said_and_no_more(stage: Stage, language: str) -> None:
-    said = {**texts_in_source(), **dict.fromkeys(command_texts(stage), "a command")}
+    said = {**texts_in_source(), **texts_of_errors(), **dict.fromkeys(command_texts(stage), "a command")}
     catalogue = translations(language)
     assert {text: where for text, where in said.items() if text not in catalogue} == {}
     assert set(catalogue) - set(said) == set()
@@ -89,7 +89,7 @@ def test_every_failure_the_program_knows_has_a_gist(language: str) -> None:
     kinds = [kind for kind in values if issubclass(kind, StrEnum) and kind is not StrEnum]
     codes = {kind.__name__: {str(code) for code in kind} for kind in kinds}
     assert len(codes) >= 5
-    assert gists(language) == codes | {"str": {"internal"}}
+    assert gists(language) == codes
 
 
 def test_every_permission_the_bot_needs_is_one_of_discords() -> None:

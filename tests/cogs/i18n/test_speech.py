@@ -3,7 +3,7 @@
 import discord
 
 from cogs.i18n import speech_for
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 GERMAN = speech_for(discord.Locale.german)
 ENGLISH = speech_for(discord.Locale.british_english)
@@ -34,9 +34,13 @@ def test_one_is_not_many() -> None:
 
 
 def test_a_failure_keeps_its_full_sentence_in_every_language() -> None:
-    error = BookError(BookErrorCode.TOO_LARGE, "This file is larger than 50 MB.")
-    assert ENGLISH.error(error) == "This file is larger than 50 MB."
-    assert GERMAN.error(error).splitlines() == [
-        "Diese Datei ist zu groß. Gibt es eine kleinere Ausgabe?",
-        "-# This file is larger than 50 MB.",
-    ]
+    sentence = "Unpacked, this file is larger than {most} MB. Please add a smaller edition."
+    error = BookError(BookErrorCode.TOO_LARGE, Worded(sentence, most=50))
+    assert ENGLISH.error(error) == "Unpacked, this file is larger than 50 MB. Please add a smaller edition."
+    assert GERMAN.error(error) == "Entpackt ist diese Datei größer als 50 MB. Bitte füge eine kleinere Ausgabe hinzu."
+
+
+def test_a_failure_that_no_catalogue_has_is_told_by_its_gist() -> None:
+    error = BookError(BookErrorCode.TOO_LARGE, "This file is larger than the sky.")
+    assert ENGLISH.error(error) == "This file is larger than the sky."
+    assert GERMAN.error(error) == "Diese Datei ist zu groß. Gibt es eine kleinere Ausgabe?"
