@@ -378,7 +378,7 @@ class Showing:
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason, ours=True))
         if delivery.state is DeliveryState.REFUSED:
             text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
-            delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle(text)
+            delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle("", text)
         if not delivery.delivered:
             reason = place.obstacle or delivery.reason
             logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)

@@ -28,6 +28,9 @@ def numbered(body: Json) -> Reply:
     return Reply(tuple(Text(word) for word in (f"Number {next(ANSWERS)}", " is", " the", " answer", ".")), pace=0.1)
 
 
+LINE = "The tide went out at nine, and the lamp was dark. "
+
+
 @pytest.fixture
 def handler() -> Handler:
     return numbered
@@ -92,3 +95,22 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
     assert [each.content for each in (first, second)] == kept(tmp_path)
     assert await bot.stop() == 0
     assert discord.violations == []
+
+
+@pytest.mark.timeout(120)
+async def test_killed_while_a_book_is_added(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    """There is no such book then, nothing half written stays, and the same file can be added again."""
+    ann, whole = discord.user("ann"), "".join(f"Chapter {number}\n\n{LINE * 400}\n\n" for number in range(1, 120))
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    adding = asyncio.create_task(ann.slash("books add", file=discord.file("long.txt", whole.encode()), title="Long"))
+    await discord.until(lambda: discord.calls("POST /interactions/{interaction}/{token}/callback"))
+    await asyncio.sleep(0.3)
+    await bot.kill()
+    adding.cancel()
+    await bot.start()
+    assert await ann.autocomplete("chat", "book", "long") == []
+    again = await ann.slash("books add", file=discord.file("long.txt", whole.encode()), title="Long")
+    await discord.until(lambda: again.original and again.original.embeds, 60)
+    assert [each["name"] for each in await ann.autocomplete("chat", "book", "long")]
+    assert [path.suffix for path in (tmp_path / "data" / "books").iterdir()] == [".book"]

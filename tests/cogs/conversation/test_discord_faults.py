@@ -23,6 +23,7 @@ ANSWER = "".join(PARAGRAPHS).strip()
 LEAST_MESSAGES = 3
 
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, NO_PERMISSION, ARCHIVED, TOO_LATE = 10003, 10008, 50013, 50083, 10062
+INVALID_BODY = 50035
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +102,23 @@ async def test_an_edit_that_is_not_taken(room: Scene, status: int, code: int, to
     draft.set()
     await stands_once(room)
     assert room.double.rest.faults.all_struck
+
+
+async def test_a_limit_on_all_requests_is_waited_for(room: Scene) -> None:
+    room.double.fail(SEND, status=429, is_global=True, retry_after=0.3, times=2)
+    await ask(room)
+    await stands_once(room)
+
+
+async def test_an_answer_that_discord_refuses_for_good_is_named_with_the_command_that_has_it(room: Scene) -> None:
+    room.double.fail(SEND, status=400, code=INVALID_BODY)
+    room.model.say("It was Hobb.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until(lambda: room.said())
+    [told] = room.said()
+    assert "Discord refuses this answer" in told
+    assert "/conversations export" in told
+    await room.until_delivered()
 
 
 async def test_a_draft_that_somebody_deletes_is_written_anew(room: Scene) -> None:
