@@ -3,10 +3,10 @@
 import logging
 from collections.abc import AsyncGenerator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from bot.providers.anthropic.request import PROVIDER, Request
-from bot.providers.anthropic.stream import MessageAccumulator
+from bot.providers.anthropic.stream import Event, MessageAccumulator
 from bot.providers.base import (
     CONNECT_TIMEOUT,
     LateClient,
@@ -23,7 +23,6 @@ from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic, AsyncStream
-    from anthropic.types import RawMessageStreamEvent
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
 
@@ -77,7 +76,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             async with events:
                 async for event in events:
                     await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
-                    for piece in reader.read(event):
+                    for piece in reader.read(cast("Event", event)):
                         yield piece
             if not reader.whole:
                 raise self._service.error(LLMErrorCode.CONNECTION_LOST)
@@ -102,7 +101,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
     async def _send(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
-    ) -> tuple[Request, "AsyncStream[RawMessageStreamEvent]"]:
+    ) -> tuple[Request, "AsyncStream[object]"]:
         client = await self._client.get()
         await self._turnstile()
         from anthropic import BadRequestError
@@ -122,12 +121,12 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
 
     async def _send_once(
         self, client: "AsyncAnthropic", request: Request, *, call_tools: bool
-    ) -> "AsyncStream[RawMessageStreamEvent]":
+    ) -> "AsyncStream[object]":
         """Send by the SDK's general `post`: `messages.create` first copies every block of a long history, which takes
         some ms.
         """
         from anthropic import AsyncStream
-        from anthropic.types import Message, RawMessageStreamEvent
+        from anthropic.types import Message
 
         body = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
         return await client.post(
@@ -135,7 +134,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             content=encoded({**body, "stream": True, **self._options}),
             cast_to=Message,
             stream=True,
-            stream_cls=AsyncStream[RawMessageStreamEvent],
+            stream_cls=AsyncStream[object],
         )
 
     def _failure(self, error: Exception) -> LLMError:
@@ -168,6 +167,6 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
     return client
 
 
-def _log(events: "AsyncStream[RawMessageStreamEvent]", response: ChatResponse) -> None:
+def _log(events: "AsyncStream[object]", response: ChatResponse) -> None:
     request_id = events.response.headers.get("request-id")
     logger.info("request %s: %s, %s", request_id, response.stop_reason, response.usage)

@@ -1,7 +1,7 @@
 """A streamed reply of Anthropic's Messages API as events of the domain."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Block
 from bot.providers.base import plain_id, read_arguments, tool_name
@@ -19,8 +19,8 @@ from domain.tool_use import (
     ToolInvocation,
 )
 
-if TYPE_CHECKING:
-    from anthropic.types import ContentBlock, RawContentBlockDelta, RawMessageStreamEvent
+Event = dict[str, Any]
+"""As the server has sent it: the SDK's own types take longer to be filled than the rest of the work on an event."""
 
 _STOP_REASONS: Final = {
     "end_turn": StopReason.END_TURN,
@@ -62,21 +62,22 @@ class MessageAccumulator:
         """Whether the reply is complete: a connection can also break without an error."""
         return self._ended and self._stop is not None
 
-    def read(self, event: "RawMessageStreamEvent") -> Iterator[ProviderEvent]:
+    def read(self, event: Event) -> Iterator[ProviderEvent]:
         """Process one event; unknown kinds are ignored."""
-        if event.type == "message_start":
-            self._count(event.message.usage)
-        elif event.type == "content_block_start":
-            yield from self._start(event.index, event.content_block)
-        elif event.type == "content_block_delta":
-            yield from self._extend(event.index, event.delta)
-        elif event.type == "content_block_stop":
-            yield from self._finish(event.index)
-        elif event.type == "message_delta":
-            self._stop = event.delta.stop_reason
-            self._count(event.usage)
-        elif event.type == "message_stop":
-            self._ended = True
+        match event["type"]:
+            case "message_start":
+                self._count(event["message"].get("usage"))
+            case "content_block_start":
+                yield from self._start(event["index"], event["content_block"])
+            case "content_block_delta":
+                yield from self._extend(event["index"], event["delta"])
+            case "content_block_stop":
+                yield from self._finish(event["index"])
+            case "message_delta":
+                self._stop = event["delta"].get("stop_reason")
+                self._count(event.get("usage"))
+            case "message_stop":
+                self._ended = True
 
     def response(self) -> ChatResponse:
         """The complete reply. Calls count only if all are complete and the model stopped to have them carried out."""
@@ -98,29 +99,31 @@ class MessageAccumulator:
             raw=self._raw(with_calls=False),
         )
 
-    def _start(self, index: int, block: "ContentBlock") -> Iterator[ProviderEvent]:
-        self._blocks[index] = block.to_dict()
-        if block.type == "text":
+    def _start(self, index: int, block: Block) -> Iterator[ProviderEvent]:
+        self._blocks[index] = {**block}
+        if block["type"] == "text":
             self._blocks[index]["text"] = ""
-            yield from self._say(index, self._characters.feed(block.text))
-        elif block.type == "tool_use":
-            self._blocks[index] |= {"id": plain_id(block.id), "name": tool_name(block.name)}
+            yield from self._say(index, self._characters.feed(block["text"]))
+        elif block["type"] == "tool_use":
+            self._blocks[index] |= {"id": plain_id(block["id"]), "name": tool_name(block["name"])}
 
-    def _extend(self, index: int, delta: "RawContentBlockDelta") -> Iterator[ProviderEvent]:
+    def _extend(self, index: int, delta: Event) -> Iterator[ProviderEvent]:
         block = self._blocks[index]
-        if delta.type == "text_delta":
-            yield from self._say(index, self._characters.feed(delta.text))
-        elif delta.type == "citations_delta":
-            block["citations"] = [*(block.get("citations") or ()), delta.citation.to_dict()]
-            if delta.citation.type == "search_result_location":
-                cited = delta.citation
-                yield CitationMark(cited.source, cited.start_block_index, cited.end_block_index, cited.cited_text)
-        elif delta.type == "input_json_delta":
-            self._written[index] = self._written.get(index, "") + delta.partial_json
-        elif delta.type == "thinking_delta":
-            block["thinking"] += delta.thinking
-        elif delta.type == "signature_delta":
-            block["signature"] = delta.signature
+        match delta["type"]:
+            case "text_delta":
+                yield from self._say(index, self._characters.feed(delta["text"]))
+            case "citations_delta":
+                cited = delta["citation"]
+                block["citations"] = [*(block.get("citations") or ()), cited]
+                if cited["type"] == "search_result_location":
+                    first, last = cited["start_block_index"], cited["end_block_index"]
+                    yield CitationMark(cited["source"], first, last, cited["cited_text"])
+            case "input_json_delta":
+                self._written[index] = self._written.get(index, "") + delta["partial_json"]
+            case "thinking_delta":
+                block["thinking"] += delta["thinking"]
+            case "signature_delta":
+                block["signature"] = delta["signature"]
 
     def _finish(self, index: int) -> Iterator[ProviderEvent]:
         block = self._blocks[index]
@@ -135,11 +138,11 @@ class MessageAccumulator:
             self._blocks[index]["text"] += text
             yield TextChunk(text)
 
-    def _count(self, usage: Any) -> None:
+    def _count(self, usage: Event | None) -> None:
         """Update the usage: numbers in later events are totals; missing ones keep their value."""
         if usage is None:  # servers that only imitate this API leave it out
             return
-        self._usage |= {name: count for name, count in usage.to_dict().items() if isinstance(count, int)}
+        self._usage |= {name: count for name, count in usage.items() if isinstance(count, int)}
 
     def _token_usage(self) -> TokenUsage:
         if not self._usage.get("input_tokens") and not self._usage.get("output_tokens"):
