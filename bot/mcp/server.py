@@ -60,6 +60,8 @@ _MOST_PEERS = 1_000
 _LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)
 """From debug to emergency."""
 
+HALF_A_CHARACTER = "half a character (a lone surrogate) stands in it"
+
 _Context = ServerRequestContext[Any, Any]
 _log = logging.getLogger(__name__)
 
@@ -115,7 +117,7 @@ class BookServer:
         )
         # Not by its own keyword, which warns that the newest protocol has it no more: most clients speak an older one.
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
-        server.middleware.append(self._remember_peer)
+        server.middleware += [_refuse_half_characters, self._remember_peer]
         return server
 
     async def _list_tools(self, ctx: _Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -316,6 +318,15 @@ async def serve_stdio(server: Server[Any]) -> None:
         await server.run(Incoming(incoming, answer_unreadable), outgoing, server.create_initialization_options())
 
 
+async def _refuse_half_characters(ctx: _Context, call_next: CallNext) -> HandlerResult:
+    """Refuse a request with a lone surrogate in it: transports of older protocols do not even read such a message."""
+    try:
+        json.dumps(ctx.params, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {HALF_A_CHARACTER}.") from error
+    return await call_next(ctx)
+
+
 def _parse_error(error: ValidationError) -> SessionMessage:
     """The response to a line that is no valid message, with the line's id if there is one."""
     line = error.errors(include_url=False)[0]["input"]
@@ -325,7 +336,7 @@ def _parse_error(error: ValidationError) -> SessionMessage:
         message = None
     name = message.get("id") if isinstance(message, dict) else None
     known = name if isinstance(name, str | int) and not isinstance(name, bool) else None
-    why = "half a character (a lone surrogate) stands in it" if known is not None else "it is not valid JSON-RPC"
+    why = HALF_A_CHARACTER if known is not None else "it is not valid JSON-RPC"
     code = types.PARSE_ERROR if message is None else types.INVALID_REQUEST
     reply = types.ErrorData(code=code, message=f"This message cannot be read: {why}.")
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=reply))

@@ -6,10 +6,11 @@ import os
 import re
 import signal
 import sys
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -18,6 +19,7 @@ from mcp.client.session import IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.subscriptions import ResourcesListChanged
 from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from bot.mcp import server as server_module
 from bot.mcp.books import OpenBooks, _addresses
@@ -449,6 +451,21 @@ def environment(tmp_path: Path, book: Book) -> dict[str, str]:
     return {"DATA_DIR": str(tmp_path), "PYTHONPATH": root, "LLM_PROVIDER": "extractive", "PATH": os.environ["PATH"]}
 
 
+@pytest.fixture
+async def served(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[str]:
+    """The address of the program, which serves HTTP on loopback."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "mcp", "--http", "--port", "0",
+        env=environment, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    try:
+        yield (await process.stderr.readline()).decode().split()[-1]
+    finally:
+        process.send_signal(signal.SIGINT)
+        await process.communicate()
+
+
 class TestTransports:
     """The program itself, in a process of its own."""
 
@@ -526,6 +543,67 @@ class TestTransports:
         ]
         assert (answer["id"], answer["result"]["serverInfo"]["name"]) == (8, "marginalia")
         assert f"Serving 1 book from {tmp_path}" in said.decode()
+
+    @pytest.mark.parametrize("version", [types.LATEST_PROTOCOL_VERSION, "2025-11-25", "2025-06-18"])
+    async def test_half_a_character_over_http_is_refused_in_every_version_of_the_protocol(
+        self, served: str, version: str
+    ) -> None:
+        """In the newest one each request says who asks; in older ones a session is begun first."""
+        async with create_mcp_http_client() as http:
+            headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": version}
+            about: dict[str, Any] = {}
+            if version in MODERN_PROTOCOL_VERSIONS:
+                headers |= {"mcp-method": "tools/call", "mcp-name": "find_phrase"}
+                about = {
+                    "io.modelcontextprotocol/protocolVersion": version,
+                    "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+                    "io.modelcontextprotocol/clientCapabilities": {},
+                }
+            else:
+                hello = {"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+                begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+                begun = await http.post(served, json=begin, headers=headers)
+                headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+                ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+                await http.post(served, json=ready, headers=headers)
+
+            async def ask(number: int, arguments: dict[str, str]) -> dict[str, Any]:
+                params = {"name": "find_phrase", "arguments": LAMP | arguments} | ({"_meta": about} if about else {})
+                body = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+                reply = await http.post(
+                    served, content=json.dumps(body), headers=headers | {"content-type": "application/json"}
+                )
+                lines = [line[5:] for line in reply.text.splitlines() if line.startswith("data:")]
+                said: dict[str, Any] = json.loads(lines[-1] if lines else reply.text)
+                return said
+
+            refused, answered = await ask(7, {"text": "half \ud800"}), await ask(8, {"text": "seven boats"})
+        assert "error" in refused, refused
+        assert refused["error"]["code"] in (types.INVALID_REQUEST, types.PARSE_ERROR, types.INVALID_PARAMS)
+        assert "result" in answered
+        assert "seven boats" in json.dumps(answered["result"])
+
+    @pytest.mark.parametrize("mode", ["auto", "legacy"])
+    async def test_over_http_a_client_hears_of_a_book_that_is_added(
+        self, served: str, shelf: Bookshelf, mode: Literal["auto", "legacy"]
+    ) -> None:
+        heard: asyncio.Queue[IncomingMessage] = asyncio.Queue()
+
+        async def hear(message: IncomingMessage) -> None:
+            heard.put_nowait(message)
+
+        async with Client(served, mode=mode, message_handler=hear) as client, AsyncExitStack() as stack:
+            await call(client, "list_books")
+            changes = None
+            if mode == "auto":
+                assert client.protocol_version == types.LATEST_PROTOCOL_VERSION
+                changes = await stack.enter_async_context(client.listen(resources_list_changed=True))
+            await asyncio.sleep(0.2)
+            await shelf.add(b"Another", "Another")
+            if changes is not None:
+                assert isinstance(await asyncio.wait_for(anext(aiter(changes)), 20), ResourcesListChanged)
+            else:
+                assert isinstance(await asyncio.wait_for(heard.get(), 20), types.ResourceListChangedNotification)
 
     async def test_a_page_that_is_none_ends_the_program_with_a_sentence(self, environment: dict[str, str]) -> None:
         process = await asyncio.create_subprocess_exec(
