@@ -81,6 +81,7 @@ _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _NAME = "{name}"
 _TO_EPUB = Worded("Please convert it to EPUB, for example with Calibre, and add that.")
 _TO_TEXT = Worded("Please add the book's text itself, best as an EPUB.")
+_TO_DOCX = Worded("Please open it in Word or LibreOffice, save it as DOCX, and add that.")
 _TO_PDF = Worded("Please export it as PDF, and add that.")
 _PICTURE = Worded(
     "This is a picture, and I read text. Please add the book as an EPUB or a text file, or its pages as one PDF with "
@@ -100,18 +101,23 @@ _LOCKED_KINDLE = Worded(
     name=_NAME,
 )
 _PACKED = Worded("I cannot look into {name} files. Please unpack it and add the book that is in it.", name=_NAME)
-_OF_THEIR_OWN = (_PICTURE, _COMIC, _AUDIO, _LOCKED_KINDLE, _PACKED)
+_LOCKED_BY_SHOP = Worded(
+    "This is not a book but the ticket ({name}) for one that a shop or library locks (DRM). "
+    "Please add an edition without DRM, best an EPUB.",
+    name=_NAME,
+)
+_AUDIO_TICKET = Worded(
+    "This is not a book but the ticket ({name}) for a library's audiobook. "
+    "Please add the book's text itself, best as an EPUB.",
+    name=_NAME,
+)
+_OF_THEIR_OWN = (_PICTURE, _COMIC, _AUDIO, _LOCKED_KINDLE, _LOCKED_BY_SHOP, _AUDIO_TICKET, _PACKED)
 """Sentences that say what cannot be read; the others only say what to do."""
 _FOREIGN: tuple[tuple[int, bytes, str, Worded], ...] = (
     (0, b"TPZ", "Topaz", _LOCKED_KINDLE),
     (0, b"\xeaDRMION\xee", "KFX", _LOCKED_KINDLE),
     (0, b"CONT\x02\x00", "KFX", _LOCKED_KINDLE),
-    (
-        0,
-        _OFFICE,
-        Worded("old Word (DOC)"),
-        Worded("Please open it in Word or LibreOffice, save it as DOCX, and add that."),
-    ),
+    (0, _OFFICE, Worded("old Word (DOC)"), _TO_DOCX),
     (
         0,
         b"AT&TFORM",
@@ -137,7 +143,18 @@ _FOREIGN: tuple[tuple[int, bytes, str, Worded], ...] = (
     (0, b"OggS", "", _AUDIO),
     (0, b"fLaC", "", _AUDIO),
     (0, b"\x1aE\xdf\xa3", "", _AUDIO),
+    (4, b"ftyphei", "", _PICTURE),
+    (4, b"ftypmif1", "", _PICTURE),
+    (4, b"ftypavi", "", _PICTURE),
+    (0, b"\0\0\0\x0cJXL ", "", _PICTURE),
     (4, b"ftyp", "", _AUDIO),
+    (0, b"\xff\xf1", "", _AUDIO),
+    (0, b"\xff\xf9", "", _AUDIO),
+    (0, b"\xff\xfa", "", _AUDIO),
+    (0, b"\xff\xf2", "", _AUDIO),
+    (0, b"#!AMR", "", _AUDIO),
+    (4, b"\x57\x90\x75\x36", "", _AUDIO),
+    (0, b"\xffWPC", "WordPerfect", _TO_DOCX),
     (0, b"Rar!", "RAR", _PACKED),
     (0, b"7z\xbc\xaf", "7z", _PACKED),
     (0, b"\x1f\x8b", "gzip", _PACKED),
@@ -156,7 +173,17 @@ _FOREIGN_ARCHIVES = (
     ("xl/workbook.xml", "Excel", Worded("Please export its text as DOCX or plain text, and add that.")),
     ("ppt/presentation.xml", "PowerPoint", _TO_PDF),
     ("Index/Document.iwa", "Pages", Worded("Please export it as EPUB or DOCX, and add that.")),
+    ("FixedDocumentSequence.fdseq", "XPS", _TO_PDF),
 )
+_XML_HEAD = r"\s*(?:<\?xml[^>]*>\s*)?"
+_TICKETS: tuple[tuple[re.Pattern[str], str, Worded], ...] = (
+    (re.compile(rf"{_XML_HEAD}<(?:\w+:)?fulfillmentToken\b"), "ACSM", _LOCKED_BY_SHOP),
+    (re.compile(rf"{_XML_HEAD}<OverDriveMedia\b"), "ODM", _AUDIO_TICKET),
+    (re.compile(r"\s*\{.{0,2000}readium\.org/lcp", re.DOTALL), "LCPL", _LOCKED_BY_SHOP),
+    (re.compile(rf"{_XML_HEAD}<svg\b"), "", _PICTURE),
+    (re.compile(r"d\d{1,3}:(?:announce|created by|info)"), "torrent", _TO_TEXT),
+)
+"""How texts begin that are no books, what they are called, and what to do with them."""
 _COMICS = (".cbz", ".cbr", ".cb7", ".cbt")
 _PICTURES = (".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif", ".jxl", ".bmp", ".tif", ".tiff")
 _LISTS = (".xml", ".txt", ".nfo", ".json", ".db", "/")
@@ -223,6 +250,9 @@ def named_format(filename: str) -> Format | None:
 
 def _detect_text(data: bytes, filename: str) -> Format:
     named, head = named_format(filename), ascii_head(data, _HEAD)
+    for pattern, name, advice in _TICKETS:
+        if pattern.match(head):
+            raise _unsupported(name, advice)
     if _FICTION_BOOK.search(head):
         return Format.FB2
     if named is not Format.MARKDOWN and (named is Format.HTML or _HTML.match(head)):
@@ -240,6 +270,8 @@ def _detect_archive(data: bytes, filename: str) -> Format:
         return Format.EPUB
     if archive.first_with_extension(".fb2"):
         return Format.FB2
+    if archive.first_with_extension(".kfx"):
+        raise _unsupported("KFX", _LOCKED_KINDLE)
     for path, name, advice in _FOREIGN_ARCHIVES:
         if archive.find(path):
             raise _unsupported(name, advice)

@@ -11,7 +11,7 @@ _LONGEST_LABEL = 20
 _LONGEST_READ = 1_000
 _SMALL_WORDS = "a an and as at but by for from in into nor of on or so the to upon with vs"
 _SMALL = frozenset(_SMALL_WORDS.split())
-_ROMAN = re.compile(r"(?=[IVX]{2})X{0,3}(?:IX|IV|V?I{0,3})\W*")
+_ROMAN = re.compile(r"(?=[IVXLC]{2})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})\W*")
 _INITIALS = re.compile(r"(?:\w\.){1,4}\W*")
 _WORD = re.compile(r"[^\s\-–—/]+")
 _CAPITAL_AGAIN = re.compile(r"(?<=\w\.)[^\W\d_]|(?<=\b[OD][’'])[^\W\d_](?=\w\w)")

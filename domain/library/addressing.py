@@ -1,7 +1,7 @@
 """Finding the chapter somebody means: by its printed number, the part it is in, or its title."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -49,10 +49,10 @@ Named = TypeVar("Named", bound=Addressed)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A part of an address: "part 2", or a bare number."""
+    """A step of an address: "part 2", a number alone, or "epilogue", which may have none."""
 
     word: str
-    value: int
+    value: int | None
 
 
 def find_chapter(chapters: Sequence[Named], name: str) -> Named | None:
@@ -116,14 +116,15 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
         return _by_title_or_place(chapters, steps[-1], name)
     target = next((step for step in reversed(steps) if step.word not in _PART_WORDS), steps[-1])
     outer = [step for step in steps if step is not target]
-    lines = list(_with_parts(chapters))
+    lines, values = list(_with_parts(chapters)), _values(chapters)
+    used = {word for each, _, is_part in lines if is_part for word in _PART_WORDS if _is_called(each, word)}
     fitting = [
         (each, parts, is_part)
         for each, parts, is_part in lines
-        if number_value(each.printed) == target.value
-        and all(any(_fits(part, step) for part in parts) for step in outer)
+        if values[each.number] == target.value
+        and all(any(_fits(part, values[part.number], step, used) for part in parts) for step in outer)
     ]
-    fitting = _of_kind(fitting, target.word)
+    fitting = _of_kind(fitting, target.word, used)
     if not fitting:
         return None
     if len(fitting) > 1:
@@ -131,12 +132,24 @@ def _by_number(chapters: Sequence[Named], steps: Sequence[_Step], name: str) -> 
     return fitting[0][0]
 
 
+def _values(chapters: Sequence[Addressed]) -> dict[int, int | None]:
+    """The value of each chapter's printed number, by the chapter's position; a misprint has the value of its gap."""
+    values = {each.number: number_value(each.printed) for each in chapters}
+    for before, each, after in zip(chapters, chapters[1:], chapters[2:], strict=False):
+        known = values[before.number]
+        if each.printed and values[each.number] is None and known is not None and values[after.number] == known + 2:
+            values[each.number] = known + 1
+    return values
+
+
 def _of_kind(
-    fitting: list[tuple[Named, tuple[Named, ...], bool]], word: str
+    fitting: list[tuple[Named, tuple[Named, ...], bool]], word: str, used: Container[str]
 ) -> list[tuple[Named, tuple[Named, ...], bool]]:
     """The chapters of the kind that was named; if none was, chapters before parts, and "Chapter 2"
     before "Letter 2".
     """
+    if word in _PART_WORDS and word not in used:
+        return [line for line in fitting if line[2] and not line[1]]
     if word in _PART_WORDS:
         return [line for line in fitting if _is_called(line[0], word)]
     chapters = [line for line in fitting if not line[2]] or fitting
@@ -158,8 +171,14 @@ def _with_parts(chapters: Sequence[Named]) -> Iterator[tuple[Named, tuple[Named,
         above.append(each)
 
 
-def _fits(part: Addressed, step: _Step) -> bool:
-    return number_value(part.printed) == step.value and (not step.word or _is_called(part, step.word))
+def _fits(part: Addressed, value: int | None, step: _Step, used: Container[str]) -> bool:
+    """Whether a part is the one of a step. `used` are the words that name parts in this book: if it has only
+    volumes, "part 2" is the second volume.
+    """
+    if step.value is None:
+        return _is_called(part, step.word)
+    is_other_word = step.word not in used and part.level == 1
+    return value == step.value and (not step.word or is_other_word or _is_called(part, step.word))
 
 
 def _is_called(each: Addressed, word: str) -> bool:
@@ -201,7 +220,7 @@ def _steps(name: str) -> list[_Step]:
         if step is None:
             return []
         steps.append(step)
-    return steps
+    return steps if any(step.value is not None for step in steps) else []
 
 
 def _step(words: Sequence[str], at: int) -> tuple[_Step | None, int]:
@@ -209,7 +228,7 @@ def _step(words: Sequence[str], at: int) -> tuple[_Step | None, int]:
     word = words[at] if _is_division(words[at]) else ""
     value, end = _number_at(words, at + bool(word))
     if value is None:
-        return None, at
+        return (_Step(word, None), at + 1) if word in _SPECIAL_PARTS else (None, at)
     if not _is_division(words[0]) and end < len(words) and _is_division(words[end]):
         return _Step(words[end], value), end + 1
     return _Step(word, value), end

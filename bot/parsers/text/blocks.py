@@ -239,6 +239,9 @@ def reads_as_title(text: str) -> bool:
 # --- titles under labels --------------------------------------------------------------------------------------------
 
 _LONGEST_TITLE_IN_CAPITALS = 420
+_FRONT_MATTER = re.compile(
+    r"(?:the )?(?:author|translator|editor|publisher)[’']s (?:preface|note|introduction)\W*", re.IGNORECASE
+)
 _ANNOUNCING_WORDS = """
     in which, wherein, which, how, of, what, containing, showing, concerning, treating of, treats of, relates, being,
     in welchem, in dem, worin, wie, wo, von, vom, was, handelt von,
@@ -308,6 +311,8 @@ def may_be_title(block: Block) -> bool:
     """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
     text = block.text
     if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
+        return False
+    if _FRONT_MATTER.fullmatch(text):
         return False
     if in_capitals(text):
         return len(text) <= _LONGEST_TITLE_IN_CAPITALS and not goes_on(text)

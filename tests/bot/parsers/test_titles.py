@@ -8,6 +8,7 @@ from bot.parsers.titles import author_name, book_title, chapter_title, page_labe
 @pytest.mark.parametrize(
     ("heading", "title"),
     [
+        ("CHAPTER LXXIV. OF THE LAST", "Chapter LXXIV. Of the Last"),
         ("CHAPTER I. Down the Rabbit-Hole", "Chapter I. Down the Rabbit-Hole"),
         ("CHAPTER IV.", "Chapter IV"),
         ("BOOK ONE: 1805", "Book One: 1805"),

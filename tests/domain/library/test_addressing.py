@@ -85,3 +85,30 @@ def test_chapters_known_by_their_places() -> None:
     assert is_counted(GERMAN)
     assert not is_counted(PLAIN)
     assert is_counted(book(("The Golden Bird", "", 1), ("Hans in Luck", "", 1)))
+
+
+VOLUMES = book(
+    ("Volume I", "I", 1), ("Chapter I", "I", 2), ("Volume II", "II", 1), ("Chapter I", "I", 2), ("Epilogue", "", 1),
+    ("Chapter I", "I", 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("part 2 chapter 1", 4),
+        ("second part, chapter I", 4),
+        ("part II", 3),
+        ("epilogue chapter 1", 6),
+        ("epilogue", 5),
+    ],
+)
+def test_a_part_may_be_called_otherwise_than_the_book_calls_it(name: str, number: int) -> None:
+    found = find_chapter(VOLUMES, name)
+    assert found is not None
+    assert found.number == number
+
+
+def test_a_misprinted_number_is_the_one_between_its_neighbours() -> None:
+    chapters = book(*((f"{number} Kapitel", number, 1) for number in ("Dreißigstes", "Einunddreißgstes", "32.")))
+    assert find_chapter(chapters, "Kapitel 31") is chapters[1]
