@@ -405,7 +405,7 @@ class Marginalia(ServingBot):
         if self._is_stopping:
             return
         self._is_stopping = True
-        self._dealt_with = self.ws.sequence if self.ws is not None and self.is_ready() else None
+        self._dealt_with = getattr(self.ws, "sequence", None) if self.is_ready() else None
         for task in self._in_background:
             task.cancel()
         await asyncio.gather(*self._in_background, return_exceptions=True)

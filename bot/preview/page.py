@@ -139,7 +139,8 @@ async def open_preview(
         guild = env.create_guild(GUILD)
         role = guild.create_role("Readers", permissions=discord.Permissions(create_private_threads=True))
         users = [env.create_user(name.lower(), global_name=name, avatar=name) for name in READERS]
-        readers = [guild.add_member(user, roles=[role]) for user in users]
+        managers = guild.create_role("Managers", permissions=discord.Permissions(manage_guild=True))
+        readers = [guild.add_member(user, roles=[role, managers][: 2 - number]) for number, user in enumerate(users)]
         thread = await _conversation(app, guild, readers[0], questions)
         env.settle_timeout = PATIENCE_S
         pictures = avatars(bot.user, INK.value, zip(readers, READERS.keys(), READERS.values(), strict=True))

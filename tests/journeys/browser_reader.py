@@ -55,7 +55,8 @@ class BrowserReader:
                 await self.page.click(".command-suggestion", option)
             await self.page.click(f".command-option-input[data-option={option}]")
             await self.page.type(typed)
-            await self.page.click(".command-suggestion", suggestion)
+            if suggestion:
+                await self.page.click(".command-suggestion", suggestion)
         await self.page.click("#send-message")
         await self.rest()
 
@@ -63,6 +64,20 @@ class BrowserReader:
         """Press the newest button of that label under a message."""
         await self.rest()
         await self.page.click(".component-button", label)
+        await self.rest()
+
+    async def choose(self, option: str) -> None:
+        """Choose from the newest menu under a message."""
+        await self.rest()
+        await self.page.click(".select-trigger")
+        await self.page.click(".select-option", option)
+        await self.rest()
+
+    async def fill_in(self, field: str, text: str) -> None:
+        """Write into a line of the form that is open, and send it."""
+        await self.page.click(f".modal-field[data-custom-id='{field}'] :is(input, textarea)")
+        await self.page.type(text)
+        await self.page.click(".modal-dialog button[type=submit]")
         await self.rest()
 
     async def switch_to(self, name: str) -> None:
@@ -94,16 +109,39 @@ class BrowserReader:
         await self.page.until(AT_REST)
 
 
+async def read_in_a_club(ann: BrowserReader) -> None:
+    """Ann begins a club on the sample novel, Ben joins, and both have read the first section."""
+    await ann.go_to("#reading-room")
+    await ann.command("club start", {"book": ("Return", "Return on the Ebb")})
+    await ann.sees("A club is reading")
+    await ann.switch_to("Ben")
+    await ann.press("Join")
+    await ann.press("I'm there")
+    await ann.sees("1 of 2 are there")
+    await ann.switch_to("Ann")
+    await ann.press("I'm there")
+    await ann.sees("2 of 2 are there")
+
+
+async def find_a_book(ann: BrowserReader) -> None:
+    """Ann looks for a book in the catalogue and adds it."""
+    await ann.go_to("#reading-room")
+    await ann.command("books find", {"query": ("dark lamp", "")})
+    await ann.sees("Found in Project Gutenberg's catalogue")
+    await ann.choose("The Dark Lamp")
+    await ann.sees("Added to the shelf")
+
+
 @asynccontextmanager
 async def at_the_page(
-    folder: Path, width: int = 1100, height: int = 1000, scale: float = 1.0
+    folder: Path, width: int = 1100, height: int = 1000, scale: float = 1.0, **settings: str
 ) -> AsyncIterator[BrowserReader]:
-    """`marginalia preview` in a process of its own, and a person who has opened its page."""
+    """`marginalia preview` in a process of its own, with these settings, and a person who has opened its page."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "bot", "preview"),
         stdout=asyncio.subprocess.PIPE,
-        env=Terminal(folder).environment(),
+        env=Terminal(folder).environment(**settings),
         cwd=folder,
     )
     try:

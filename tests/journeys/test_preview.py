@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.book_host import BookHostDouble
 from tests.doubles.chromium import chromium
-from tests.journeys.browser_reader import BrowserReader, at_the_page
+from tests.journeys.browser_reader import BrowserReader, at_the_page, find_a_book, read_in_a_club
 from tests.journeys.terminal import Terminal
 
 QUESTION = "What did the flour and the crate hold?"
@@ -59,19 +60,29 @@ async def test_ann_asks_looks_into_a_tool_call_says_how_far_she_is_and_ben_joins
 
 @pytest.mark.skipif(chromium() is None, reason="no Chromium is installed here")
 async def test_ann_and_ben_read_the_sample_novel_in_a_club(ann: BrowserReader) -> None:
-    await ann.go_to("#reading-room")
-    await ann.command("club start", {"book": ("Return", "Return on the Ebb")})
-    await ann.sees("A club is reading")
-    await ann.switch_to("Ben")
-    await ann.press("Join")
-    await ann.press("I'm there")
-    await ann.sees("1 of 2 are there")
-    await ann.switch_to("Ann")
-    await ann.press("I'm there")
-    await ann.sees("2 of 2 are there")
+    await read_in_a_club(ann)
     await ann.go_to("Section 1 · Return on the Ebb (Ann, Ben)")
     await ann.sees("This thread talks about “Return on the Ebb” up to about p. ")
     await ann.sees("(about p. ")
+
+
+@pytest.mark.skipif(chromium() is None, reason="no Chromium is installed here")
+async def test_ann_finds_a_book_asks_at_one_press_says_how_far_she_is_and_sets_up_the_server(tmp_path: Path) -> None:
+    async with BookHostDouble() as host:
+        host.catalogue = [host.offer("The Dark Lamp")]
+        async with at_the_page(tmp_path, GUTENDEX_URL=host.url, BOOK_HOSTS=host.place) as ann:
+            await find_a_book(ann)
+            await ann.press("How does the book begin?")
+            await ann.sees("Your conversation about “The Dark Lamp”")
+            await ann.press("Contents")
+            await ann.sees("Status")
+            await ann.command("settings show")
+            await ann.sees("Who may add books")
+            await ann.go_to("How does the book begin?")
+            await ann.sees("It begins:")
+            await ann.press("Set my page")
+            await ann.fill_in("page", "1")
+            await ann.sees("I won't reveal anything after it")
 
 
 async def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
