@@ -110,7 +110,6 @@ def book_card(
     card.add_field(name=say("Status"), value=state_line(book, say))
     added = discord.utils.format_dt(book.created_at, "d")
     card.add_field(name=say("Added"), value=f"{added} · <@{book.added_by}>" if book.added_by.isdecimal() else added)
-    card.set_footer(text=f"{book.id[:8]}")
     return card
 
 

@@ -17,10 +17,13 @@ from tests.cogs.stage import text_of
 
 AHEAD = "What did Edwin find in the carpet bag?"
 """Asked by somebody who has not come so far."""
+CARDS = ("book", "contents", "settings", "sources")
+FIRST = "How does the book begin?"
+"""A question that stands on the card of a book."""
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BY_THE_PAGE = re.compile(
     r"^(?:Ann|Ben|Marginalia|APP|THREAD|json|Only you can see this|started a thread)\b"
-    r"|\d{1,2}/\d{1,2}/\d\d,|^\w+ \d{1,2}, \d{4}$"
+    r"|\d{1,2}/\d{1,2}/\d\d,|^\w+ \d{1,2}, \d{4}$|^\d{1,2}/\d{1,2}/\d{4}|^\d+\.\d s$"
 )
 """What the page adds to what the bot says: who and when."""
 
@@ -37,11 +40,17 @@ async def played(app: App, name: str) -> str:
     await env.start()
     try:
         guild = env.create_guild("Aldermouth Readers")
-        role = guild.create_role("Readers", permissions=discord.Permissions(create_private_threads=True))
+        may = discord.Permissions(create_private_threads=True, manage_guild=True)
+        role = guild.create_role("Readers", permissions=may)
         ann, ben = (guild.add_member(env.create_user(each), roles=[role]) for each in ("ann", "ben"))
         channel = guild.create_text_channel("reading-room")
         book = (await app.shelf.add(SAMPLE.read_bytes(), SAMPLE.name, shelf=str(guild.id), added_by=str(ann.id))).book
-        shown = await (_club(channel, ann, ben, book.id) if name == "club" else _thread(channel, ann, book.id, name))
+        if name == "club":
+            shown = await _club(channel, ann, ben, book.id)
+        elif name in CARDS:
+            shown = await _cards(channel, ann)
+        else:
+            shown = await _thread(channel, ann, book.id, name)
         return "\n".join(
             [*shown, *(_words(message) for each in (channel, *channel.threads) for message in each.history())]
         )
@@ -73,13 +82,26 @@ async def _club(channel: ChannelHandle, ann: MemberActor, ben: MemberActor, book
     return told
 
 
+async def _cards(channel: ChannelHandle, ann: MemberActor) -> list[str]:
+    text = re.sub(r"(?m)^#+ ", "", SAMPLE.read_text(encoding="utf-8"))
+    card = await ann.slash(channel, "books add", file=("11.txt", text.encode()))
+    assert card.response is not None
+    told = [await ann.click(card.response, label="Contents"), await ann.slash(channel, "settings show")]
+    await ann.click(card.response, label=FIRST)
+    [thread] = channel.threads
+    answer = next(each for each in reversed(thread.history()) if "Sources" in _words(each))
+    told.append(await ann.click(answer, label="Sources"))
+    found = "Found in Project Gutenberg's catalogue. The book you choose goes on the shelf."
+    return [found, "Ann used /books and /settings", *map(text_of, told)]
+
+
 def _words(message: discord.Message) -> str:
     rows = (row for row in message.components if isinstance(row, discord.ActionRow))
     labels = (each.label or "" for row in rows for each in row.children if isinstance(each, discord.Button))
     return "\n".join([text_of(message), *labels])
 
 
-@pytest.mark.parametrize("name", ["thread", "progress", "club"])
+@pytest.mark.parametrize("name", ["thread", "progress", "club", *CARDS])
 async def test_a_picture_shows_what_the_bot_says(tmp_path: Path, name: str) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path)  # type: ignore[call-arg]
     async with open_app(settings) as app:

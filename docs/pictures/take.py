@@ -1,16 +1,20 @@
 """Take the pictures of the README from the page of `marginalia preview`: `make pictures`. Needs a Chromium."""
 
 import asyncio
+import re
 import tempfile
 from pathlib import Path
 
 from PIL import Image, ImageOps
 
+from bot.app import SAMPLE
 from bot.cli.run import QUESTIONS
-from tests.journeys.browser_reader import MESSAGES, BrowserReader, at_the_page
-from tests.test_pictures import AHEAD
+from tests.doubles.book_host import BookHostDouble
+from tests.journeys.browser_reader import MESSAGES, BrowserReader, at_the_page, find_a_book, read_in_a_club
+from tests.test_pictures import AHEAD, FIRST
 
 HERE = Path(__file__).parent
+TITLE, AUTHOR = "Return on the Ebb", "Marginalia contributors"
 WIDTH, HEIGHT, SCALE = 860, 2400, 1.5
 """The window is higher than what is to be seen in it."""
 MARGIN = 12
@@ -59,25 +63,46 @@ async def main() -> None:
             await ann.after(AHEAD, "Try again")
             await save(ann, "progress", last=3)
     await take_club()
+    await take_cards()
 
 
 async def take_club() -> None:
     """A plan card after a check-in, and the thread of its first section."""
     with tempfile.TemporaryDirectory() as folder:
         async with at_the_page(Path(folder), WIDTH, HEIGHT, SCALE) as ann:
-            await ann.go_to("#reading-room")
+            await read_in_a_club(ann)
             await ann.page.click("#messages-toggle")
-            await ann.command("club start", {"book": ("Return", "Return on the Ebb")})
-            await ann.sees("A club is reading")
-            await ann.switch_to("Ben")
-            await ann.press("Join")
-            await ann.press("I'm there")
-            await ann.sees("1 of 2 are there")
-            await ann.switch_to("Ann")
-            await ann.press("I'm there")
-            await ann.sees("2 of 2 are there")
             await ann.page.evaluate(NAMED)
             await save(ann, "club", last=3)
+
+
+async def take_cards() -> None:
+    """A book that is found and added, its contents, the settings, and the sources of a first answer."""
+    async with BookHostDouble() as host:
+        text = f"{host.url}/ebooks/11.txt.utf-8"
+        plain = re.sub(r"(?m)^#+ ", "", SAMPLE.read_text(encoding="utf-8"))  # another file than the one on the shelf
+        host.files["/ebooks/11.txt.utf-8"] = ("text/plain; charset=utf-8", plain.encode())
+        host.catalogue = [host.offer(TITLE, AUTHOR, formats={"text/plain; charset=utf-8": text})]
+        with tempfile.TemporaryDirectory() as folder:
+            settings = {"GUTENDEX_URL": host.url, "BOOK_HOSTS": host.place}
+            async with at_the_page(Path(folder), WIDTH, HEIGHT, SCALE, **settings) as ann:
+                await find_a_book(ann, TITLE)
+                await ann.page.click("#messages-toggle")
+                await save(ann, "book", last=2)
+                await ann.press("Contents")
+                await ann.sees("Status")
+                await ann.page.evaluate(NAMED)
+                await save(ann, "contents", last=1)
+                await ann.command("settings show")
+                await ann.sees("Who may add books")
+                await save(ann, "settings", last=1)
+                await ann.press(FIRST)
+                await ann.sees("Your conversation about")
+                await ann.go_to(FIRST)
+                await ann.sees("Try again")
+                await ann.press("Sources")
+                await ann.sees("Only you can see this")
+                await save(ann, "sources", last=1)
 
 
 async def save(ann: BrowserReader, name: str, *, last: int) -> None:

@@ -123,12 +123,12 @@ async def read_in_a_club(ann: BrowserReader) -> None:
     await ann.sees("2 of 2 are there")
 
 
-async def find_a_book(ann: BrowserReader) -> None:
+async def find_a_book(ann: BrowserReader, title: str) -> None:
     """Ann looks for a book in the catalogue and adds it."""
     await ann.go_to("#reading-room")
-    await ann.command("books find", {"query": ("dark lamp", "")})
+    await ann.command("books find", {"query": (title, "")})
     await ann.sees("Found in Project Gutenberg's catalogue")
-    await ann.choose("The Dark Lamp")
+    await ann.choose(title)
     await ann.sees("Added to the shelf")
 
 

@@ -71,7 +71,7 @@ async def test_ann_finds_a_book_asks_at_one_press_says_how_far_she_is_and_sets_u
     async with BookHostDouble() as host:
         host.catalogue = [host.offer("The Dark Lamp")]
         async with at_the_page(tmp_path, GUTENDEX_URL=host.url, BOOK_HOSTS=host.place) as ann:
-            await find_a_book(ann)
+            await find_a_book(ann, "The Dark Lamp")
             await ann.press("How does the book begin?")
             await ann.sees("Your conversation about “The Dark Lamp”")
             await ann.press("Contents")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import dropwhile, groupby
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
@@ -329,8 +329,13 @@ def beginning(transcript: Transcript, language: Language) -> str:
     read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
     found = gather([read], language)
     opening = next((each.start for each in found if key_of(each.sentence) == chapter.get("key")), 0)
-    told = [each for each in found if each.start >= opening and not each.is_heading]
+    told = [*dropwhile(_is_a_number, (each for each in found if each.start >= opening and not each.is_heading))]
     return introduce(PHRASES[language].begins, render(quotations(_opening(told)), language)) if told else ""
+
+
+def _is_a_number(candidate: Candidate) -> bool:
+    """Whether it is no more than the number of a chapter."""
+    return candidate.length == 1
 
 
 def _opening(following: list[Candidate]) -> list[Candidate]:
