@@ -25,7 +25,7 @@ from bot.providers.extractive.intents import (
 from bot.providers.extractive.language import Language, language_of, stem
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title, with_words
 from bot.providers.extractive.quotation import Candidate, gather
-from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, with_context
+from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
@@ -256,6 +256,40 @@ class Choices:
             return [term.word for term in names]
         known = len(own) - len(gone)
         return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
+
+
+_CONTEXT_WORDS = 30
+"""Words that neighbours may add to what is quoted."""
+
+_ANNOUNCES = re.compile(r":[\s—–-]*$")
+_POINTS_BACK = re.compile(
+    r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
+)
+
+
+def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
+    """The choice with the neighbours that some candidates need to be understood, if there is space."""
+    candidates = evidence.candidates
+    shown = {candidate.position for candidate in choice.candidates}
+    for at in sorted(shown):
+        neighbour = _needed(evidence, at)
+        if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
+            continue
+        if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
+            shown.add(neighbour)
+    return replace(choice, candidates=tuple(candidates[at] for at in sorted(shown)))
+
+
+def _needed(evidence: Evidence, at: int) -> int | None:
+    """The neighbour that a candidate needs: the rest of a reply, what a colon announces, whom a pronoun refers to."""
+    text = evidence.candidates[at].text
+    if _ANNOUNCES.search(text) or text.count("“") > text.count("”") or (text[0] == '"' and text.count('"') % 2):
+        return evidence.following(at)
+    if text.count("”") > text.count("“") or (text[-1] == '"' and text.count('"') % 2):
+        return evidence.previous(at)
+    if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
+        return evidence.previous(at)
+    return None
 
 
 def _in_language(question: Question, language: Language, missing: Mapping[str, Sequence[str]]) -> Question:

@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
@@ -383,10 +383,12 @@ def _both_ways(hits: list[float], runs: list[int], decay: float) -> list[float]:
     return [max(pair) for pair in zip(_onwards(hits, runs, decay), back, strict=True)]
 
 
-MOST_WORDS = 90
+MOST_WORDS = 110
 """Words quoted in one answer; a first sentence that is longer is quoted all the same."""
 
 MOST_PIECES = 3
+"""Quotations of one answer; sentences that follow each other in the book are one."""
+
 _ENOUGH = 0.8
 """The total confidence after which nothing more is quoted."""
 
@@ -395,14 +397,6 @@ _FAR_BEHIND = 0.1
 
 _SURE = 0.45
 """The confidence from which the best candidate is sure: below it there are others as good."""
-
-_CONTEXT_WORDS = 30
-"""Words that neighbours may add to what is quoted."""
-
-_ANNOUNCES = re.compile(r":[\s—–-]*$")
-_POINTS_BACK = re.compile(
-    r"\W*(?:s?he|it|they|this|that|these|those|his|her|their|er|sie|es|dies\w*|il|elle|él|ella)\b", re.I
-)
 
 _FIRM, _FAINT = 0.5, 0.25
 """The share of the question's words near what is quoted, above which it is an answer and below which it is none.
@@ -438,7 +432,7 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     if not evidence.candidates or evidence.lacks_names():
         return NOTHING
     shares = scores(evidence)
-    chosen = _best(evidence.candidates, shares, most_words, most)
+    chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
     if cover < _FAINT:
         return NOTHING
@@ -447,40 +441,19 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
 
 
-def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_WORDS) -> Choice:
-    """The choice with the neighbours that some candidates need to be understood, if there is space."""
+def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: int) -> list[int]:
+    """The best candidates in up to `most` pieces; a neighbour of one that is chosen already makes it longer instead."""
     candidates = evidence.candidates
-    shown = {candidate.position for candidate in choice.candidates}
-    for at in sorted(shown):
-        neighbour = _needed(evidence, at)
-        if neighbour is None or neighbour in shown or candidates[neighbour].is_heading:
-            continue
-        if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
-            shown.add(neighbour)
-    return replace(choice, candidates=tuple(candidates[at] for at in sorted(shown)))
-
-
-def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: the rest of a reply, what a colon announces, whom a pronoun refers to."""
-    text = evidence.candidates[at].text
-    if _ANNOUNCES.search(text) or text.count("“") > text.count("”") or (text[0] == '"' and text.count('"') % 2):
-        return evidence.following(at)
-    if text.count("”") > text.count("“") or (text[-1] == '"' and text.count('"') % 2):
-        return evidence.previous(at)
-    if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
-        return evidence.previous(at)
-    return None
-
-
-def _best(candidates: Sequence[Candidate], shares: Sequence[float], most_words: int, most: int) -> list[int]:
     ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
     best = ranking[0]
-    chosen, words = [best], candidates[best].length
+    chosen, pieces, words = [best], 1, candidates[best].length
     for at in ranking[1:]:
-        enough = len(chosen) == most or sum(shares[i] for i in chosen) >= _ENOUGH
+        enough = sum(shares[i] for i in chosen) >= _ENOUGH
         if enough or candidates[at].is_heading or shares[at] < _FAR_BEHIND * shares[best]:
             break
-        if words + candidates[at].length <= most_words:
+        adjoins = most > 1 and any(at in (evidence.previous(i), evidence.following(i)) for i in chosen)
+        if words + candidates[at].length <= most_words and (adjoins or pieces < most):
             chosen.append(at)
             words += candidates[at].length
+            pieces += not adjoins
     return chosen

@@ -6,7 +6,16 @@ import pytest
 
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import LONG, gather
-from bot.providers.extractive.scoring import MOST_WORDS, WEIGHTS, Choice, Confidence, Evidence, choose, features
+from bot.providers.extractive.scoring import (
+    MOST_PIECES,
+    MOST_WORDS,
+    WEIGHTS,
+    Choice,
+    Confidence,
+    Evidence,
+    choose,
+    features,
+)
 from domain.book import Passage, Sentence
 
 
@@ -112,6 +121,12 @@ def test_what_is_chosen_is_short_and_in_the_order_of_the_book() -> None:
 def test_a_clear_answer_stands_alone() -> None:
     text = "The sea was calm. The ferryman Hobb found the brass key under the stairs. Gulls cried. It grew dark."
     assert len(chosen("Where did Hobb find the brass key?", text).candidates) == 1
+
+
+def test_sentences_that_follow_each_other_are_one_piece() -> None:
+    found = chosen("What was the lamp?", "The lamp was red. The lamp was low. The lamp was old. The lamp was new.")
+    assert len(found.candidates) > MOST_PIECES
+    assert len({candidate.run for candidate in found.candidates}) == 1
 
 
 def test_long_sentences_are_quoted_in_part() -> None:
