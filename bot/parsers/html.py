@@ -404,7 +404,7 @@ def styled_titles(trees: Iterable["LexborHTMLParser"], text: str) -> list[Headin
         for look, lines in titles.items()
         if len(lines) >= _FEWEST_STYLED and prose[look] * 10 <= len(lines) and (look.is_marked or look.opens_file)
     ]
-    return max((each for each in found if _divides(text, each)), key=len, default=[])
+    return max((each for each in found if divides_into_chapters(text, each)), key=len, default=[])
 
 
 def _look(node: "LexborNode") -> _Look:
@@ -436,7 +436,7 @@ def _placed(text: str, lines: Iterable[str]) -> list[Heading]:
     return found
 
 
-def _divides(text: str, headings: Sequence[Heading]) -> bool:
+def divides_into_chapters(text: str, headings: Sequence[Heading]) -> bool:
     """Whether headings stand as far from each other as those of chapters, and are not the same again and again."""
     lengths = [chapter.end - chapter.start for chapter in chapters_from(text, headings)]
     names = {heading.title for heading in headings}

@@ -9,6 +9,8 @@ from bot.parsers.assembly import assemble
 from bot.parsers.draft import DEFAULT_LIMITS, BookDraft, ReadingLimits, Report, TextBuilder, collapse, ignore_progress
 from bot.parsers.encoding import decode
 from bot.parsers.headings import Heading, is_label
+from bot.parsers.html import divides_into_chapters
+from bot.parsers.text.blocks import reads_as_title
 from domain.book import BookText
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)",
 _FIELD = re.compile(r"^(title|author|lang|language)[ \t]*:(.*)$", re.MULTILINE | re.IGNORECASE)
 _PLAIN = re.compile(r"[^\\`*_\[\]<>&!~|]*")
 _TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[/!?]?[A-Za-z][^<>]*>", re.DOTALL)
+_BOLD = re.compile(r"(\*\*|__)[^*_\n]{1,90}\1")
 _HARD_BREAK = "  \n"
 _CELL_GAP = " | "
 
@@ -36,12 +39,13 @@ def read(
     text, warnings = decode(data)
     fields, body = _front_matter(text.replace("\r\n", "\n"))
     builder = TextBuilder(limits)
-    _add_blocks(body, builder)
+    bold = _add_blocks(body, builder)
     report(0.8)
     draft = BookDraft(
         FORMAT,
         builder.text,
         outlines=[builder.headings],
+        styled=bold if divides_into_chapters(builder.text, bold) else (),
         title=fields.get("title", "") or _own_title(builder.headings),
         author=fields.get("author", ""),
         language=fields.get("lang", "") or fields.get("language", ""),
@@ -64,7 +68,8 @@ def _own_title(headings: Sequence[Heading]) -> str:
     return outermost[0].title if lone else ""
 
 
-def _add_blocks(body: str, builder: TextBuilder) -> None:
+def _add_blocks(body: str, builder: TextBuilder) -> list[Heading]:
+    """Add the text. The result is the lines that are wholly bold, which may be titles."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -72,6 +77,7 @@ def _add_blocks(body: str, builder: TextBuilder) -> None:
     references: dict[str, Any] = {}
     heading = 0
     cells: list[str] | None = None
+    bold: list[Heading] = []
     for token in parser.parse(body, references):
         if token.type == "heading_open":
             heading = int(token.tag[1])
@@ -83,12 +89,16 @@ def _add_blocks(body: str, builder: TextBuilder) -> None:
         elif token.type == "inline" and cells is not None:
             cells.append(_inline_text(parser, token.content, references))
         elif token.type == "inline":
-            builder.add(_inline_text(parser, token.content, references), heading_level=heading)
+            said = _inline_text(parser, token.content, references)
+            start = builder.add(said, heading_level=heading)
+            if _BOLD.fullmatch(token.content) and (reads_as_title(said) or is_label(said)):
+                bold.append(Heading(start, builder.length, said, 1))
             heading = 0
         elif token.type in ("fence", "code_block"):
             builder.add(token.content)
         elif token.type == "html_block":
             builder.add(unescape(_TAG.sub("", token.content)))
+    return bold
 
 
 def _inline_text(parser: "MarkdownIt", content: str, references: dict[str, Any]) -> str:

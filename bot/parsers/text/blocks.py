@@ -309,7 +309,7 @@ def _announces(block: Block) -> bool:
 
 def may_be_title(block: Block) -> bool:
     """Whether a block under a label may be its title: in capitals, or a few words without a full stop."""
-    text = block.text
+    text = whole[1:-1] if (whole := block.text)[:1] == "_" == whole[-1:] else whole
     if not text or is_date(text) or text[0] in _QUOTES or is_label(text) or is_not_the_book(text):
         return False
     if _FRONT_MATTER.fullmatch(text):

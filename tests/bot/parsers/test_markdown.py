@@ -5,7 +5,7 @@ import pytest
 from bot.parsers import markdown
 from domain.book import BookText
 from tests.bot.parsers.invariants import check, titles
-from tests.bot.parsers.prose import prose
+from tests.bot.parsers.prose import paragraph, prose
 
 
 def read(text: str) -> BookText:
@@ -70,3 +70,9 @@ def test_a_line_of_introduction_is_no_author(line: str, author: str) -> None:
 def test_a_title_does_not_swallow_its_author() -> None:
     book = markdown.read(f"# The Lamp by Ann Author\n\n{prose(1)}\n\n## One\n\n{prose(9)}".encode(), "a.md")
     assert (book.title, book.author) == ("The Lamp", "Ann Author")
+
+
+def test_bold_lines_are_titles_where_there_are_no_headings() -> None:
+    names = ("The Lamp", "A Cart at Night", "The Clock Stops")
+    parts = (f"**{name}**\n\n" + "\n\n".join(paragraph(9 * at + n) for n in range(4)) for at, name in enumerate(names))
+    assert titles(check(markdown.read("\n\n".join(parts).encode(), "a.md"))) == list(names)

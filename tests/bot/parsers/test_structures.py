@@ -376,3 +376,8 @@ def test_the_dedication_of_a_part_is_not_the_parts_title() -> None:
     )
     assert "Part II" in [chapter.title for chapter in book.chapters]
     assert "Dedication of Part II" in [chapter.title for chapter in book.chapters]
+
+
+def test_a_title_in_italics_below_a_label() -> None:
+    book = plain("_Chapter 1_\n\n_The Lamp_", "_Chapter 2_\n\n_The Cart_", gap=2)
+    assert titles(book) == ["Chapter 1. The Lamp", "Chapter 2. The Cart"]
