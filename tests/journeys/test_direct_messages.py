@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.doubles.anthropic_api import prompt_of
+from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Message
 from tests.doubles.honest_model import honest_reply
-from tests.doubles.script import Handler, Json, Reply
+from tests.doubles.script import Failure, Handler, Json, Reply
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.reading_room import TALE
 
@@ -58,3 +58,36 @@ async def test_killed_while_it_answers_and_while_somebody_writes(discord: Discor
     assert discord.messages(place) == shown
     assert len(answers(discord, place)) == len([each for each in shown if each.author is discord.bot]) - 2  # two cards
     assert discord.violations == []
+
+
+async def test_killed_between_a_failure_and_its_retry_and_while_it_can_be_stopped(
+    discord: DiscordDouble, bot: BotProcess, handler: Handler, model: AnthropicDouble
+) -> None:
+    """What the owner presses after the start does what it says, and each question stands once."""
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    ann = discord.stranger("ann")
+    place = ann.direct_channel
+    await begin(discord, ann, "The Lamp")
+    model.handler = lambda body: Failure(529)
+    await ann.say(place, "Who drives the cart?")
+    await discord.until(lambda: labelled(discord, place, "Retry"), timeout=25)
+    await bot.kill()
+    model.handler = handler
+    await bot.start()
+    await ann.click(labelled(discord, place, "Retry")[-1], label="Retry")
+    await discord.until(lambda: answers(discord, place), timeout=25)
+    await ann.say(place, "And what does the sea do?")
+    await discord.until(lambda: labelled(discord, place, "Stop"), timeout=25)
+    await bot.kill()
+    await bot.start()
+    await discord.until(lambda: len(answers(discord, place)) == 2, timeout=25)
+    assert await bot.stop() == 0
+    assert not labelled(discord, place, "Stop")
+    assert not labelled(discord, place, "Retry")
+    assert discord.violations == []
+
+
+def labelled(discord: DiscordDouble, place: Channel, label: str) -> list[Message]:
+    own = [each for each in discord.messages(place) if each.author is discord.bot]
+    return [each for each in own if any(button.label == label for button in each.buttons)]

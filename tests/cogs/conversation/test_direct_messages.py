@@ -9,11 +9,15 @@ import pytest
 
 from domain.book import personal_shelf
 from domain.conversation import Conversation
+from domain.errors import LLMError, LLMErrorCode
+from domain.tool_use import TextChunk
 from tests.bot.online import Online, online
 from tests.cogs.logged_errors import unexpected_errors
-from tests.doubles.discord_api import Actor, DiscordDouble, Interaction
+from tests.doubles.discord_api import Actor, DiscordDouble, Interaction, Message
 from tests.doubles.discord_api.pointing import pointed_at
 from tests.journeys.reading_room import TALE
+
+BUSY = LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded. Try again soon.")
 
 
 @pytest.fixture
@@ -336,3 +340,49 @@ async def test_erasing_takes_the_persons_shelf_and_what_the_bot_said_to_them(ann
     left = [each for each in ann.double.messages(ann.place) if each.author is ann.double.bot]
     said = "\n".join(text for each in left for text in (each.content, *each.embed_texts))
     assert not [each for each in ("Who keeps it?", "Nobody else.", str(ann.person.id)) if each in said]
+
+
+async def shown_with(ann: Reader, label: str) -> Message:
+    """The message of hers that has such a button, once it is there."""
+    found: list[Message] = []
+
+    def look() -> bool:
+        own = [each for each in ann.double.messages(ann.place) if each.author is ann.double.bot]
+        found[:] = [each for each in own if any(button.label == label for button in each.buttons)]
+        return bool(found)
+
+    await ann.double.until(look)
+    return found[-1]
+
+
+async def test_the_owner_stops_an_answer_and_what_was_written_stays(ann: Reader) -> None:
+    await ann.chat(await ann.add("The Lamp"))
+    ann.bot.model.hold = asyncio.Event()
+    ann.bot.model.say([TextChunk("The keeper does, as far as anybody there knows,"), TextChunk(" or his wife.")])
+    await ann.person.say(ann.place, "Who keeps it?")
+    await ann.heard("The keeper does")
+    await ann.person.click(await shown_with(ann, "Stop"), label="Stop")
+    stopped = await shown_with(ann, "Try again")
+    assert stopped.content.startswith("The keeper does")
+    assert "Stopped." in stopped.content
+    ann.bot.model.hold = None
+    await ann.says("And who else?", "Nobody else.")
+
+
+async def test_the_owner_has_a_failed_answer_made_again_also_after_a_restart(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    async with online(double, tmp_path) as before:
+        await double.until(lambda: double.commands.commands.get(0))
+        ann = Reader(double, before, double.stranger("ann"))
+        await ann.chat(await ann.add("The Lamp"))
+        before.model.say(BUSY)
+        await ann.person.say(ann.place, "Who keeps it?")
+        failed = await shown_with(ann, "Retry")
+    async with online(double, tmp_path) as after:
+        ann = Reader(double, after, ann.person)
+        after.model.say("The keeper does.")
+        await ann.person.click(failed, label="Retry")
+        await ann.heard("The keeper does.")
+        assert await ann.questions(await ann.current()) == ["Who keeps it?"]
+        assert not any(button.label == "Retry" for each in double.messages(ann.place) for button in each.buttons)
