@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bot.cli.running import Emphasis, WordWrap, interrupts
-from domain.book import Citation, PositionState, ReadingPosition
+from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError
 from domain.event import (
@@ -306,6 +306,8 @@ class _Rendering:
         if self._verbose and answer.uncited:
             many = len(answer.uncited)
             self._indented("1 sentence cites nothing" if many == 1 else f"{many} sentences cite nothing")
+        if answer.binding is not None:
+            self._indented(_bound_by(answer.binding))
         if self._proposed:
             asked = "finished the book" if self._proposed == "finished" else f"read to {self._proposed}"
             self._indented(f"Have you {asked}? Then type: {PROGRESS} {self._proposed}")
@@ -353,3 +355,20 @@ def position_fields(position: ReadingPosition) -> dict[str, object]:
     """The state of a position and, while reading, the offset up to which the book has been read."""
     reading = position.state is PositionState.READING
     return {"state": position.state.value, "read_to": position.read_to if reading else None}
+
+
+def _bound_by(binding: Binding) -> str:
+    """The line that says how far the answer goes, and because of whom or what."""
+    if binding.kind is BindingKind.NOBODY:
+        return "Nobody is in the club at the moment, so nothing is revealed here."
+    who = {
+        BindingKind.READER: f"{binding.name or 'another reader'} has read",
+        BindingKind.HIDDEN: "a member has read who hides their place",
+        BindingKind.ENDED: "everybody had read when the club ended",
+    }
+    if not binding.page:
+        return "Somebody who reads along hasn't started reading, so nothing is revealed here yet."
+    page = f"{'about ' if binding.estimated else ''}p. {binding.page}"
+    if binding.kind is BindingKind.SECTION:
+        return f"Answering up to {page}, the end of section {binding.section}."
+    return f"Answering up to {page}, as far as {who[binding.kind]}."

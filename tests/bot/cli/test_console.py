@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from bot.cli.console import ConsoleChat, position_fields
-from domain.book import Citation, PositionState, ReadingPosition
+from domain.book import Binding, BindingKind, Citation, PositionState, ReadingPosition
 from domain.conversation import Conversation
 from domain.errors import BookError, BookErrorCode
 from domain.event import (
@@ -89,6 +89,19 @@ async def test_verbose_names_claims_without_a_reference() -> None:
     answer = Answer("1", "Ann kept the light.", uncited=("Ann kept the light.",))
     assert "1 sentence cites nothing" in await screen("Who?", events=(answer,), verbose=True)
     assert "cites nothing" not in await screen("Who?", events=(answer,))
+
+
+@pytest.mark.parametrize(
+    ("binding", "line"),
+    [
+        (Binding("7", 9, "5", name="Ben"), "Answering up to p. 5, as far as Ben has read."),
+        (Binding("", 9, "5", True, kind=BindingKind.HIDDEN), "up to about p. 5, as far as a member has read who hides"),
+        (Binding("", 9, "5", kind=BindingKind.SECTION, section=2), "Answering up to p. 5, the end of section 2."),
+        (Binding("7", 0, "", name="Ben"), "hasn't started reading"),
+    ],
+)
+async def test_who_or_what_binds_an_answer_is_named_below_it(binding: Binding, line: str) -> None:
+    assert line in await screen("Who?", events=(Answer("1", "Ann kept the light.", binding=binding),))
 
 
 async def test_in_json_a_position_has_its_state_and_a_refusal_is_an_object_too(
