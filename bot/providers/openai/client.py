@@ -45,8 +45,14 @@ _NO_KEY: Final = "none"
 LEAST_TO_TELL: Final = 400
 """Tokens of tools from which on the server's count shows whether they were read."""
 SHARE_TO_TELL: Final = 0.2
+REPLIES_TO_TELL: Final = 3
+"""Replies without a call, of a server that counts no tokens, after which its model is taken to know no tools."""
+
 NO_SUCH_ROUTE: Final = (404, 405, 501)
 """The status of servers that do not list models."""
+
+UNREADABLE: Final = (AttributeError, TypeError, ValueError)
+"""What the SDK raises for a list of models that is none: a page of HTML, or JSON of another shape."""
 
 
 def build_request(
@@ -172,6 +178,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._max_tokens = max_tokens
         self._refused_fields: set[str] = set()
         self._has_called = False
+        self._without_call = 0
 
     @property
     def supports_tools(self) -> bool:
@@ -205,22 +212,33 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             self._has_called = self._has_called or reader.called
             for piece in reader.end():
                 if isinstance(piece, ChatResponse) and tools and self._ignores_tools(messages, tools, piece):
-                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
-                    self._supports_tools = False
+                    if not self.supports_tools:
+                        logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
                     raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
                 yield piece
 
     def _ignores_tools(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
     ) -> bool:
-        """Whether the server counts so few tokens that the tools cannot be among them, and the model has never made a
-        call.
+        """Whether the server seems to have passed over the tools, and no call ever came.
+
+        The tokens it counts tell so for certain. Where it counts none, a reply without a call is doubted, and only
+        after a few of them the model is taken to know no tools: it may have had nothing to look up.
         """
-        if self._supports_tools is not None or self._has_called or response.usage is None or response.usage.estimated:
+        described = estimate((), tools)
+        if self._supports_tools is not None or self._has_called or described <= LEAST_TO_TELL:
             return False
-        words, described = estimate(messages), estimate((), tools)
-        counted = response.usage.input_tokens
-        return described > LEAST_TO_TELL and 0 < counted < words + described * SHARE_TO_TELL
+        if response.usage is None or response.usage.estimated:
+            if not response.text or any(message.tool_invocations for message in messages):
+                return False
+            self._without_call += 1
+            ignored, certain = True, self._without_call >= REPLIES_TO_TELL
+        else:
+            certain = 0 < response.usage.input_tokens < estimate(messages) + described * SHARE_TO_TELL
+            ignored = certain
+        if certain:
+            self._supports_tools = False
+        return ignored
 
     def _request(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
@@ -252,7 +270,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             with self._errors_translated():
                 listed = {model.id async for model in (await self._client.get()).models.list()}
         except LLMError as error:
-            missing = isinstance(error.__cause__, APIStatusError) and error.__cause__.status_code in NO_SUCH_ROUTE
+            cause = error.__cause__
+            missing = isinstance(cause, APIStatusError) and cause.status_code in NO_SUCH_ROUTE
+            missing = missing or isinstance(cause, UNREADABLE)
             if not (self._elsewhere and missing):
                 raise
             listed = set()

@@ -2,13 +2,20 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from importlib.resources import files
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from bot.providers.openai.client import OpenAIChat
+from domain.chat import Prompts
 from domain.errors import LLMError, LLMErrorCode
-from domain.tool_use import ChatResponse, TokenUsage
+from domain.event import DraftDiscarded, StrategyOutcome
+from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
+from domain.strategies.tool_use import ToolUseRetrievalStrategy
+from domain.tool_use import ChatResponse, TokenUsage, ToolResult
 from tests.bot.providers.talk import SEARCH, collected, streamed_text, user
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Call, Json, Verbatim, say
@@ -177,3 +184,61 @@ async def test_a_server_that_ignores_tools_in_silence_is_known_by_its_count(
         await collected(chat.stream([user("Who?")], tools))
     assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
     assert not chat.supports_tools
+
+
+MANY_TOOLS = [
+    replace(SEARCH, name=f"tool_{number}", description="It looks into the book. " * 20) for number in range(8)
+]
+UNCOUNTED = Verbatim((words("It was the butler."), SAID))
+
+
+async def test_a_server_that_ignores_tools_and_counts_nothing_is_doubted_and_then_known(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    server.script(UNCOUNTED, UNCOUNTED, UNCOUNTED)
+    supports = []
+    for _ in range(3):
+        with pytest.raises(LLMError) as caught:
+            await collected(chat.stream([user("Who?")], MANY_TOOLS))
+        assert caught.value.code is LLMErrorCode.UNSUPPORTED_FEATURE
+        supports.append(chat.supports_tools)
+    assert supports == [True, True, False]
+
+
+async def test_a_model_that_has_called_a_tool_may_answer_without_one(server: OpenAIDouble, chat: OpenAIChat) -> None:
+    server.script(Verbatim((piece(FAN, "search_book", index=0, id="a"), CALLED)), UNCOUNTED)
+    await collected(chat.stream([user("Who?")], MANY_TOOLS))
+    _, response = await collected(chat.stream([user("Thank you!")], MANY_TOOLS))
+    assert response.text == "It was the butler."
+
+
+async def test_passages_are_handed_over_in_the_turn_in_which_tools_were_ignored(
+    server: OpenAIDouble, chat: OpenAIChat
+) -> None:
+    server.script(UNCOUNTED, Verbatim((words("It was Hobb."), SAID)))
+    strategy = AdaptiveStrategy(ToolUseRetrievalStrategy(), AlwaysRetrieveStrategy(Prompts.load(files("prompts"))))
+
+    async def dispatch(name: str, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult("Hobb stole the lamp.")
+
+    events = [event async for event in strategy.execute(chat, [user("Who?")], MANY_TOOLS, dispatch)]
+    assert DraftDiscarded("It was the butler.") in events
+    [outcome] = [event for event in events if isinstance(event, StrategyOutcome)]
+    assert outcome.messages[-1].content == "It was Hobb."
+    assert ["tools" in request for request in server.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(404, "<html>Not Found</html>"), (405, "{}"), (501, ""), (200, "<html>Welcome</html>"), (200, "[]"), (200, "{}")],
+)
+async def test_a_server_without_a_list_of_models_is_not_said_to_lack_the_model(status: int, body: str) -> None:
+    async def models(_: web.Request) -> web.Response:
+        return web.Response(status=status, text=body, content_type="text/html" if "<" in body else "application/json")
+
+    application = web.Application()
+    application.router.add_get("/v1/models", models)
+    async with TestServer(application) as listening:
+        chat = OpenAIChat(model="hobb-7b", base_url=str(listening.make_url("/v1")), max_retries=0)
+        assert await chat.check() == "The model's server answers, but does not list its models."
+        await chat.aclose()
