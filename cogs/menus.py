@@ -206,7 +206,7 @@ class ContextMenus(commands.Cog):
     async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str) -> None:
         """Let the person choose a book; the message carries what the choice is about."""
         say = speech_of(interaction)
-        books = await self._use_cases.shelf.list(shelf_of(interaction))
+        books = await self._last_talked_about_first(interaction)
         options = [
             discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
             for book in books[:MOST_BOOKS]
@@ -215,6 +215,13 @@ class ContextMenus(commands.Cog):
         quoted = "\n".join(f"> {line}" for line in clipped(text, LONGEST_PASSAGE).splitlines())
         question = say("Which book is this about?")
         await reply(interaction, content=f"{question}\n{quoted}", view=row(menu))
+
+    async def _last_talked_about_first(self, interaction: discord.Interaction[Any]) -> list[Book]:
+        """The books on the shelf; first those the person has begun to talk about, the latest one at the top."""
+        talks = await self._use_cases.conversations.in_guild(shelf_of(interaction))
+        own = [*dict.fromkeys(each.book_id for each in talks if each.owner_id == str(interaction.user.id))]
+        books = await self._use_cases.shelf.list(shelf_of(interaction))
+        return sorted(books, key=lambda book: own.index(book.id) if book.id in own else len(own))
 
     async def _own_bound(self, interaction: discord.Interaction[Any], book: Book) -> int:
         return (await self._use_cases.positions.get(str(interaction.user.id), book)).bound(book.length)

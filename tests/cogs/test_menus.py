@@ -73,6 +73,17 @@ class TestWhereIsThis:
         await at(stage, stage.ben, book, 30)
         assert "can't find that" in text_of(await stage.ben.context_menu(thread, WHERE, answer))
 
+    async def test_the_book_the_person_last_talked_about_stands_first(self, stage: Stage) -> None:
+        books = [await stage.book(title) for title in ("One", "Two", "Three")]
+        await stage.chat(books[2])
+        await stage.chat(books[1])
+        await stage.chat(books[0], stage.ben)
+        message = await stage.ben.send(stage.channel, passage("The lamp had been dark"))
+        asked = await stage.ann.context_menu(stage.channel, WHERE, message)
+        assert asked.response is not None
+        [row] = asked.response.components
+        assert [each["label"] for each in row["components"][0]["options"]] == ["Two", "Three", "One"]
+
     async def test_where_there_are_several_books_the_person_chooses(self, stage: Stage) -> None:
         await stage.book()
         other = await stage.book("Another")
