@@ -166,7 +166,7 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
         raise Refusal(
             speech_of(interaction)(
                 "You've added {limit} books within an hour, which is the limit for one person. You can add the "
-                "next one {when}.",
+                "next one {when}. The bot's operator sets this limit.",
                 limit=use_cases.facts.limits.adds_per_hour,
                 when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
             )
@@ -183,14 +183,16 @@ async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCase
     if 0 < limits.books_per_shelf <= len(books):
         raise Refusal(
             say(
-                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room.",
+                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room. The bot's "
+                "operator sets this limit.",
                 limit=limits.books_per_shelf,
             )
         )
     if 0 < limits.shelf_mb * _MEGA <= sum(book.length for book in books):
         raise Refusal(
             say(
-                "The shelf is full: it holds {limit} MB of text. Remove a book with /books remove to make room.",
+                "The shelf is full: it holds {limit} MB of text. Remove a book with /books remove to make room. The "
+                "bot's operator sets this limit.",
                 limit=limits.shelf_mb,
             )
         )

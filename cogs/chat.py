@@ -369,7 +369,7 @@ def _is_talk(conversation: Conversation) -> bool:
 def _too_many(limit: int, wait: timedelta, say: Speech) -> str:
     return say(
         "You've opened {limit} conversations within a day, which is the limit for one person. You can open the "
-        "next one {when}.",
+        "next one {when}. The bot's operator sets this limit.",
         limit=limit,
         when=discord.utils.format_dt(discord.utils.utcnow() + wait, "R"),
     )

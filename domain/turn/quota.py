@@ -106,7 +106,8 @@ class Quota:
         if used >= self._daily_tokens:
             message = Worded(
                 "You have read a lot with me today: your {most:,} tokens for the day are used up. "
-                "There will be new ones in {time}; your question is kept until then.",
+                "There will be new ones in {time}; your question is kept until then. "
+                "The bot's operator sets this limit.",
                 most=self._daily_tokens,
                 time=self._until_midnight,
             )
@@ -142,7 +143,7 @@ class Quota:
             seconds = max(1, round(wait.total_seconds()))
             message = Worded(
                 "You have asked {most} questions within a minute, as many as one person may. "
-                "Please ask again in {time}; your question is kept until then.",
+                "Please ask again in {time}; your question is kept until then. The bot's operator sets this limit.",
                 most=allowances.most(Deed.ASK),
                 time=Worded("1 second") if seconds == 1 else Worded("{seconds} seconds", seconds=seconds),
             )
