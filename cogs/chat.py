@@ -34,7 +34,7 @@ from cogs.interactions import (
     row,
 )
 from cogs.permissions import in_conversations, lacking_to_post
-from cogs.removals import note_post
+from cogs.removals import Removals
 from cogs.rendering.inline import inert
 from cogs.services import Conversing, ServingBot, server_of, shelf_of
 from cogs.threads import (
@@ -76,9 +76,10 @@ class KeptQuestion:
 class Opening:
     """Opens conversations for /chat, /conversations and the buttons that do the same."""
 
-    def __init__(self, use_cases: UseCases, conversing: Conversing) -> None:
+    def __init__(self, use_cases: UseCases, conversing: Conversing, removals: Removals) -> None:
         self._use_cases = use_cases
         self._conversing = conversing
+        self._removals = removals
         self._order: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def start(
@@ -345,7 +346,10 @@ class Opening:
             return False
         reader = Reader(str(interaction.user.id), interaction.user.display_name)
         external_id = f"command:{interaction.id}"
-        return await self._use_cases.chat.receive(conversation.id, message, reader, external_id=external_id) is not None
+        kept = await self._use_cases.chat.receive(
+            conversation.id, message, reader, external_id=external_id, written_at=interaction.created_at
+        )
+        return kept is not None
 
     async def _answer(self, interaction: discord.Interaction[Any], asked: KeptQuestion | None) -> None:
         """Repeat a message that was kept in its place, where nobody else would see it, and have it answered."""
@@ -357,7 +361,8 @@ class Opening:
         if posted is not None:
             where = (str(posted.id), str(posted.channel.id), str(interaction.user.id), asked.conversation.guild_id)
             name = interaction.user.display_name
-            await note_post(self._use_cases, PersonalPost(*where, name=name, words=True))
+            as_of = interaction.created_at
+            await self._removals.note(PersonalPost(*where, name=name, words=True, as_of=as_of))
         await self._conversing.answer_in(asked.conversation, partial(tell_kept, interaction))
 
 

@@ -4,7 +4,9 @@ import asyncio
 import io
 import json
 import logging
+import time
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import discord
@@ -17,7 +19,7 @@ from cogs.i18n import Speech, choose_language, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
 from cogs.removals import PostNotes, Removals
-from cogs.services import ServingBot, note_deed, server_of
+from cogs.services import Conversing, ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
 from domain.usage import Erasure, Removal
 from domain.use_cases import UseCases
@@ -29,11 +31,12 @@ LINKS_SHOWN = 12
 
 
 class Privacy(commands.Cog):
-    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals, conversing: Conversing) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._removals = removals
-        self._posts = PostNotes(use_cases)
+        self._conversing = conversing
+        self._posts = PostNotes(use_cases, removals)
         bot.handle(
             on_press("privacy-export", self._export),
             on_press("privacy-ask", self._ask),
@@ -108,14 +111,15 @@ class Privacy(commands.Cog):
         await interaction.response.edit_message(content=text, view=view, attachments=[])
 
     async def _erase(self, interaction: discord.Interaction[Any], argument: str) -> None:
+        begun = time.monotonic()
         assert_fresh(interaction)
         await interaction.response.defer()
         say, reader = speech_of(interaction), str(interaction.user.id)
-        kept = await self._use_cases.people.export(reader)
-        await self._withdraw_answers(
-            {each["id"] for each in kept["conversations"]} | {each["conversation_id"] for each in kept["messages"]}
-        )
-        erased = await self._use_cases.people.erase(reader)
+        conversations = await self._use_cases.conversations.of_reader(reader)
+        async with self._conversing.standing_still(conversations, reader):
+            # By Discord's clock, as what they have written is; ours may be another.
+            before = interaction.created_at + timedelta(seconds=time.monotonic() - begun)
+            erased = await self._use_cases.people.erase(reader, before)
         self._bot.audit.note(
             server_of(interaction),
             later(
@@ -158,19 +162,14 @@ class Privacy(commands.Cog):
         say, guild_id = speech_of(interaction), str(interaction.guild_id)
         _refuse_who_does_not_manage(interaction, say)
         await interaction.response.defer()
-        await self._withdraw_answers({each.id for each in await self._use_cases.conversations.in_guild(guild_id)})
         note_deed(interaction, later("{who} had everything erased that I had stored about this server."))
         await self._bot.audit.close()  # its channel is one of the settings, which are erased as well
-        await self._use_cases.servers.erase(guild_id)
-        choose_language(int(guild_id), "")
-        await self._use_cases.left_servers.erase(guild_id)
+        conversations = await self._use_cases.conversations.in_guild(guild_id)
+        async with self._conversing.standing_still(conversations, None):
+            await self._use_cases.servers.erase(guild_id)
+            choose_language(int(guild_id), "")
+            await self._use_cases.left_servers.erase(guild_id)
         await interaction.edit_original_response(content=say("Everything about this server is erased."), view=None)
-
-    async def _withdraw_answers(self, conversation_ids: set[str]) -> None:
-        """Stop all running answers that are about to be erased."""
-        for conversation_id in conversation_ids:
-            self._use_cases.chat.withdraw(conversation_id)
-            await self._use_cases.chat.settle(conversation_id)
 
     # What Discord tells
 

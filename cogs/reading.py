@@ -324,6 +324,7 @@ class ReadingCog(commands.Cog):
             reader,
             question,
             external_id=f"ask:{interaction.id}",
+            written_at=interaction.created_at,
             read_to=scope.read_to if scope.public else None,
         )
         await self._show_answer(interaction, scope, asked, question)

@@ -5,6 +5,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,9 @@ LOOK_AGAIN_S = 300.0
 ARCHIVED = 50083
 """Discord's code: nothing can be changed in an archived thread."""
 
+WAS_KNOWN = timedelta(seconds=5)
+"""Before a message stands: whom it shows was found out at that time or later."""
+
 REMEMBERED = 1_000
 """Posts known to be recorded: an answer in the making is reported with every edit."""
 
@@ -40,23 +44,38 @@ class Removals:
         self._use_cases = use_cases
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     def wake(self) -> None:
         """There may be new entries on the list. Returns at once."""
-        self._begin(self._work_off())
+        self._begin(self._work_off)
+
+    async def note(self, *posts: PersonalPost) -> bool:
+        """Note messages of the bot's own that show somebody; whether they may. Else they are removed soon."""
+        try:
+            may_stand = await self._use_cases.people.note_posts(posts)
+        except MarginaliaError as error:
+            logger.error("whom messages %s show was not noted: %s", {each.message_id for each in posts}, error)
+            return False
+        if not may_stand:
+            self.wake()
+        return may_stand
 
     def keep_looking(self) -> None:
         """Process the list every few minutes until `close`."""
-        self._begin(self._look_again())
+        self._begin(self._look_again)
 
     async def close(self) -> None:
         """Leave the rest for the next start."""
+        self._is_closed = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work, name="removals")
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        if self._is_closed:
+            return
+        task = asyncio.create_task(work(), name="removals")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -215,18 +234,22 @@ def shown_in(message: discord.Message) -> list[PersonalPost]:
     if message.type in (discord.MessageType.thread_created, discord.MessageType.channel_name_change):
         reference = message.reference.channel_id if message.reference else message.channel.id
         return [replace(post, thread_id=str(reference))]
-    people = {str(each) for each in _people_in(message)} - {str(message.author.id)}
-    return [replace(post, reader_id=person) for person in sorted(people)]
+    people = _people_in(message)
+    people.pop(message.author.id, None)
+    return [replace(post, reader_id=str(person), as_of=people[person]) for person in sorted(people)]
 
 
-def _people_in(message: discord.Message) -> Iterator[int]:
-    if message.interaction_metadata is not None:
-        yield message.interaction_metadata.user.id
+def _people_in(message: discord.Message) -> dict[int, datetime]:
+    """Whom it shows, and when that was known at the latest: as they did what it answers, or shortly before it stood."""
+    as_it_stands = (message.edited_at or message.created_at) - WAS_KNOWN
+    texts = _texts(message.content, [each.to_dict() for each in message.embeds], message.components)
+    people = {int(person): as_it_stands for text in texts for person in _MENTION.findall(text)}
     answered = message.reference.resolved if message.reference else None
     if isinstance(answered, discord.Message) and not answered.author.bot:
-        yield answered.author.id
-    for text in _texts(message.content, [each.to_dict() for each in message.embeds], message.components):
-        yield from map(int, _MENTION.findall(text))
+        people[answered.author.id] = answered.created_at
+    if (used := message.interaction_metadata) is not None:
+        people[used.user.id] = discord.utils.snowflake_time(used.id)
+    return people
 
 
 def _texts(*parts: Any) -> Iterator[str]:
@@ -241,32 +264,20 @@ def _texts(*parts: Any) -> Iterator[str]:
             yield from _texts(part.to_dict())
 
 
-async def note_post(use_cases: UseCases, post: PersonalPost) -> None:
-    """Record a message of the bot that shows somebody by name, which Discord does not report."""
-    try:
-        await use_cases.people.note_posts([post])
-    except MarginaliaError as error:
-        logger.error("whom message %s shows was not noted: %s", post.message_id, error)
-
-
 class PostNotes:
     """Records whom the bot's own messages show, as Discord reports them, whichever part of the bot has posted them."""
 
-    def __init__(self, use_cases: UseCases) -> None:
+    def __init__(self, use_cases: UseCases, removals: Removals) -> None:
         self._use_cases = use_cases
+        self._removals = removals
         self._noted: set[PersonalPost] = set()
 
     async def note(self, message: discord.Message) -> None:
         """Record it, if it shows anybody."""
-        news = set(shown_in(message)) - self._noted
-        if not news:
-            return
-        try:
-            await self._use_cases.people.note_posts(news)
-        except MarginaliaError as error:
-            logger.error("whom message %s shows was not noted: %s", message.id, error)
-        else:
-            self._noted = news if len(self._noted) > REMEMBERED else self._noted | news
+        shown = shown_in(message)
+        known = {replace(each, as_of=None) for each in shown}
+        if known - self._noted and await self._removals.note(*shown):
+            self._noted = known if len(self._noted) > REMEMBERED else self._noted | known
 
     async def forget(self, message_id: int) -> None:
         """It has been deleted."""

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 import discord
@@ -39,6 +40,15 @@ class Conversing(Protocol):
         """Answer what is waiting in the conversation; returns when the answer, or its failure, is posted.
 
         Failures of the model are posted, never raised. `notify` is called if nothing can be posted.
+        """
+        ...
+
+    def standing_still(
+        self, conversations: Sequence[Conversation], erasing: str | None
+    ) -> AbstractAsyncContextManager[None]:
+        """Post nothing in these conversations during the block, which erases a person from them, or all (None).
+
+        At its end turns that run there are taken back, and what is shown of the erased goes.
         """
         ...
 

@@ -53,7 +53,8 @@ class PersonalPost:
 
     `name` is what the message calls them, blank if it mentions or answers them. `words`: it repeats what they wrote.
     `thread_id` is the thread whose name the message shows; then `reader_id` may be empty, because the thread's
-    conversation tells whose words the name was made from.
+    conversation tells whose words the name was made from. `as_of` is the time up to which what it shows was known: by
+    the platform's clock, or by the program's if a turn has found it out (`as_of_turn`).
     """
 
     message_id: str
@@ -63,6 +64,8 @@ class PersonalPost:
     name: str = ""
     thread_id: str | None = None
     words: bool = False
+    as_of: datetime | None = None
+    as_of_turn: bool = False
 
 
 class RemovalKind(StrEnum):

@@ -63,16 +63,17 @@ class ManagePeople:
         """All that is kept about them, ready for JSON."""
         return await self._privacy.export(reader_id)
 
-    async def erase(self, reader_id: str) -> Erasure:
+    async def erase(self, reader_id: str, written_before: datetime | None = None) -> Erasure:
         """Erase everything kept about them, at once and for good.
 
-        Posts that show them on the platform are on the list of removals from then on.
+        Posts that show them on the platform are on the list of removals from then on. Messages of theirs from before
+        `written_before` (by the platform's clock) that come in later are not stored.
         """
-        return await self._privacy.erase(reader_id)
+        return await self._privacy.erase(reader_id, written_before)
 
-    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
-        """Remember messages of the bot that show people, so that they can be removed."""
-        await self._privacy.note_posts(posts)
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:
+        """Remember messages of the bot that show people, so that they can be removed. False: one has to be removed."""
+        return await self._privacy.note_posts(posts)
 
     async def forget_posts(self, message_id: str) -> None:
         """A message is gone from the platform."""

@@ -264,7 +264,7 @@ class Marginalia(ServingBot):
     def _cogs(self) -> list[commands.Cog]:
         removals = Removals(self, self.use_cases)
         talk = ConversationCog(self, self.use_cases, removals)
-        opening = Opening(self.use_cases, talk)
+        opening = Opening(self.use_cases, talk, removals)
         reading = ReadingCog(self, self.use_cases)
         return [
             talk,
@@ -279,7 +279,7 @@ class Marginalia(ServingBot):
             ContextMenus(self, self.use_cases, reading),
             Clubs(self, self.use_cases),
             Usage(self, self.use_cases),
-            Privacy(self, self.use_cases, removals),
+            Privacy(self, self.use_cases, removals, talk),
             Help(self, self.use_cases),
             FirstWords(self, self.use_cases),
         ]

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -67,7 +69,7 @@ class ConversationCog(commands.Cog):
         self._use_cases = use_cases
         self._pumps = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        contexts = ThreadContexts(bot, use_cases, self._pumps)
+        contexts = ThreadContexts(bot, use_cases, self._pumps, removals)
         self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
@@ -122,6 +124,14 @@ class ConversationCog(commands.Cog):
     async def answer_in(self, conversation: Conversation, notify: NotifyPrivately) -> None:
         """See cogs.services.Conversing."""
         await self._workers.start(conversation.id, notify=notify)
+
+    @asynccontextmanager
+    async def standing_still(self, conversations: Sequence[Conversation], erasing: str | None) -> AsyncIterator[None]:
+        """See cogs.services.Conversing."""
+        places = [int(each.place_id) for each in conversations if each.guild_id and each.place_id]
+        async with self._pumps.still(places, PATIENCE_S):
+            yield
+            self._workers.erased({each.id for each in conversations}, erasing)
 
     # What Discord tells
 

@@ -195,7 +195,9 @@ class MessageIntake:
         if not await self._may_answer_in(message, conversation):
             return IntakeResult.NOT_HERE
         reader = Reader(author, message.author.display_name)
-        kept = await self._use_cases.chat.receive(conversation.id, text, reader, external_id=str(message.id))
+        kept = await self._use_cases.chat.receive(
+            conversation.id, text, reader, external_id=str(message.id), written_at=message.created_at
+        )
         return IntakeResult.KNOWN if kept is None else IntakeResult.ASKED
 
     async def leaves_out(self, author: discord.abc.User) -> bool:

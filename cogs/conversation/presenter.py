@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 
 import discord
@@ -26,7 +27,7 @@ from cogs.delivery.writer import ChannelWriter, ChannelWriters
 from cogs.errors import DISCORD_ERRORS
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
-from cogs.removals import note_post
+from cogs.removals import WAS_KNOWN, Removals
 from cogs.rendering.answers import answer_note, approval_note, failure_note, status_line, with_offer
 from cogs.rendering.inline import escape, inert
 from cogs.rendering.tool_calls import Press, ShownCall
@@ -122,6 +123,8 @@ class TurnPresenter:
         self._held: Answer | None = None
         self.remark = ""
         """An additional remark below an answer."""
+        self.began_at: datetime | None = None
+        """A time at which nothing was known yet of what it shows about people, by the program's clock."""
         self._settling: asyncio.Task[Delivery] | None = None
         self._removing: asyncio.Task[Delivery] | None = None
         wait = STATUS_BEFORE_CALLS_S if verbose else STATUS_AFTER_S
@@ -168,6 +171,12 @@ class TurnPresenter:
     def lost(self, message_id: str) -> None:
         """Somebody has deleted a message of the channel."""
         self._answer.lost(message_id)
+
+    def erase(self) -> None:
+        """Take back what stands of the turn, and show nothing of it any more: it was erased. Returns at once."""
+        self._timer.cancel()
+        self._answer.erase()
+        self._trace.erase()
 
     def pressed(self, press: Press) -> MessagePayload:
         """The contents of the card of tool calls after a press of one of its buttons."""
@@ -284,11 +293,17 @@ class ThreadContext:
     """A thread or the channel of direct messages, and everything needed to post there. `own_id` is the bot's id."""
 
     def __init__(
-        self, thread: discord.Thread | discord.PartialMessageable, bot: ServingBot, pumps: ChannelWriters, say: Speech
+        self,
+        thread: discord.Thread | discord.PartialMessageable,
+        bot: ServingBot,
+        pumps: ChannelWriters,
+        removals: Removals,
+        say: Speech,
     ) -> None:
         assert bot.user is not None, "places are looked for after the log-in"
         self.thread = thread
         self.audit = bot.audit
+        self.removals = removals
         self.own_id = bot.user.id
         self.channel = DiscordChannel(thread, view_of, self.own_id)
         self.pump: ChannelWriter = pumps.of(self.channel)
@@ -309,10 +324,11 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    def __init__(self, bot: ServingBot, use_cases: UseCases, pumps: ChannelWriters) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, pumps: ChannelWriters, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._pumps = pumps
+        self._removals = removals
 
     async def of(self, conversation: Conversation) -> ThreadContext | None:
         """The place of a conversation; None if it has none that the bot can reach.
@@ -327,10 +343,13 @@ class ThreadContexts:
             if not self._bot.serves_direct_messages:
                 return None
             say = await direct_speech(self._use_cases, conversation.owner_id)
-            return ThreadContext(self._bot.direct_channel(int(conversation.place_id)), self._bot, self._pumps, say)
+            return self._context(self._bot.direct_channel(int(conversation.place_id)), say)
         guild = self._bot.get_guild(int(conversation.guild_id))
         thread = await thread_of(guild, conversation)
-        return ThreadContext(thread, self._bot, self._pumps, speech_in(thread.guild)) if thread else None
+        return self._context(thread, speech_in(thread.guild)) if thread else None
+
+    def _context(self, place: discord.Thread | discord.PartialMessageable, say: Speech) -> ThreadContext:
+        return ThreadContext(place, self._bot, self._pumps, self._removals, say)
 
 
 class Showing:
@@ -358,7 +377,7 @@ class Showing:
         leftover: PostedMessages = NOTHING,
         calls: Sequence[ShownCall] = (),
     ) -> TurnPresenter:
-        return TurnPresenter(
+        screen = TurnPresenter(
             place.pump,
             turn_id,
             seed=seed,
@@ -368,6 +387,8 @@ class Showing:
             leftover=leftover,
             calls=calls,
         )
+        screen.began_at = self._use_cases.clock() - WAS_KNOWN
+        return screen
 
     async def conclude(self, screen: TurnPresenter, place: ThreadContext) -> bool:
         """Deliver the end of a turn to its readers. False: it has to be retried later."""
@@ -386,14 +407,17 @@ class Showing:
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention)
             return False
         try:
-            await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace)
+            if not await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace):
+                await self.remove(screen.shown, place)
+                return True
         except MarginaliaError as error:  # it is posted; the next start will find it
             logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         binding = screen.ending.binding if isinstance(screen.ending, Answer) else None
         if binding is not None and binding.name and delivery.message_ids:
             guild_id = str(place.thread.guild.id) if place.thread.guild else None
             where = (delivery.message_ids[-1], str(place.thread.id), binding.reader_id, guild_id)
-            await note_post(self._use_cases, PersonalPost(*where, name=escape(binding.name)))
+            name = escape(binding.name)
+            await place.removals.note(PersonalPost(*where, name=name, as_of=screen.began_at, as_of_turn=True))
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -49,15 +49,21 @@ class TitleUpdates:
 
     def __init__(self, use_cases: UseCases) -> None:
         self._use_cases = use_cases
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], str] = {}
 
     def consider(self, conversation: Conversation, place: ThreadContext, turn_id: str) -> None:
         """Name the conversation if this turn was its first answer and nobody has named it. Returns at once."""
         if conversation.title_source is not TitleSource.AUTOMATIC:
             return
         task = asyncio.create_task(self._name(conversation, place, turn_id), name=f"title of {conversation.id}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = conversation.id
+        task.add_done_callback(self._tasks.pop)
+
+    def leave_off(self, conversation_ids: Collection[str]) -> None:
+        """Name these conversations no more after what was said until now."""
+        for task, conversation_id in self._tasks.items():
+            if conversation_id in conversation_ids:
+                task.cancel()
 
     async def idle(self) -> None:
         """Return when no title is being made."""
@@ -83,9 +89,10 @@ class TitleUpdates:
             return
         history = await self._use_cases.transcripts.messages(conversation.id)
         said = [message for message in history if message.turn_id == turn_id]
-        title = await self._use_cases.titles(conversation, _asked(said), said[-1].content)
+        question = _asked(said)
+        title = await self._use_cases.titles(conversation, question, said[-1].content)
         if title:
-            await self._use_cases.conversations.title_by_model(conversation.id, title)
+            await self._use_cases.conversations.title_by_model(conversation.id, title, question)
 
     async def _rename(self, conversation_id: str, place: ThreadContext) -> None:
         if not isinstance(place.thread, discord.Thread):
@@ -412,6 +419,18 @@ class ConversationWorkers:
         """Somebody has deleted a message; if it is part of an answer in the making, it is posted again."""
         for live in self.live.values():
             live.screen.lost(str(message_id))
+
+    def erased(self, conversation_ids: Collection[str], reader_id: str | None) -> None:
+        """Somebody was erased from conversations, or everybody (None): stop what rests on it, take back what shows it.
+
+        Questions of others that were being answered there wait again. Returns at once.
+        """
+        for conversation_id in conversation_ids:
+            self._use_cases.chat.withdraw(conversation_id)
+        self._titles.leave_off(conversation_ids)
+        for live in self.live.values():
+            if live.conversation.id in conversation_ids and (reader_id is None or reader_id in live.askers):
+                live.screen.erase()
 
     def try_again(self) -> None:
         """Retry at once wherever something is undelivered, because Discord may allow it now.

@@ -36,6 +36,7 @@ class AnswerMessage:
         self._pump = pump
         self._say = say
         self._posting = MessageGroup(seed, "a", standing=standing, posted=posted)
+        self._is_erased = False
 
     @property
     def message_ids(self) -> tuple[str, ...]:
@@ -54,6 +55,8 @@ class AnswerMessage:
 
     async def leave(self) -> tuple[str, ...]:
         """Stop changing anything; returns the existing messages once no request for them is running."""
+        if self._is_erased:
+            return (await self.remove()).message_ids
         return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
 
     def lost(self, message_id: str) -> None:
@@ -64,7 +67,14 @@ class AnswerMessage:
         """Delete everything posted for it."""
         return await self._pump.settle(self._posting, tuple)
 
+    def erase(self) -> None:
+        """Delete everything posted for it, and post nothing later, whatever is asked for. Returns at once."""
+        self._is_erased = True
+        self._pump.take_back(self._posting)
+
     def _bodies(self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]) -> list[MessagePayload]:
+        if self._is_erased:
+            return []
         messages = messages_of(text, note, cited=cited, say=self._say)
         *others, last = [MessagePayload(message) for message in messages] or [MessagePayload("…")]
         return [*others, MessagePayload(last.content, view=view)]
@@ -97,6 +107,7 @@ class TraceMessage:
         self._say = say
         self._calls = {str(call.number): call for call in calls}
         self._chosen: CardState | None = None
+        self._is_erased = False
         self._posting = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 
     def replace(self, calls: Iterable[ShownCall]) -> None:
@@ -130,19 +141,30 @@ class TraceMessage:
 
     async def leave(self) -> str | None:
         """Stop changing anything; returns the message, if it exists, once no request for it is running."""
-        delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
+        if self._is_erased:
+            delivery = await self.remove()
+        else:
+            delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
         return next(iter(delivery.message_ids), None)
 
     async def remove(self) -> Delivery:
         """Delete the card."""
         return await self._pump.settle(self._posting, tuple)
 
+    def erase(self) -> None:
+        """As that of the answer's messages."""
+        self._is_erased = True
+        self._pump.take_back(self._posting)
+
     async def settle(self) -> Delivery | None:
         """Return when the card is up to date; None if there were no calls."""
-        return await self._pump.settle(self._posting, lambda: [self._body()]) if self._calls else None
+        return await self._pump.settle(self._posting, self._bodies) if self._calls else None
 
     def _show(self) -> None:
-        self._pump.show(self._posting, lambda: [self._body()])
+        self._pump.show(self._posting, self._bodies)
+
+    def _bodies(self) -> list[MessagePayload]:
+        return [] if self._is_erased else [self._body()]
 
     def _body(self) -> MessagePayload:
         state = self._chosen or first_state(self.calls)

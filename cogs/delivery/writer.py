@@ -4,8 +4,8 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from weakref import WeakValueDictionary
 
 from cogs.delivery.message_group import (
@@ -89,8 +89,16 @@ Sleep = Callable[[float], Awaitable[None]]
 class ChannelWriter:
     """Keeps the postings of one channel as they should be. Works only while there is something to do."""
 
-    def __init__(self, channel: Channel, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        *,
+        now: Now = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+        requests: asyncio.Lock | None = None,
+    ) -> None:
         self.channel = channel
+        self._requests = requests or asyncio.Lock()
         self._now = now
         self._sleep = sleep
         self._pace = RateBudget()
@@ -115,6 +123,13 @@ class ChannelWriter:
         self._work_on(posting)
         self._urgent.set()
         return await asyncio.shield(settled)
+
+    def take_back(self, posting: MessageGroup) -> None:
+        """Let nothing of this stand, as soon as may be. Returns at once."""
+        if posting.outcome is None:
+            posting.want(tuple, final=True)
+            self._work_on(posting)
+            self._urgent.set()
 
     async def idle(self) -> None:
         """Return when there is nothing left to do."""
@@ -208,6 +223,11 @@ class ChannelWriter:
 
     async def _carry_out(self, posting: MessageGroup, step: Step) -> None:
         posting.served_at, wishes = self._now(), posting.wishes
+        async with self._requests:
+            if posting.wishes == wishes:  # else something else is wanted by now
+                await self._try(posting, step, wishes)
+
+    async def _try(self, posting: MessageGroup, step: Step, wishes: int) -> None:
         try:
             sent = await self._request(posting, step)
         except MessageGoneError:
@@ -283,12 +303,31 @@ class ChannelWriters:
         self._now = now
         self._sleep = sleep
         self._pumps: WeakValueDictionary[int, ChannelWriter] = WeakValueDictionary()
+        self._requests: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, channel: Channel) -> ChannelWriter:
         pump = self._pumps.get(channel.id)
         if pump is None:
-            pump = self._pumps[channel.id] = ChannelWriter(channel, now=self._now, sleep=self._sleep)
+            requests = self._requests_to(channel.id)
+            pump = ChannelWriter(channel, now=self._now, sleep=self._sleep, requests=requests)
+            self._pumps[channel.id] = pump
         return pump
+
+    @asynccontextmanager
+    async def still(self, channel_ids: Iterable[int], patience: float) -> AsyncIterator[None]:
+        """Send, edit and delete nothing in these channels during the block: whatever was posted before is noted.
+
+        A request that takes longer than `patience` seconds is not waited for.
+        """
+        async with AsyncExitStack() as stack:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(patience):
+                    for channel_id in sorted({*channel_ids}):
+                        await stack.enter_async_context(self._requests_to(channel_id))
+            yield
+
+    def _requests_to(self, channel_id: int) -> asyncio.Lock:
+        return self._requests.setdefault(channel_id, asyncio.Lock())
 
     async def close(self, patience: float) -> None:
         """Let running work finish for `patience` seconds, then stop."""

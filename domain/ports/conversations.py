@@ -18,6 +18,13 @@ class ConversationRepository(Protocol):
         """Insert or update."""
         ...
 
+    async def change(self, conversation_id: str, change: Callable[[Conversation], Conversation]) -> Conversation | None:
+        """Change one in one transaction, and return what it is now; `change` may be called again.
+
+        None: it is gone, and stays so.
+        """
+        ...
+
     async def get(self, conversation_id: str) -> Conversation | None: ...
     async def get_by_thread(self, thread_id: str) -> Conversation | None: ...
     async def get_by_book(self, book_id: str) -> Sequence[Conversation]:
@@ -26,6 +33,10 @@ class ConversationRepository(Protocol):
 
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
         """Those on a server's shelf, or on a person's own; newest first."""
+        ...
+
+    async def get_by_reader(self, reader_id: str) -> Sequence[Conversation]:
+        """Those that somebody owns, or wrote in, also where their book has been removed."""
         ...
 
     async def find_in_guild(
@@ -61,8 +72,10 @@ class ConversationRepository(Protocol):
         """Record that its thread exists, or that it has a new one."""
         ...
 
-    async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
-        """Rename it and write nothing else. Unknown ids are ignored.
+    async def update_title(
+        self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON, made_of: str | None = None
+    ) -> bool:
+        """Rename it and write nothing else. Unknown ids are ignored, and so is a title `made_of` a deleted message.
 
         False, and nothing changed, if the current title comes from a stronger source: only a person replaces what a
         person or a model chose.
@@ -84,8 +97,11 @@ class ChatMessageRepository(Protocol):
         """All or none."""
         ...
 
-    async def add_incoming(self, message: ChatMessage) -> bool:
-        """Insert a reader's message; False, and nothing changed, if its `external_id` is known."""
+    async def add_incoming(self, message: ChatMessage, written_at: datetime | None = None) -> bool:
+        """Insert a reader's message; False, and nothing changed, if its `external_id` is known.
+
+        A message is not inserted either if its author was erased after `written_at`; it is known from then on.
+        """
         ...
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]: ...
@@ -332,18 +348,22 @@ class PrivacyRepository(Protocol):
         """All of it, ready for JSON."""
         ...
 
-    async def erase(self, reader_id: str) -> Erasure:
+    async def erase(self, reader_id: str, written_before: datetime | None = None) -> Erasure:
         """Erase it at once and for good; the rest stays valid for the people it belongs to.
 
         Positions and preferences are deleted, and so are conversations that are theirs alone and, elsewhere, the turns
         they wrote in, whole, with the answers. Usage and books stay without their name. `add_incoming` still
-        recognises an erased message, so that it is not answered again. Messages that showed them on Discord are on the
-        list of removals from that moment on. Today's usage still counts today.
+        recognises an erased message, so that it is not answered again; it refuses messages that were written before
+        `written_before` by the platform's clock (default: now). Messages that showed them on Discord are on the list
+        of removals from that moment on. Today's usage still counts today.
         """
         ...
 
-    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
-        """Remember messages of the bot that show people; known ones are ignored."""
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:
+        """Remember messages of the bot that show people; known ones are ignored.
+
+        False: a person in one of them was erased after its `as_of`; the message is on the list of removals now.
+        """
         ...
 
     async def forget_posts(self, message_id: str) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakValueDictionary
 
@@ -95,9 +95,17 @@ class ChatWithBook:
         raise LLMError(LLMErrorCode.EMPTY_REPLY, "The question was deleted before it was answered.")
 
     async def receive(
-        self, conversation_id: str, text: str, reader: Reader, *, external_id: str | None = None
+        self,
+        conversation_id: str,
+        text: str,
+        reader: Reader,
+        *,
+        external_id: str | None = None,
+        written_at: datetime | None = None,
     ) -> ChatMessage | None:
-        """Store a reader's message before anything else is done with it. None: it was received before.
+        """Store a reader's message before anything else is done with it.
+
+        None: it was received before, or its reader was erased after `written_at`.
 
         Raises:
             ConversationError: NOT_FOUND.
@@ -113,10 +121,10 @@ class ChatWithBook:
             author_name=reader.name,
             external_id=external_id,
         )
-        if not await self._messages.add_incoming(message):
+        if not await self._messages.add_incoming(message, written_at):
             return None
         if conversation.title == UNTITLED:
-            await self._manage.title_after(conversation_id, message.content)
+            await self._manage.title_after(conversation_id, message)
         return message
 
     async def answer(self, conversation_id: str, read_to: int | None = None) -> AsyncGenerator[TurnEvent, None]:
@@ -315,6 +323,10 @@ class ChatWithBook:
         messages = await self._messages.get_recent(conversation_id, 0)
         return [message for message in messages if message.role is MessageRole.USER]
 
+    async def has_words(self, conversation_id: str) -> bool:
+        """Whether anything was said in the conversation."""
+        return bool(await self._messages.get_by_conversation(conversation_id))
+
     async def unheard(self, conversation_id: str) -> Sequence[Answer]:
         """The stored answers that may not have been shown to anybody."""
         turns = await self._turns.get_by_conversation(conversation_id)
@@ -325,11 +337,16 @@ class ChatWithBook:
             Answer(turn.id, last[turn.id].content, last[turn.id].citations, stopped=turn.stopped) for turn in answered
         ]
 
-    async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> None:
-        """Record that the readers have the answer, or know that there is none, and in which messages."""
+    async def delivered(self, turn_id: str, reply_ids: Sequence[str] = (), trace_id: str | None = None) -> bool:
+        """Record that the readers have the answer, or know that there is none, and in which messages.
+
+        False: the turn no longer exists, and nothing of it may be shown.
+        """
         turn = await self._turns.get(turn_id)
-        if turn is None or turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
-            return
+        if turn is None:
+            return False
+        if turn.state not in (TurnState.ANSWERED, TurnState.FAILED):
+            return True
         noted = replace(turn, reply_ids=tuple(reply_ids), trace_id=trace_id)
         is_answered = turn.state is TurnState.ANSWERED
         noted = replace(noted, state=TurnState.DELIVERED) if is_answered else replace(noted, told=True)
@@ -338,6 +355,8 @@ class ChatWithBook:
         except ConversationError as error:
             if error.code is not ConversationErrorCode.NOT_FOUND:  # asked again, or taken back, while it was shown
                 raise
+            return False
+        return True
 
     @asynccontextmanager
     async def _call_back(self, known: ChatMessage) -> AsyncIterator[Taken | None]:
@@ -386,6 +405,9 @@ def _lower(one: int, other: int | None) -> int:
     return one if other is None else min(one, other)
 
 
+_TAKEN_BACK = "This question was taken back before it was answered."
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile.
@@ -408,12 +430,19 @@ class PersonalQuestions:
         self._locks: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def ask(
-        self, book: Book, reader: Reader, question: str, *, external_id: str, read_to: int | None = None
+        self,
+        book: Book,
+        reader: Reader,
+        question: str,
+        *,
+        external_id: str,
+        written_at: datetime | None = None,
+        read_to: int | None = None,
     ) -> Asked:
         """Answer a question about a book from as far as its reader has read, but no further than `read_to`.
 
-        `external_id` identifies the question. The caller has to confirm the answer by `told`. Tools that change
-        something are not used, because nobody is there to allow it.
+        `external_id` identifies the question; `written_at` is as in `ChatWithBook.receive`. The caller has to confirm
+        the answer by `told`. Tools that change something are not used, because nobody is there to allow it.
 
         Raises:
             BookError, ConversationError, StorageError: there is no answer, and the sentence says why.
@@ -422,7 +451,12 @@ class PersonalQuestions:
         async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
             await self._forget_unanswered(conversation.id)
-            await self._chat.receive(conversation.id, question, reader, external_id=external_id)
+            kept = await self._chat.receive(
+                conversation.id, question, reader, external_id=external_id, written_at=written_at
+            )
+            if kept is None and not await self._chat.has_words(conversation.id):  # erased before it was kept
+                await self._conversations.delete(conversation.id)
+                raise LLMError(LLMErrorCode.EMPTY_REPLY, _TAKEN_BACK)
             return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
 
     async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:
@@ -461,7 +495,7 @@ class PersonalQuestions:
                         ending = event
         if ending is not None:
             return Asked(conversation, ending, tuple(proposals), citations)
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, _TAKEN_BACK)
 
     async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:
         """Record that the reader has the answer, or knows that there is none, and in which messages."""

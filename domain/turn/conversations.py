@@ -55,8 +55,6 @@ class ManageConversations:
             BookError: NOT_FOUND.
             ConversationError: INVALID_STATE, the title is blank.
         """
-        if await self._books.get(book_id) is None:
-            raise BookError(BookErrorCode.NOT_FOUND, "That book isn't on the shelf any more.")
         conversation = Conversation(
             id=uuid.uuid4().hex,
             book_id=book_id,
@@ -65,8 +63,7 @@ class ManageConversations:
             title_source=TitleSource.AUTOMATIC if title is None else TitleSource.PERSON,
             owner_id=owner_id,
         )
-        await self._conversations.save(conversation)
-        return conversation
+        return await self._opened(conversation)
 
     async def aside(self, book_id: str, shelf: str, owner_id: str) -> Conversation:
         """The conversation with somebody's private questions about a book, created on first use.
@@ -77,9 +74,22 @@ class ManageConversations:
         known = [each for each in await self._conversations.get_by_book(book_id) if each.is_aside]
         if own := next((each for each in known if each.owner_id == owner_id and each.guild_id == shelf), None):
             return own
-        made = replace(await self.create(book_id, owner_id=owner_id), guild_id=shelf, private=True)
-        await self._conversations.save(made)
-        return made
+        conversation = Conversation(
+            id=uuid.uuid4().hex,
+            book_id=book_id,
+            title=UNTITLED,
+            created_at=self._clock(),
+            owner_id=owner_id,
+            guild_id=shelf,
+            private=True,
+        )
+        return await self._opened(conversation)
+
+    async def _opened(self, conversation: Conversation) -> Conversation:
+        if await self._books.get(conversation.book_id) is None:
+            raise BookError(BookErrorCode.NOT_FOUND, "That book isn't on the shelf any more.")
+        await self._conversations.save(conversation)
+        return conversation
 
     async def get(self, conversation_id: str) -> Conversation:
         """The conversation.
@@ -87,13 +97,14 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        conversation = await self._conversations.get(conversation_id)
-        if conversation is None:
-            raise ConversationError(
-                ConversationErrorCode.NOT_FOUND,
-                "That conversation doesn't exist any more. Choose another one, or start a new one.",
-            )
-        return conversation
+        return _found(await self._conversations.get(conversation_id))
+
+    async def _change(self, conversation_id: str, change: Callable[[Conversation], Conversation]) -> Conversation:
+        """
+        Raises:
+            ConversationError: NOT_FOUND.
+        """
+        return _found(await self._conversations.change(conversation_id, change))
 
     async def find(self, conversation_id: str) -> Conversation | None:
         """The conversation; None if it no longer exists."""
@@ -117,6 +128,10 @@ class ManageConversations:
         """Those that are current in direct messages, at most `limit`, the most recently used first."""
         return await self._conversations.list_current_direct(limit)
 
+    async def of_reader(self, reader_id: str) -> Sequence[Conversation]:
+        """All conversations in which there may be something of a reader's."""
+        return await self._conversations.get_by_reader(reader_id)
+
     async def list_by_book(self, book_id: str) -> Sequence[Conversation]:
         """All conversations on a book, newest first."""
         return await self._conversations.get_by_book(book_id)
@@ -127,9 +142,8 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND, or INVALID_STATE for a blank title.
         """
-        renamed = replace((await self.get(conversation_id)).renamed(title), updated_at=self._clock())
-        await self._conversations.save(renamed)
-        return renamed
+        now = self._clock()
+        return await self._change(conversation_id, lambda it: replace(it.renamed(title), updated_at=now))
 
     async def rename_with_thread(self, conversation_id: str, name: str, when: datetime) -> Conversation:
         """Give a conversation the name that a person gave its thread at that time, unless a title was chosen since.
@@ -142,18 +156,19 @@ class ManageConversations:
             return conversation
         return await self.rename(conversation_id, name)
 
-    async def title_by_model(self, conversation_id: str, title: str) -> None:
-        """Give a conversation a title that a model wrote, unless a person has chosen one."""
-        await self._conversations.update_title(conversation_id, title, TitleSource.MODEL)
+    async def title_by_model(self, conversation_id: str, title: str, question: ChatMessage) -> None:
+        """Give a conversation a title that a model made from a question, unless a person has chosen one.
 
-    async def title_after(self, conversation_id: str, message: str) -> Conversation:
-        """Name a conversation without a title after its first message."""
+        Nothing changes if the question no longer exists.
+        """
+        await self._conversations.update_title(conversation_id, title, TitleSource.MODEL, question.id)
+
+    async def title_after(self, conversation_id: str, message: ChatMessage) -> None:
+        """Name a conversation without a title after its first message, if that still exists."""
         conversation = await self.get(conversation_id)
-        if conversation.title != UNTITLED or conversation.title_source is not TitleSource.AUTOMATIC:
-            return conversation
-        titled = replace(conversation, title=title_from(message))
-        await self._conversations.save(titled)
-        return titled
+        if conversation.title == UNTITLED and conversation.title_source is TitleSource.AUTOMATIC:
+            title = title_from(message.content)
+            await self._conversations.update_title(conversation_id, title, TitleSource.AUTOMATIC, message.id)
 
     async def bind(
         self, conversation_id: str, *, guild_id: str, channel_id: str, thread_id: str, private: bool
@@ -163,14 +178,10 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        bound = replace(
-            await self.get(conversation_id),
-            guild_id=guild_id,
-            channel_id=channel_id,
-            thread_id=thread_id,
-            private=private,
+        bound = await self._change(
+            conversation_id,
+            lambda it: replace(it, guild_id=guild_id, channel_id=channel_id, thread_id=thread_id, private=private),
         )
-        await self._conversations.save(bound)
         await self._conversations.note_found(conversation_id)
         return bound
 
@@ -180,11 +191,12 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        conversation = await self.get(conversation_id)
+        await self.get(conversation_id)
         await self._conversations.release_thread(channel_id)
-        bound = replace(conversation, guild_id=shelf, channel_id=channel_id, thread_id=channel_id, private=True)
-        await self._conversations.save(bound)
-        return bound
+        return await self._change(
+            conversation_id,
+            lambda it: replace(it, guild_id=shelf, channel_id=channel_id, thread_id=channel_id, private=True),
+        )
 
     async def note_gone(self, guild_id: str, place_id: str) -> int:
         """Record that a thread or a channel is gone; return how many conversations were in it.
@@ -202,9 +214,7 @@ class ManageConversations:
         conversation = await self._conversations.get_by_thread(thread_id)
         if conversation is None:
             return None
-        unbound = replace(conversation, thread_id=None)
-        await self._conversations.save(unbound)
-        return unbound
+        return await self._conversations.change(conversation.id, lambda it: replace(it, thread_id=None))
 
     async def show_calls(self, conversation_id: str, verbose: bool) -> Conversation:
         """Choose whether tool calls are shown in a conversation, whatever its readers' own defaults.
@@ -212,9 +222,7 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        chosen = replace(await self.get(conversation_id), verbose=verbose)
-        await self._conversations.save(chosen)
-        return chosen
+        return await self._change(conversation_id, lambda it: replace(it, verbose=verbose))
 
     async def share(self, conversation_id: str) -> Conversation:
         """Record that several people write in its thread, so that not every message is for the bot.
@@ -222,9 +230,7 @@ class ManageConversations:
         Raises:
             ConversationError: NOT_FOUND.
         """
-        shared = replace(await self.get(conversation_id), shared=True)
-        await self._conversations.save(shared)
-        return shared
+        return await self._change(conversation_id, lambda it: replace(it, shared=True))
 
     async def delete(self, conversation_id: str) -> None:
         """Delete a conversation with its messages.
@@ -234,6 +240,15 @@ class ManageConversations:
         """
         await self.get(conversation_id)
         await self._conversations.delete(conversation_id)
+
+
+def _found(conversation: Conversation | None) -> Conversation:
+    if conversation is None:
+        raise ConversationError(
+            ConversationErrorCode.NOT_FOUND,
+            "That conversation doesn't exist any more. Choose another one, or start a new one.",
+        )
+    return conversation
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,8 +56,7 @@ class SystemPrompts:
             return kept
         name = f"“{book.title}” by {book.author}" if book.author else f"“{book.title}”"
         rendered = SystemPrompt(self._prompts.conversation_system.substitute(book=name), tools)
-        current = await self._conversations.get(conversation.id) or conversation
-        await self._conversations.save(replace(current, system_prompt=rendered))
+        await self._conversations.change(conversation.id, lambda it: replace(it, system_prompt=rendered))
         return rendered
 
 

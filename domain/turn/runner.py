@@ -12,7 +12,16 @@ from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.quotations import find_uncited
 from domain.citations.resolver import Composition
 from domain.conversation import Conversation, Turn, TurnState
-from domain.errors import LLMError, LLMErrorCode, MarginaliaError, StorageError, StorageErrorCode, Worded
+from domain.errors import (
+    ConversationError,
+    ConversationErrorCode,
+    LLMError,
+    LLMErrorCode,
+    MarginaliaError,
+    StorageError,
+    StorageErrorCode,
+    Worded,
+)
 from domain.event import (
     Answer,
     StrategyEvent,
@@ -77,8 +86,8 @@ class TurnRunner:
 
         `people` are the ids of everybody who has ever written in the thread, `history` its newest turns. If it is
         cancelled without an ending chosen by a person, or withdrawn, the turn leaves no trace: its messages wait
-        again. A turn that `replaces` an answered one takes its place once it has an answer, and leaves no trace
-        otherwise; the old answer then stays, to be shown again.
+        again, unless they were erased. A turn that `replaces` an answered one takes its place once it has an answer,
+        and leaves no trace otherwise; the old answer then stays, to be shown again.
         """
         provider = await self._model_of(conversation)
         turn = await to_the_end(self._begin(conversation, waiting, replaces))
@@ -103,6 +112,8 @@ class TurnRunner:
             )
             await self._fail(draft, running, LLMErrorCode.TIMEOUT, message, tell)
         except MarginaliaError as error:
+            if isinstance(error, ConversationError) and error.code is ConversationErrorCode.NOT_FOUND:
+                raise asyncio.CancelledError from error  # erased while it ran
             await self._fail(draft, running, error.code, error.message, tell, getattr(error, "retry_after", None))
         except asyncio.CancelledError:
             if running.ending is Ending.STOPPED and replaces is None:

@@ -1,7 +1,7 @@
 """Conversations, in SQL."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -9,6 +9,7 @@ from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, TitleSource, checked_title
 from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Statement, Transaction, Value
+from storage.sql.people import KEEP_ERASURE, erased_person, salt_of_people
 from storage.sql.rows import (
     citations_from_text,
     citations_to_text,
@@ -55,6 +56,15 @@ ORDER BY (
 ) DESC, created_at DESC LIMIT ?
 """  # noqa: S608
 
+_OF_READER = f"""
+SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations WHERE id IN (
+  SELECT id FROM conversations WHERE owner_id = ?1 OR guild_id = 'person:' || ?1
+  UNION SELECT conversation_id FROM chat_messages WHERE author_id = ?1
+  UNION SELECT conversation_id FROM turns WHERE asked_by = ?1
+  UNION SELECT conversation_id FROM present WHERE reader_id = ?1
+)
+"""  # noqa: S608
+
 _GONE = """
 UPDATE conversations SET gone_at = ?1
 WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
@@ -75,6 +85,17 @@ class SQLConversations:
     async def save(self, conversation: Conversation) -> None:
         await self._database.write(_UPSERT, _row(conversation))
 
+    async def change(self, conversation_id: str, change: Callable[[Conversation], Conversation]) -> Conversation | None:
+        async def change_it(transaction: Transaction) -> Conversation | None:
+            rows = await transaction.run(f"{_SELECT} AND id = ?", [conversation_id])
+            if not rows:
+                return None
+            changed = change(_conversation(rows[0]))
+            await transaction.run(_UPSERT, _row(changed))
+            return changed
+
+        return await self._database.atomically(change_it)
+
     async def get(self, conversation_id: str) -> Conversation | None:
         return entity(_conversation, await self._database.read_one(f"{_SELECT} AND id = ?", [conversation_id]))
 
@@ -91,6 +112,9 @@ class SQLConversations:
     async def get_by_guild(self, guild_id: str) -> Sequence[Conversation]:
         sql = f"{_SELECT} AND guild_id = ? {_NEWEST_FIRST}"
         return await entities(_conversation, await self._database.read(sql, [guild_id]))
+
+    async def get_by_reader(self, reader_id: str) -> Sequence[Conversation]:
+        return await entities(_conversation, await self._database.read(_OF_READER, [reader_id]))
 
     async def find_in_guild(
         self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
@@ -127,12 +151,15 @@ class SQLConversations:
         if await self._database.read_one(sql, [conversation_id]):
             await self._database.write("UPDATE conversations SET gone_at = NULL WHERE id = ?", [conversation_id])
 
-    async def update_title(self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON) -> bool:
+    async def update_title(
+        self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON, made_of: str | None = None
+    ) -> bool:
         weaker = list(TitleSource) if source is TitleSource.PERSON else [TitleSource.AUTOMATIC]
         written = await self._database.write(
             f"UPDATE conversations SET title = ?, title_source = ? WHERE id = ? "  # noqa: S608
-            f"AND title_source IN ({marks(weaker)}) RETURNING id",
-            [checked_title(title), source, conversation_id, *weaker],
+            f"AND title_source IN ({marks(weaker)}) AND (CAST(? AS TEXT) IS NULL OR EXISTS ("
+            "SELECT 1 FROM chat_messages WHERE id = ?)) RETURNING id",
+            [checked_title(title), source, conversation_id, *weaker, made_of, made_of],
         )
         return bool(written)
 
@@ -203,9 +230,20 @@ WHERE conversation_id = ? AND role = 'user' AND external_id IS NOT NULL ORDER BY
 _ADD = f"""
 INSERT INTO chat_messages ({listed(_MESSAGE_COLUMNS)}) SELECT {marks(_MESSAGE_COLUMNS)}
 WHERE NOT EXISTS (SELECT 1 FROM chat_messages WHERE external_id = ?{_EXTERNAL_ID} AND id <> ?1)
-  AND NOT EXISTS (SELECT 1 FROM forgotten_messages WHERE external_id = ?{_EXTERNAL_ID})
+  AND NOT EXISTS (SELECT 1 FROM forgotten_messages WHERE external_id = ?{_EXTERNAL_ID}) {{}}
 ON CONFLICT (id) DO UPDATE SET id = excluded.id RETURNING id
 """  # noqa: S608
+
+_UNLESS_ERASED = f"""
+  AND NOT EXISTS (
+    SELECT 1 FROM erasures WHERE person = ?{len(_MESSAGE_COLUMNS) + 1} AND written_at >= ?{len(_MESSAGE_COLUMNS) + 2})
+"""  # noqa: S608
+
+_NOTE_ERASED = """
+INSERT INTO forgotten_messages (external_id, conversation_id) SELECT ?1, id FROM conversations
+WHERE id = ?2 AND EXISTS (SELECT 1 FROM erasures WHERE person = ?3 AND written_at >= ?4)
+ON CONFLICT DO NOTHING
+"""
 
 _NEWEST = """
 SELECT max(number) AS newest FROM (
@@ -272,6 +310,7 @@ class SQLMessages:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._salt = ""
 
     async def save(self, message: ChatMessage) -> None:
         await self.save_batch([message])
@@ -280,8 +319,19 @@ class SQLMessages:
         if messages:
             await self._database.write_all([*saving(messages)])
 
-    async def add_incoming(self, message: ChatMessage) -> bool:
-        return bool(await self._database.write(_ADD, _message_row(message)))
+    async def add_incoming(self, message: ChatMessage, written_at: datetime | None = None) -> bool:
+        if written_at is None:
+            return bool(await self._database.write(_ADD.format(""), _message_row(message)))
+        self._salt = self._salt or await self._database.atomically(salt_of_people)
+        erased = [erased_person(message.author_id, self._salt), time_to_text(written_at)]
+        _, added, _ = await self._database.write_all(
+            [
+                (KEEP_ERASURE, erased[:1]),
+                (_ADD.format(_UNLESS_ERASED), [*_message_row(message), *erased]),
+                (_NOTE_ERASED, [message.external_id, message.conversation_id, *erased]),
+            ]
+        )
+        return bool(added)
 
     async def get_by_conversation(self, conversation_id: str) -> Sequence[ChatMessage]:
         return await entities(_message, await self._database.read(_HISTORY, [conversation_id]))

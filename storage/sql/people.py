@@ -5,13 +5,12 @@ import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Row, Transaction, Value
-from storage.sql.privacy import day_of, hashed
 from storage.sql.rows import entities, entity, time_from_text, time_to_text
 
 _SET_POSITION = """
@@ -118,14 +117,23 @@ class SQLUsage:
 
     async def record(self, record: UsageRecord) -> None:
         tokens = record.usage
-        await self._database.write(
-            _RECORD,
-            [
-                time_to_text(record.at), record.reader_id, record.guild_id, record.conversation_id, record.model,
-                tokens.input_tokens, tokens.output_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens,
-                record.cost_microdollars, int(tokens.estimated),
-            ],
-        )  # fmt: skip
+
+        async def write(transaction: Transaction) -> None:
+            is_gone = await was_erased(transaction, record.reader_id, record.at)
+            await transaction.run(
+                _RECORD,
+                [
+                    time_to_text(record.at), "" if is_gone else record.reader_id, record.guild_id,
+                    record.conversation_id, record.model, tokens.input_tokens, tokens.output_tokens,
+                    tokens.cache_read_tokens, tokens.cache_write_tokens, record.cost_microdollars,
+                    int(tokens.estimated),
+                ],
+            )  # fmt: skip
+            if is_gone:
+                spent = {record.guild_id or "": tokens.input_tokens + tokens.output_tokens}
+                await _add_spent(transaction, record.reader_id, record.at, spent)
+
+        await self._database.atomically(write)
 
     async def total_for_reader(self, reader_id: str, since: datetime) -> UsageTotal:
         return await self._total("reader_id = ? AND at >= ?", [reader_id, time_to_text(since)])
@@ -179,7 +187,7 @@ class SQLAllowances:
     ) -> datetime | None:
         async def take(transaction: Transaction) -> datetime | None:
             await transaction.run("DELETE FROM allowances WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
-            salt = await _salt(transaction)
+            salt = await salt_of_people(transaction)
             who, what = _hashed(person, salt), _hashed(about, salt) if about else ""
             known = "SELECT 1 AS one FROM allowances WHERE person = ? AND deed = ? AND about = ?"
             if what and await transaction.run(known, [who, deed, what]):
@@ -199,7 +207,8 @@ class SQLAllowances:
         return await self._database.atomically(take)
 
 
-async def _salt(transaction: Transaction) -> str:
+async def salt_of_people(transaction: Transaction) -> str:
+    """The salt of people's hashes. It is made once for a database and never changes."""
     rows = await transaction.run("SELECT value FROM salts WHERE name = ?", [_SALT])
     if not rows:
         await transaction.run(
@@ -212,6 +221,81 @@ async def _salt(transaction: Transaction) -> str:
 
 def _hashed(person: str, salt: str) -> str:
     return hashlib.blake2b(person.encode(), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+
+
+KEEP_ERASURE = """
+INSERT INTO erasures (person, at, written_at) VALUES (?, '', '')
+ON CONFLICT (person) DO UPDATE SET at = erasures.at RETURNING at, written_at
+"""
+
+_NOTE_ERASURE = """
+INSERT INTO erasures (person, at, written_at) VALUES (?, ?, ?)
+ON CONFLICT (person) DO UPDATE SET at = excluded.at, written_at = excluded.written_at
+"""
+
+
+async def was_erased(transaction: Transaction, reader_id: str, since: datetime, *, by_platform: bool = False) -> bool:
+    """Whether all about a person was erased after that moment. If not, it is not before this transaction has ended.
+
+    `by_platform`: the moment is one by the platform's clock.
+    """
+    if not reader_id:
+        return False
+    [row] = await transaction.run(KEEP_ERASURE, [erased_person(reader_id, await salt_of_people(transaction))])
+    return bool(row["written_at" if by_platform else "at"] >= time_to_text(since))
+
+
+async def note_erasure(transaction: Transaction, reader_id: str, at: datetime, written_at: datetime) -> None:
+    """Remember for a day that all about a person is erased. What writes about them meanwhile waits, and sees it then.
+
+    `at` is the moment by the program's clock, `written_at` by the platform's.
+    """
+    person = erased_person(reader_id, await salt_of_people(transaction))
+    await transaction.run(_NOTE_ERASURE, [person, time_to_text(at), time_to_text(written_at)])
+
+
+def erased_person(reader_id: str, salt: str) -> str:
+    """A person's name in `erasures`."""
+    return _hashed(f"erased {reader_id}", salt)
+
+
+_SPENT = """
+SELECT guild_id, sum(input_tokens + output_tokens) AS tokens FROM usage
+WHERE reader_id = ?1 AND at >= ?2 GROUP BY guild_id
+"""
+
+_KEEP_SPENT = """
+INSERT INTO spent_tokens (day, person, tokens) VALUES (?1, ?2, ?3)
+ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.tokens
+"""
+
+
+async def keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
+    """Keep what the person has used today under hashes, so that erasing does not give the day's tokens back."""
+    spent = {
+        row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day_of(now)])
+    }
+    if spent:
+        await _add_spent(transaction, reader_id, now, spent)
+
+
+async def _add_spent(transaction: Transaction, reader_id: str, now: datetime, spent: Mapping[str, int]) -> None:
+    """`spent` are tokens by servers, under an empty id those outside of servers."""
+    day, new = day_of(now), secrets.token_hex(32)
+    await transaction.run("INSERT INTO salts (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", [day, new])
+    salt = (await transaction.run("SELECT value FROM salts WHERE name = ?", [day]))[0]["value"]
+    kept = {guild_id: tokens for guild_id, tokens in spent.items() if guild_id} | {"": sum(spent.values())}
+    await transaction.run_many(_KEEP_SPENT, [[day, hashed(reader_id, each, salt), kept[each]] for each in kept])
+
+
+def day_of(moment: datetime) -> str:
+    """The midnight (UTC) before a moment, as times are kept."""
+    return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
+
+
+def hashed(reader_id: str, guild_id: str, salt: str) -> str:
+    """A person's name in `spent_tokens`: of one server, or of all where there is none."""
+    return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()
 
 
 _SET_SERVER = """

@@ -3,8 +3,6 @@
 PERSONAL is the only list of where that is. A table that holds people's ids and is not in the list fails a test.
 """
 
-import hashlib
-import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,6 +12,7 @@ from domain.book import is_personal
 from domain.conversation import UNTITLED
 from domain.usage import Erasure, PersonalPost, Removal, RemovalKind
 from storage.sql.database import Database, Row, Transaction
+from storage.sql.people import keep_spent, note_erasure, was_erased
 from storage.sql.rows import strings_from_text, time_to_text
 
 
@@ -192,10 +191,10 @@ PERSONAL = (
 """Every column with people's ids, in the order in which they are erased."""
 
 IMPERSONAL = frozenset({
-    "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "forgotten_messages",
+    "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "erasures", "forgotten_messages",
     "greeted_servers", "left_servers", "salts", "servers", "spent_tokens",
 })  # fmt: skip
-"""Tables without personal data; `allowances` and `spent_tokens` hold hashes of ids, for a day."""
+"""Tables without personal data; `allowances`, `erasures` and `spent_tokens` hold hashes of ids, for a day."""
 
 _ANSWERS = f"""
 SELECT chat_messages.conversation_id, chat_messages.created_at, content
@@ -241,16 +240,6 @@ SELECT external_id, conversation_id FROM chat_messages WHERE {_THEIR_MESSAGES} A
 ON CONFLICT DO NOTHING
 """  # noqa: S608
 
-_SPENT = """
-SELECT guild_id, sum(input_tokens + output_tokens) AS tokens FROM usage
-WHERE reader_id = ?1 AND at >= ?2 GROUP BY guild_id
-"""
-
-_KEEP_SPENT = """
-INSERT INTO spent_tokens (day, person, tokens) VALUES (?1, ?2, ?3)
-ON CONFLICT (day, person) DO UPDATE SET tokens = spent_tokens.tokens + excluded.tokens
-"""
-
 _NOTE_POST = """
 INSERT INTO posts (message_id, reader_id, channel_id, guild_id, name, thread_id, words) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (message_id, reader_id) DO UPDATE
@@ -262,7 +251,7 @@ _NOTE_REMOVAL = """
 INSERT INTO removals (channel_id, message_id, kind, guild_id, reader_id, name, noted_at)
 VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (channel_id, message_id) DO UPDATE SET kind = excluded.kind, reader_id = excluded.reader_id,
-  name = excluded.name, noted_at = excluded.noted_at, refused_at = NULL
+  name = excluded.name, noted_at = excluded.noted_at, refused_at = ''
 """
 
 _TO_REMOVE = """
@@ -307,20 +296,22 @@ class SQLPrivacy:
         """The empty id stands for everybody unknown."""
         return [dict(row) for row in await self._database.read(sql, [reader_id])] if reader_id else []
 
-    async def erase(self, reader_id: str) -> Erasure:
+    async def erase(self, reader_id: str, written_before: datetime | None = None) -> Erasure:
         if not reader_id:
             return Erasure()
         now = self._now()
-        erased = await self._database.atomically(lambda transaction: _erase(transaction, reader_id, now))
+
+        async def erase(transaction: Transaction) -> Erasure:
+            await note_erasure(transaction, reader_id, now, written_before or now)
+            return await _erase(transaction, reader_id, now)
+
+        erased = await self._database.atomically(erase)
         await self._database.forget_deleted()
         return erased
 
-    async def note_posts(self, posts: Iterable[PersonalPost]) -> None:
-        rows = [
-            (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id, each.words)
-            for each in posts
-        ]
-        await self._database.atomically(lambda transaction: transaction.run_many(_NOTE_POST, rows))
+    async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:
+        known = list(posts)
+        return await self._database.atomically(lambda transaction: _note_posts(transaction, known, self._now()))
 
     async def forget_posts(self, message_id: str) -> None:
         if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 0", [message_id]):
@@ -360,6 +351,20 @@ class SQLPrivacy:
             "UPDATE removals SET refused_at = ? WHERE channel_id = ? AND message_id = ?",
             [time_to_text(self._now()), removal.channel_id, removal.message_id],
         )
+
+
+async def _note_posts(transaction: Transaction, posts: Iterable[PersonalPost], now: datetime) -> bool:
+    late: list[Removal] = []
+    for each in posts:
+        by_platform = not each.as_of_turn
+        if each.as_of and await was_erased(transaction, each.reader_id, each.as_of, by_platform=by_platform):
+            kind = RemovalKind.MESSAGE if each.words else RemovalKind.MENTION
+            late.append(Removal(kind, each.channel_id, each.message_id, each.guild_id, each.reader_id, each.name))
+        else:
+            row = (each.message_id, each.reader_id, each.channel_id, each.guild_id, each.name, each.thread_id)
+            await transaction.run(_NOTE_POST, [*row, each.words])
+    await note_removals(transaction, late, now)
+    return not late
 
 
 async def note_removals(transaction: Transaction, removals: Iterable[Removal], now: datetime) -> None:
@@ -415,7 +420,7 @@ async def _telling_the_name(transaction: Transaction, thread_id: str, reader_id:
 
 async def _erase(transaction: Transaction, reader_id: str, now: datetime) -> Erasure:
     written = await transaction.run("SELECT count(*) AS written FROM chat_messages WHERE author_id = ?", [reader_id])
-    await _keep_spent(transaction, reader_id, now)
+    await keep_spent(transaction, reader_id, now)
     removals = removals_of_turns(await transaction.run(_REPLIES, [reader_id]), reader_id)
     removals += [_removal_of_post(row, reader_id) for row in await transaction.run(_SHOWN, [reader_id])]
     alone = await _delete_conversations_alone(transaction, reader_id, removals)
@@ -457,26 +462,3 @@ def _removal(row: Row) -> Removal:
     values = dict(row)
     refused = bool(values.pop("refused_at"))
     return Removal(**values | {"kind": RemovalKind(row["kind"]), "refused": refused})
-
-
-async def _keep_spent(transaction: Transaction, reader_id: str, now: datetime) -> None:
-    """Keep today's spent tokens under hashes, so that erasing does not restore the daily allowance."""
-    day = day_of(now)
-    spent = {row["guild_id"] or "": int(row["tokens"]) for row in await transaction.run(_SPENT, [reader_id, day])}
-    if not spent:
-        return
-    new = secrets.token_hex(32)
-    await transaction.run("INSERT INTO salts (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING", [day, new])
-    salt = (await transaction.run("SELECT value FROM salts WHERE name = ?", [day]))[0]["value"]
-    kept = {guild_id: tokens for guild_id, tokens in spent.items() if guild_id} | {"": sum(spent.values())}
-    await transaction.run_many(_KEEP_SPENT, [[day, hashed(reader_id, each, salt), kept[each]] for each in kept])
-
-
-def day_of(moment: datetime) -> str:
-    """The midnight (UTC) before a moment, as times are stored."""
-    return time_to_text(moment.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0))
-
-
-def hashed(reader_id: str, guild_id: str, salt: str) -> str:
-    """A person's key in `spent_tokens`: for one server, or for all if none is given."""
-    return hashlib.sha256(f"{salt}:{guild_id}:{reader_id}".encode()).hexdigest()

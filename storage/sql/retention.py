@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from storage.sql.database import Database, Transaction
-from storage.sql.privacy import day_of, utc_now
+from storage.sql.people import KEPT_FOR, day_of
+from storage.sql.privacy import utc_now
 from storage.sql.rows import time_to_text
 
 # What waits in a thread that is there will be answered, however late. A turn that runs has begun since, or is one of a
@@ -101,6 +102,7 @@ class SQLRetention:
     async def erase_notes(self, before: datetime) -> None:
         async def erase(transaction: Transaction) -> None:
             await transaction.run("DELETE FROM removals WHERE noted_at < ?", [time_to_text(before)])
+            await transaction.run("DELETE FROM erasures WHERE at < ?", [time_to_text(self._now() - KEPT_FOR)])
             today = day_of(self._now())
             await transaction.run("DELETE FROM spent_tokens WHERE day < ?", [today])
             await transaction.run("DELETE FROM salts WHERE name >= '0' AND name < ?", [today])

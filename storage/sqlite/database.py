@@ -152,6 +152,7 @@ class SQLiteDatabase:
         await migrate(self, migrations)
         await self._writer.run("PRAGMA foreign_keys = ON")
         if self.path != MEMORY:
+            await self.forget_deleted()  # which the process before may not have come to
             self._reader = await Connection.open(self.path)
         await asyncio.sleep(0)  # a cancellation meanwhile is raised here, while there is somebody to close it
 

@@ -230,3 +230,79 @@ class TestErasure:
         await storage.messages.add_incoming(nameless)
         assert await storage.privacy.erase("") == Erasure()
         assert "nameless" in await ids_of(storage, "nap")
+
+
+class TestWhatComesLate:
+    """What was begun before somebody was erased, and ends after, is erased as it comes in."""
+
+    async def test_a_post_that_shows_them_as_they_were_goes_on_the_list_of_removals(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        before, after = datetime.now(UTC) - timedelta(seconds=9), datetime.now(UTC) + timedelta(seconds=9)
+        late = PersonalPost("7", "c", "hatter", "g", "The Hatter", as_of=before)
+        assert not await storage.privacy.note_posts([late, PersonalPost("7", "c", "dormouse", "g", as_of=before)])
+        assert Removal(RemovalKind.MENTION, "c", "7", "g", "hatter", "The Hatter") in (
+            await storage.privacy.list_removals()
+        )
+        assert (await storage.privacy.export("hatter"))["shown_in"] == []
+        assert (await storage.privacy.export("dormouse"))["shown_in"] != []
+        assert await storage.privacy.note_posts([PersonalPost("8", "c", "hatter", as_of=after)])
+        assert (await storage.privacy.export("hatter"))["shown_in"] != []
+
+    async def test_times_of_the_platform_are_compared_with_its_clock_and_our_own_with_ours(
+        self, storage: Storage
+    ) -> None:
+        """The platform is an hour behind."""
+        there = datetime.now(UTC) - timedelta(hours=1)
+        await storage.privacy.erase("hatter", there)
+        moment = there + timedelta(minutes=1)
+        assert await storage.privacy.note_posts([PersonalPost("1", "c", "hatter", as_of=moment)])
+        assert not await storage.privacy.note_posts([PersonalPost("2", "c", "hatter", as_of=moment, as_of_turn=True)])
+        said = a_question("said", "tea", author_id="hatter", external_id="77")
+        assert await storage.messages.add_incoming(said, moment)
+
+    async def test_a_message_they_wrote_before_is_not_kept_and_counts_as_known(self, storage: Storage) -> None:
+        before = datetime.now(UTC) - timedelta(seconds=1)
+        await storage.privacy.erase("hatter")
+        late = a_question("late", "tea", author_id="hatter", external_id="77")
+        assert not await storage.messages.add_incoming(late, before)
+        assert not await storage.messages.add_incoming(late, datetime.now(UTC) + timedelta(seconds=1))
+        assert "late" not in await ids_of(storage, "tea")
+        news = a_question("news", "tea", author_id="hatter", external_id="78")
+        assert await storage.messages.add_incoming(news, datetime.now(UTC) + timedelta(seconds=1))
+
+    async def test_tokens_of_a_request_under_way_are_counted_without_their_name(self, storage: Storage) -> None:
+        began = datetime.now(UTC)
+        await storage.privacy.erase("hatter")
+        await storage.usage.record(UsageRecord(began, "model", TokenUsage(7, 3), "hatter", "g"))
+        assert (await storage.privacy.export("hatter"))["usage"] == []
+        assert await storage.usage.spent_before_erasure("hatter", began, "g") == 10
+
+    async def test_a_title_is_not_made_of_a_question_that_is_gone(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        update = storage.conversations.update_title
+        assert not await update("tea", "Of hats", TitleSource.MODEL, "tea-1-question")
+        assert await update("tea", "Of naps", TitleSource.MODEL, "tea-2-question")
+
+    async def test_a_conversation_that_is_gone_is_not_brought_back_by_a_change(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        assert await storage.conversations.change("alone", lambda it: replace(it, shared=True)) is None
+        assert await storage.conversations.get("alone") is None
+
+    async def test_what_is_on_the_list_already_can_be_erased_again(self, storage: Storage) -> None:
+        for _ in range(2):
+            await storage.privacy.note_posts([PersonalPost("5", "c", "hatter", "g")])
+            await storage.privacy.erase("hatter")
+            [removal] = [each for each in await storage.privacy.list_removals() if each.message_id == "5"]
+            await storage.privacy.refused(removal)
+        await storage.privacy.note_posts([PersonalPost("5", "c", "hatter", "g")])
+        await storage.privacy.erase("hatter")
+        assert "5" in {each.message_id for each in await storage.privacy.list_removals()}
+
+    async def test_that_somebody_was_erased_is_known_for_a_day_and_without_their_name(self, storage: Storage) -> None:
+        await storage.privacy.erase("hatter")
+        [row] = await storage.engine.read("SELECT person FROM erasures WHERE at <> ''")
+        assert "hatter" not in row["person"]
+        long_ago = (datetime.now(UTC) - timedelta(days=2)).isoformat(timespec="microseconds")
+        await storage.engine.write("UPDATE erasures SET at = ?", [long_ago])
+        await storage.retention.erase_notes(datetime.now(UTC) - timedelta(days=30))
+        assert await storage.engine.read("SELECT person FROM erasures") == []

@@ -158,3 +158,107 @@ async def test_who_manages_the_server_erases_it(room: Scene) -> None:
     assert await in_storage(room, "Hobb") == set()
     assert await room.app.shelf.list(str(room.double.guild.id)) == []
     assert not list((room.folder / "books").glob("*.book"))
+
+
+MOMENTS = [0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5]
+"""Seconds between a question and the press that erases it: before, while and after its answer is posted."""
+
+
+def parts_of(room: Scene, *parts: str) -> list[str]:
+    shown = everything_shown(room)
+    return [each for each in parts if each in shown]
+
+
+async def until_nothing_of(room: Scene, *parts: str) -> None:
+    """Until nothing of this is shown by the bot, no turn runs, and nothing is left to be removed."""
+    await room.until(lambda: not parts_of(room, *parts) and not room.app.chat.is_busy)
+    while await room.app.people.removals():
+        await asyncio.sleep(0.01)
+
+
+class TestInTheSameMoment:
+    """What is being answered or posted while somebody is erased goes as well."""
+
+    async def press(self, room: Scene, shown: Interaction) -> None:
+        await room.ann.click(shown.messages[0], label="Erase it all", wait=False)
+
+    async def asked_to_confirm(self, room: Scene) -> Interaction:
+        let_delete_threads(room)
+        shown = await room.ann.slash("privacy")
+        await room.ann.click(shown.messages[0], label="Erase it all")
+        return shown
+
+    async def test_an_answer_that_is_being_written_goes(self, room: Scene) -> None:
+        thread, shown = room.thread, await self.asked_to_confirm(room)
+        room.model.say("A long answer about Hobb, the neighbour of whom you ask, and of his cart and the sea.")
+        held = await room.hold()
+        await room.ann.say(thread, QUESTION)
+        await room.until_asked(1)
+        await room.ben.say(thread, "I am here.")
+        await self.press(room, shown)
+        await room.until(lambda: "Erased" in shown.text)
+        held.set()
+        await until_nothing_of(room, "A long answer", "Hobb", str(room.ann.id))
+        assert await in_storage(room, "Hobb") == set()
+        assert await in_storage(room, str(room.ann.id)) == set()
+
+    @pytest.mark.parametrize("moment", MOMENTS)
+    async def test_an_answer_that_is_being_posted_goes_whenever_that_is(self, room: Scene, moment: float) -> None:
+        thread, shown = room.thread, await self.asked_to_confirm(room)
+        await room.ben.say(thread, "I am here.")
+        await room.until(lambda: room.said(thread))
+        room.double.round_trip = 0.1
+        room.model.say("A long answer about Hobb. " * 200)  # of several messages
+        await room.ann.say(thread, QUESTION, mention=room.double.bot)
+        await asyncio.sleep(moment)
+        await self.press(room, shown)
+        await room.until(lambda: "Erased" in shown.text)
+        await until_nothing_of(room, "A long answer", "Hobb")
+        await asyncio.sleep(0.5)
+        await until_nothing_of(room, "A long answer", "Hobb", str(room.ann.id))
+        assert await in_storage(room, "Hobb") == set()
+        assert await in_storage(room, str(room.ann.id)) == set()
+
+    @pytest.mark.parametrize("moment", MOMENTS)
+    async def test_a_public_answer_to_a_command_goes(self, room: Scene, moment: float) -> None:
+        shown = await self.asked_to_confirm(room)
+        room.double.round_trip = 0.1
+        asking = await room.ann.slash("ask", question=QUESTION, public=True, wait=False)
+        await asyncio.sleep(moment)
+        await self.press(room, shown)
+        await room.until(lambda: "Erased" in shown.text)
+        await room.until(lambda: asking.messages and not room.app.chat.is_busy)
+        await asyncio.sleep(0.5)
+        await until_nothing_of(room, "I do not know", "Hobb", str(room.ann.id))
+        assert await in_storage(room, "Hobb") == set()
+        assert await in_storage(room, str(room.ann.id)) == set()
+
+    async def test_others_are_answered_without_words_of_whom_was_erased(self, room: Scene) -> None:
+        thread = await asked_by_command(room)
+        held = await room.hold()
+        await room.ben.say(thread, "And you?", mention=room.double.bot)
+        asked = len(room.model.requests)
+        await room.until_asked(asked + 1)
+        assert "Hobb" in str(room.model.requests[-1])
+        await self.press(room, await self.asked_to_confirm(room))
+        await room.until_asked(asked + 2)
+        held.set()
+        await room.until_delivered(1, thread)
+        assert "Hobb" not in str(room.model.requests[-1])
+        assert await room.kept(thread) == ["And you?", "I do not know."]
+
+    async def test_a_title_is_not_made_of_what_was_erased(self, room: Scene) -> None:
+        await room.ben.slash("conversations create", book=(await room.book()).id)
+        await room.until(lambda: len(room.double.threads()) == 2)
+        thread = next(each for each in room.double.threads() if each is not room.thread)
+        await room.until(lambda: any(each.embeds for each in room.double.messages(thread)))
+        room.model.say("An answer.", "Hobb the neighbour")
+        shown = await self.asked_to_confirm(room)
+        await room.ann.say(thread, QUESTION, mention=room.double.bot)
+        await room.until_said("An answer.", thread=thread)
+        held = await room.hold()
+        await self.press(room, shown)
+        await room.until(lambda: "Erased" in shown.text)
+        held.set()
+        await until_nothing_of(room, "An answer", "Hobb")
+        assert thread.name == "The Dark Lamp"

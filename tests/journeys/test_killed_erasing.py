@@ -1,0 +1,116 @@
+"""The bot is killed at any moment while somebody is erased: either all of it is done in the end, or none."""
+
+import asyncio
+import random
+import sqlite3
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Permission
+from tests.doubles.script import Handler, Json, Reply, Text
+from tests.journeys.discord_process import BotProcess
+from tests.journeys.test_discord_chaos import damage
+
+ROUNDS, SEED = 6, 3
+LONGEST_LIFE_S = 0.8
+QUESTION = "Where does Hobb keep the {} key?"
+
+pytestmark = pytest.mark.usefixtures("quick_posting")
+
+
+def slowly(body: Json) -> Reply:
+    if not body.get("stream"):
+        return Reply((Text("A title"),))
+    return Reply(tuple(Text(word) for word in ("In", " the", " secret", " drawer", " of", " Hobb", ".")), pace=0.05)
+
+
+@pytest.fixture
+def handler() -> Handler:
+    return slowly
+
+
+def files_with(folder: Path, text: str) -> list[str]:
+    """The files of the database, its log included, in which a text stands."""
+    found = (folder / "data").glob("marginalia.db*")
+    return [file.name for file in found if text.encode() in file.read_bytes()]
+
+
+def kept(folder: Path, reader_id: int) -> int:
+    """How many messages of a person are kept, and how much is still to be removed."""
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        sql = "SELECT (SELECT count(*) FROM chat_messages WHERE author_id = ?1) + (SELECT count(*) FROM removals)"
+        return int(database.execute(sql, [str(reader_id)]).fetchone()[0])
+
+
+def shown(discord: DiscordDouble, words: str) -> list[str]:
+    places = (discord.channel, *discord.threads())
+    said = [each for place in places for each in discord.messages(place) if each.author is discord.bot]
+    return [text for each in said for text in (each.content, *each.embed_texts) if words in text]
+
+
+@pytest.mark.timeout(300)
+async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    chance, ben = random.Random(SEED), discord.user("ben")
+    discord.world.grant(discord.guild, discord.bot, Permission.MANAGE_THREADS)
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    added = await ben.slash("books add", file=discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n"))
+    await discord.until(lambda: added.original and added.original.embeds)
+    outcomes = set()
+    for number in range(ROUNDS):
+        ann = discord.user(f"ann{number}")
+        thread = await talked(discord, ann, ben, f"number{number}")
+        asked = await ann.slash("privacy")
+        await ann.click(asked.messages[0], label="Erase it all")
+        discord.round_trip = 0.03
+        await ann.say(thread, QUESTION.format(f"last{number}"), mention=discord.bot)
+        await asyncio.sleep(chance.random() * 0.3)
+        await ann.click(asked.messages[0], label="Erase it all", wait=False)
+        await asyncio.sleep(chance.random() * LONGEST_LIFE_S)
+        await bot.kill()
+        discord.round_trip = 0.0
+        assert damage(tmp_path) == []
+        before = len(discord.calls("POST /channels/{channel}/messages"))
+        await bot.start()
+        with closing(sqlite3.connect(tmp_path / "data" / "marginalia.db")) as database:
+            sql = "SELECT count(*) FROM chat_messages WHERE author_id = ?"
+            is_erased = database.execute(sql, [str(ann.id)]).fetchone()[0] == 0
+        outcomes.add(is_erased)
+        if is_erased:
+            await discord.until(partial(nothing_left, discord, ann, tmp_path), 40)
+            assert len(discord.calls("POST /channels/{channel}/messages")) == before  # nothing is said again
+            assert files_with(tmp_path, f"number{number}") == []
+            assert files_with(tmp_path, f"last{number}") == []
+        else:
+            await discord.until(lambda: len(shown(discord, "secret drawer")) >= 2, 40)
+            asked = await ann.slash("privacy")
+            await ann.click(asked.messages[0], label="Erase it all")
+            await ann.click(asked.messages[0], label="Erase it all")
+            await discord.until(partial(nothing_left, discord, ann, tmp_path), 40)
+    assert True in outcomes, "nobody was erased before the process was killed"
+    assert await bot.stop() == 0
+    assert discord.violations == []
+
+
+async def talked(discord: DiscordDouble, ann: Actor, ben: Actor, word: str) -> Channel:
+    """A thread in which Ann has been answered, and Ben was there."""
+    known = {each.id for each in discord.threads()}
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    await ann.slash("chat", book=book["value"], message=QUESTION.format(word))
+    await discord.until(lambda: {each.id for each in discord.threads()} - known)
+    [thread] = [each for each in discord.threads() if each.id not in known]
+    await discord.until(
+        lambda: any("secret drawer" in each.content and each.buttons for each in discord.messages(thread))
+    )
+    await ben.say(thread, "I was here.")
+    await discord.until(lambda: any("more than one of you" in each.content for each in discord.messages(thread)))
+    return thread
+
+
+def nothing_left(discord: DiscordDouble, ann: Actor, folder: Path) -> bool:
+    if shown(discord, "secret") or shown(discord, "Hobb") or shown(discord, ann.user.name):
+        return False
+    return not shown(discord, str(ann.id)) and kept(folder, ann.id) == 0
