@@ -196,14 +196,14 @@ class ConversationCog(commands.Cog):
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         self._not_kept.pop(payload.message_id, None)
         self._workers.lost(payload.message_id)
-        await self._corrections.deleted(payload.message_id, payload.channel_id)
+        await self._corrections.deleted(payload.message_id, payload.channel_id, payload.guild_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(payload.message_ids):
             self._not_kept.pop(message_id, None)
             self._workers.lost(message_id)
-            await self._corrections.deleted(message_id, payload.channel_id)
+            await self._corrections.deleted(message_id, payload.channel_id, payload.guild_id)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:

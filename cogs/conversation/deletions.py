@@ -1,8 +1,10 @@
 """What becomes of answers, threads and channels when people delete something on Discord."""
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import discord
 from discord.ui import DynamicItem
@@ -36,6 +38,7 @@ class AnswersWithoutQuestion:
         self._use_cases = use_cases
         self._places = places
         self._removals = removals
+        self._changing: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def items(self) -> tuple[type[DynamicItem[Any]], ...]:
         """The handlers of the buttons."""
@@ -53,6 +56,24 @@ class AnswersWithoutQuestion:
         """Show that the question of an answer is gone and, while that is undecided, ask whether the answer should
         stay.
         """
+        async with self._change(turn_id):
+            await self._show(turn_id)
+
+    async def post_deleted(self, message_id: str, channel_id: int, guild_id: int | None) -> None:
+        """Delete an answer of which somebody has deleted a message; what the bot itself deletes shows no answer."""
+        where = (message_id, str(channel_id), str(guild_id) if guild_id else None)
+        turn_id = await self._use_cases.transcripts.shown_by(*where)
+        if turn_id is None:
+            return
+        async with self._change(turn_id):  # which may itself need fewer messages, and has then recorded which
+            is_forgotten = await self._use_cases.transcripts.forget_answer(turn_id, message_id)
+        if is_forgotten:
+            self._removals.wake()
+
+    def _change(self, turn_id: str) -> asyncio.Lock:
+        return self._changing.setdefault(turn_id, asyncio.Lock())
+
+    async def _show(self, turn_id: str) -> None:
         try:
             shown = await self._use_cases.transcripts.played(turn_id)
             place = await self._places.of(shown.conversation) if shown else None

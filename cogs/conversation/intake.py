@@ -126,7 +126,7 @@ class IntakeResult(Enum):
 class CaughtUp:
     """What reading a thread brought. `asked`: something waits for an answer.
 
-    `deleted` are the ids of questions that are gone, `edited` the messages of questions whose words have changed.
+    `deleted` are the ids of questions and answers that are gone, `edited` the messages of questions with other words.
     """
 
     asked: bool = False
@@ -225,11 +225,16 @@ class MessageIntake:
             return CaughtUp()
         newest = await self._use_cases.transcripts.newest_external_id(conversation.id)
         known = self._read_from.setdefault(thread.id, int(newest or 0))
+        replies = {int(each) for each in await self._use_cases.transcripts.reply_ids(conversation.id, PAGE)}
         asked = False
         page, written = await retry_transient(partial(_between, thread, known, before))
         last = known if before is None else min(known, before.id - 1)  # the page has nothing after that
         first = page[0].id if len(page) == PAGE else thread.id  # it may have continued in another thread before
         changed = await self._changed(page, (first, last), conversation, bot_id)
+        if any(message.author.id == bot_id for message in page):
+            gone = replies - {message.id for message in page}
+            gone = {each for each in gone if first <= each and (before is None or each < before.id)}
+            changed = replace(changed, deleted=(*changed.deleted, *sorted(gone)))
         for message in written:
             heard = await self.accept(message, conversation, bot_id) if is_from_a_person(message) else None
             asked |= heard is IntakeResult.ASKED
@@ -329,17 +334,18 @@ class Corrections:
         if taken is None and before is not None:
             await self._offer_again(before)
 
-    async def deleted(self, message_id: int, channel_id: int) -> None:
+    async def deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
         await self._let_it_arrive(channel_id)
         repeated = await self._use_cases.people.take_repeated(str(message_id))
         await self._go_on(await self._use_cases.chat.take_back(repeated or str(message_id)))
+        await self._answers.post_deleted(str(message_id), channel_id, guild_id)
 
     async def found(self, caught_up: CaughtUp, channel_id: int, bot_id: int) -> None:
         """Handle what was changed while the bot was away."""
         for message in caught_up.edited:
             await self.edited(message, bot_id)
         for message_id in caught_up.deleted:
-            await self.deleted(message_id, channel_id)
+            await self.deleted(message_id, channel_id, None)
 
     async def _let_it_arrive(self, channel_id: int) -> None:
         """Wait while a message that was changed is still being taken in, but not for its answer."""

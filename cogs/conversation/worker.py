@@ -421,10 +421,7 @@ class ConversationWorkers:
             live.screen.lost(str(message_id))
 
     def erased(self, conversation_ids: Collection[str], reader_id: str | None) -> None:
-        """Somebody was erased from conversations, or everybody (None): stop what rests on it, take back what shows it.
-
-        Questions of others that were being answered there wait again. Returns at once.
-        """
+        """Somebody was erased, or everybody (None): take running turns and their posts back. Returns at once."""
         for conversation_id in conversation_ids:
             self._use_cases.chat.withdraw(conversation_id)
         self._titles.leave_off(conversation_ids)

@@ -206,6 +206,18 @@ class TurnRepository(Protocol):
         """
         ...
 
+    async def find_shown(self, message_id: str, channel_id: str, guild_id: str | None) -> str | None:
+        """The id of the delivered turn whose answer a message of the platform shows, in a thread or as a reply."""
+        ...
+
+    async def forget_answer(self, turn_id: str, message_id: str) -> bool:
+        """Delete an answer of which a message was deleted on the platform, with what was looked up for it.
+
+        The question stays, as one without an answer; nobody waits for it. The answer's other messages are on the list
+        of removals then. False: that message does not show the turn, or the turn is not delivered.
+        """
+        ...
+
     async def reword_question(self, message_id: str, text: str) -> None:
         """Replace the words of a reader's answered message, and of a title made from them."""
         ...

@@ -323,10 +323,6 @@ class ChatWithBook:
         messages = await self._messages.get_recent(conversation_id, 0)
         return [message for message in messages if message.role is MessageRole.USER]
 
-    async def has_words(self, conversation_id: str) -> bool:
-        """Whether anything was said in the conversation."""
-        return bool(await self._messages.get_by_conversation(conversation_id))
-
     async def unheard(self, conversation_id: str) -> Sequence[Answer]:
         """The stored answers that may not have been shown to anybody."""
         turns = await self._turns.get_by_conversation(conversation_id)
@@ -405,9 +401,6 @@ def _lower(one: int, other: int | None) -> int:
     return one if other is None else min(one, other)
 
 
-_TAKEN_BACK = "This question was taken back before it was answered."
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The outcome of a question: how its turn ended, and what the model proposed to its reader meanwhile.
@@ -451,12 +444,7 @@ class PersonalQuestions:
         async with self._locks.setdefault((book.id, book.shelf, reader.id), asyncio.Lock()):
             conversation = await self._conversations.aside(book.id, book.shelf, reader.id)
             await self._forget_unanswered(conversation.id)
-            kept = await self._chat.receive(
-                conversation.id, question, reader, external_id=external_id, written_at=written_at
-            )
-            if kept is None and not await self._chat.has_words(conversation.id):  # erased before it was kept
-                await self._conversations.delete(conversation.id)
-                raise LLMError(LLMErrorCode.EMPTY_REPLY, _TAKEN_BACK)
+            await self._chat.receive(conversation.id, question, reader, external_id=external_id, written_at=written_at)
             return await self._heard(conversation, reader, self._chat.answer(conversation.id, read_to))
 
     async def ask_again(self, turn: Turn, reader: Reader, *, read_to: int | None = None) -> Asked:
@@ -495,7 +483,7 @@ class PersonalQuestions:
                         ending = event
         if ending is not None:
             return Asked(conversation, ending, tuple(proposals), citations)
-        raise LLMError(LLMErrorCode.EMPTY_REPLY, _TAKEN_BACK)
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "This question was taken back before it was answered.")
 
     async def told(self, asked: Asked, message_ids: tuple[str, ...] = ()) -> None:
         """Record that the reader has the answer, or knows that there is none, and in which messages."""

@@ -366,6 +366,22 @@ class Transcripts:
         undelivered = await self._turns.list_undelivered()
         return {turn.conversation_id for turn in undelivered} | {*await self._messages.list_waiting()}
 
+    async def shown_by(self, message_id: str, channel_id: str, guild_id: str | None) -> str | None:
+        """The id of the turn whose delivered answer a message of the platform shows; None if it shows none."""
+        return await self._turns.find_shown(message_id, channel_id, guild_id)
+
+    async def forget_answer(self, turn_id: str, message_id: str) -> bool:
+        """Delete an answer, because a message that shows it was deleted. False: it does not show the answer any more.
+
+        Its question stays without an answer. The other messages of the answer are on the list of removals then.
+        """
+        return await self._turns.forget_answer(turn_id, message_id)
+
+    async def reply_ids(self, conversation_id: str, turns: int) -> set[str]:
+        """The platform's ids of the messages that show the newest delivered answers."""
+        recent = await self._turns.get_recent(conversation_id, turns)
+        return {each for turn in recent if turn.state is TurnState.DELIVERED for each in turn.reply_ids}
+
     async def reopen(self, turn_id: str) -> None:
         """Undo a turn that has no answer: its messages wait again.
 

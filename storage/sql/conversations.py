@@ -245,6 +245,13 @@ WHERE id = ?2 AND EXISTS (SELECT 1 FROM erasures WHERE person = ?3 AND written_a
 ON CONFLICT DO NOTHING
 """
 
+# One that was made for this message alone.
+_DELETE_EMPTY = """
+DELETE FROM conversations WHERE id = ?1 AND thread_id IS NULL
+  AND EXISTS (SELECT 1 FROM erasures WHERE person = ?2 AND written_at >= ?3)
+  AND NOT EXISTS (SELECT 1 FROM chat_messages WHERE conversation_id = ?1)
+"""
+
 _NEWEST = """
 SELECT max(number) AS newest FROM (
   SELECT max(CAST(external_id AS BIGINT)) AS number FROM chat_messages
@@ -324,11 +331,12 @@ class SQLMessages:
             return bool(await self._database.write(_ADD.format(""), _message_row(message)))
         self._salt = self._salt or await self._database.atomically(salt_of_people)
         erased = [erased_person(message.author_id, self._salt), time_to_text(written_at)]
-        _, added, _ = await self._database.write_all(
+        _, added, *_ = await self._database.write_all(
             [
                 (KEEP_ERASURE, erased[:1]),
                 (_ADD.format(_UNLESS_ERASED), [*_message_row(message), *erased]),
                 (_NOTE_ERASED, [message.external_id, message.conversation_id, *erased]),
+                (_DELETE_EMPTY, [message.conversation_id, *erased]),
             ]
         )
         return bool(added)

@@ -94,6 +94,23 @@ FROM chat_messages JOIN conversations ON conversations.id = chat_messages.conver
 WHERE chat_messages.id = ?
 """
 
+_ASKED_IN = _ASKED.replace("chat_messages.id = ?", "chat_messages.turn_id = ? AND role = 'user'")
+
+# What /ask has answered for all to see stands in no thread of its own.
+_SHOWN_IN = """
+SELECT turns.id FROM turns JOIN conversations ON conversations.id = conversation_id
+WHERE state = 'delivered' AND reply_ids LIKE '%"' || ?1 || '"%' AND (conversations.thread_id = ?2
+  OR (conversations.guild_id = ?3 AND conversations.thread_id IS NULL AND conversations.channel_id IS NULL))
+"""
+
+# Without its question there is nothing left of a turn; else it has failed, and its reader knows.
+_FORGET_ANSWER = (
+    "DELETE FROM turns WHERE id = ? AND asked_by IS NOT NULL",
+    "DELETE FROM chat_messages WHERE turn_id = ? AND role <> 'user'",
+    """UPDATE turns SET state = 'failed', told = 1, error = 'deleted', reply_ids = '[]', trace_id = NULL, stopped = 0
+    WHERE id = ?""",
+)
+
 _SHOWN = f"""
 SELECT turns.id, conversations.guild_id, {PLACE} AS thread_id, reply_ids, trace_id
 FROM turns JOIN conversations ON conversations.id = conversation_id
@@ -212,6 +229,34 @@ class SQLTurns:
         row = await self._database.atomically(forget)
         await self._database.forget_deleted()
         return entity(_turn, row)
+
+    async def find_shown(self, message_id: str, channel_id: str, guild_id: str | None) -> str | None:
+        row = await self._database.read_one(_SHOWN_IN, [message_id, channel_id, guild_id])
+        return None if row is None else str(row["id"])
+
+    async def forget_answer(self, turn_id: str, message_id: str) -> bool:
+        async def forget(transaction: Transaction) -> bool:
+            await hold_fence(transaction)
+            shown = [
+                row
+                for row in await transaction.run(
+                    f"{_SHOWN} WHERE turns.id = ? AND turns.state = 'delivered'", [turn_id]
+                )
+                if message_id in strings_from_text(row["reply_ids"])
+            ]
+            others = [each for each in removals_of_turns(shown) if each.message_id != message_id]
+            await note_removals(transaction, others, utc_now())
+            for row in await transaction.run(_ASKED_IN, [turn_id]) if shown else ():
+                if row["title_source"] == TitleSource.MODEL:  # made of the question and its answer
+                    await _take_title_back(transaction, row, title_from(row["content"]))
+            for sql in _FORGET_ANSWER if shown else ():
+                await transaction.run(sql, [turn_id])
+            return bool(shown)
+
+        is_forgotten = await self._database.atomically(forget)
+        if is_forgotten:
+            await self._database.forget_deleted()
+        return is_forgotten
 
     async def reword_question(self, message_id: str, text: str) -> None:
         async def reword(transaction: Transaction) -> None:

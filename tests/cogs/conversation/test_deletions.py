@@ -4,10 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from cogs.rendering.export import readable
 from domain.conversation import UNTITLED
 from tests.cogs.conversation.scene import Scene, again, scene
-from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Message
+from tests.doubles.discord_api import PATIENCE_S, DiscordDouble, Message, Permission
 
 SECRET = "Does my neighbour Hobb know?"
 
@@ -179,6 +181,96 @@ class TestQuestions:
             await after.until(lambda: double.calls("GET /channels/{channel}/messages"))
             await asyncio.sleep(0.2)
             assert await after.kept() == [SECRET, "I do not know.", "And?", "I do not know."]
+
+
+LONG = "The sea said nothing. " * 150
+"""An answer of two messages."""
+
+
+class TestAnswers:
+    """Whoever may delete the bot's messages deletes an answer by deleting any of its messages."""
+
+    async def until_gone(self, room: Scene, *kept: str) -> None:
+        await room.until_kept(*kept)
+        await room.until(lambda: "sea" not in "".join(room.said()))
+
+    def moderate(self, room: Scene) -> None:
+        room.double.world.grant(room.double.guild, room.ben.user, Permission.MANAGE_MESSAGES)
+
+    @pytest.mark.parametrize("which", [0, -1])
+    async def test_the_answer_goes_and_its_question_stays(self, room: Scene, which: int) -> None:
+        self.moderate(room)
+        room.model.say(LONG)
+        await answered(room)
+        assert len(room.replies()) == 2
+        await room.ben.delete(room.replies()[which])
+        await self.until_gone(room, SECRET)
+        assert await in_storage(room, "The sea said") == set()
+        shown = [each.content for each in readable(await room.history(), 10_000)]
+        assert shown == [SECRET]
+
+    async def test_it_is_not_in_the_next_prompt_and_not_delivered_again(
+        self, double: DiscordDouble, tmp_path: Path
+    ) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            self.moderate(room)
+            room.model.say(LONG, "Next.")
+            await answered(room)
+            await room.ben.delete(room.replies()[0])
+            await self.until_gone(room, SECRET)
+            await answered(room, "And?")
+            said = [message.content for message in room.model.requests[-1] if message.role in ("user", "assistant")]
+            assert said == [SECRET, "And?"]
+        async with again(room) as after:
+            await after.until(lambda: double.calls("GET /channels/{channel}/messages"))
+            await answered(after, "Still?")
+            assert after.said() == ["Next.", "I do not know."]
+
+    async def test_one_deleted_while_the_bot_was_away_is_found(self, double: DiscordDouble, tmp_path: Path) -> None:
+        async with scene(double, tmp_path) as room:
+            await room.prepare()
+            self.moderate(room)
+            room.model.say("One.", "Two.")
+            first = (await answered(room, "First?"))[1]
+            last = (await answered(room, "Last?"))[1]
+        await room.ben.delete(first)
+        async with again(room) as after:
+            await after.until_kept("First?", "Last?", "Two.")
+        await room.ben.delete(last)
+        async with again(room) as after:
+            await after.until_kept("First?", "Last?")
+
+    async def test_what_the_bot_itself_deletes_is_no_answer(self, room: Scene) -> None:
+        room.model.say(LONG, "Short.")
+        await answered(room)
+        await room.ann.click(room.replies()[-1], label="Try again")
+        await room.until(lambda: room.said() == ["Short."])
+        await room.until_kept(SECRET, "Short.")
+        await answered(room, "And?")
+        assert await room.kept() == [SECRET, "Short.", "And?", "Short."]
+
+    async def test_an_answer_without_its_question_goes_as_well(self, room: Scene) -> None:
+        self.moderate(room)
+        question, reply = await answered(room)
+        await room.ann.delete(question)
+        await asked_to_keep(room, reply)
+        await room.ben.delete(reply)
+        await room.until_kept()
+        assert await room.turns() == []
+
+    async def test_a_public_answer_to_a_command_too(self, room: Scene) -> None:
+        self.moderate(room)
+        asked = await room.ann.slash("ask", question="What does the sea say?", public=True)
+        await room.until(lambda: asked.messages and "I do not know." in asked.messages[0].content)
+        [aside] = [each for each in await room.app.conversations.of_reader(str(room.ann.id)) if each.is_aside]
+        while not (await room.app.transcripts.turns(aside.id))[0].reply_ids:
+            await asyncio.sleep(0.01)
+        await room.ben.delete(asked.messages[0])
+        async with asyncio.timeout(PATIENCE_S):
+            while await in_storage(room, "I do not know"):
+                await asyncio.sleep(0.01)
+        assert [each.content for each in await room.app.transcripts.messages(aside.id)] == ["What does the sea say?"]
 
 
 class TestPlaces:
