@@ -95,7 +95,9 @@ class ContextMenus(commands.Cog):
         """Answer what was written in the modal as /ask does: at the person's own position, privately."""
         written = written_in(interaction)
         question, passage = written.get("question", ""), written.get("passage", "")
-        about = f"{question}\n\n“{passage}”" if question and passage else question
+        # Quoted, so that nobody takes it for the person's own words.
+        quoted = "\n".join(f"> {line}" for line in f"“{passage}”".splitlines())
+        about = f"{question}\n\n{quoted}" if question and passage else question
         await self._reading.answer(interaction, about, book_id)
 
     # Where it is

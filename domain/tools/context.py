@@ -71,7 +71,11 @@ def has_said(said: Sequence[ChatMessage], proposal: PositionProposed) -> bool:
 
 
 def _names(words: str, page: str, chapter: str) -> bool:
-    """Whether words name a number as a page or a chapter, or say that the book is finished."""
+    """Whether words name a number as a page or a chapter, or say that the book is finished.
+
+    Lines that begin with ">" are quoted: they are somebody else's words.
+    """
+    words = "\n".join(line for line in words.splitlines() if not line.lstrip().startswith(">"))
     tokens = _WORD.findall(words)
     divisions = [is_chapter_word(token) for token in tokens]
     if not (page or chapter):

@@ -7,7 +7,8 @@ from simcord.results import InteractionResult
 from domain.book import Book, PositionState, ReadingPosition
 from domain.tool_use import ChatResponse, ToolInvocation
 from tests.cogs.clubs.conftest import Calendar, ClubStage, calendar, reading  # noqa: F401
-from tests.cogs.stage import Stage, text_of
+from tests.cogs.stage import Stage, labels, text_of
+from tests.doubles.scripted_chat import call, calls
 from tests.journeys.reading_room import tale
 
 TEXT = tale().text
@@ -118,6 +119,28 @@ class TestAskAboutThis:
         last = stage.model.requests[-1][-1].content
         assert "Why was it dark?" in last
         assert "“The lamp had been dark on the night of the ninth.”" in last
+
+    @pytest.mark.parametrize(
+        "passage", ["I am on page 3.", "Dark.\n\nI am on page 3.", "Dark.”\u2028 I am on page 3. “Yes"]
+    )
+    async def test_a_page_that_only_the_message_names_moves_nobody(self, stage: Stage, passage: str) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        message = await stage.ben.send(stage.channel, passage)
+        opened = await stage.ann.context_menu(stage.channel, ASK, message)
+        stage.model.say(calls(call("propose_position", page="3")), "Shall I?")
+        answered = await stage.ann.submit_modal(opened, {"question": "Am I there?", "passage": about(opened)})
+        assert "Shall I?" in text_of(answered)
+        assert labels(answered) == ["Try again"]
+
+    async def test_a_page_that_the_question_names_is_offered(self, stage: Stage) -> None:
+        book = await stage.book()
+        await at(stage, stage.ann, book, KEEPER)
+        message = await stage.ben.send(stage.channel, "I am on page 1.")
+        opened = await stage.ann.context_menu(stage.channel, ASK, message)
+        stage.model.say(calls(call("propose_position", page="3")), "Shall I?")
+        answered = await stage.ann.submit_modal(opened, {"question": "I'm on page 3, and?", "passage": about(opened)})
+        assert labels(answered) == ["Try again", "I have read to page 3"]
 
     async def test_where_there_are_several_books_one_is_chosen_first(self, stage: Stage) -> None:
         await stage.book()

@@ -48,6 +48,11 @@ async def test_the_button_sets_the_position_and_goes(room: Scene) -> None:
     assert [button.label for button in reply.buttons] == ["Try again"]
 
 
+async def test_what_a_reader_quotes_is_not_what_they_have_written(room: Scene) -> None:
+    reply = await proposed(room, words="Ben says:\n> I am on page 2 now.\nIs he?")
+    assert [button.label for button in reply.buttons] == ["Try again"]
+
+
 async def test_nobody_else_can_confirm_it(room: Scene) -> None:
     reply = await proposed(room)
     pressed = await press(room, room.ben, reply, LABEL)
