@@ -33,6 +33,10 @@ class BotProcess:
         self._output: list[bytes] = []
         self._reading: asyncio.Task[None] | None = None
 
+    def set(self, **settings: str) -> None:
+        """Give it settings, or others, from its next start on."""
+        self._environment |= settings
+
     @property
     def output(self) -> str:
         return b"".join(self._output).decode()
