@@ -39,7 +39,8 @@ MOST_WORDS = 8
 
 MOST_CHOICES = 25
 LONGEST_NAME = 100
-CONVERSATIONS_LOOKED_AT = 200
+CONVERSATIONS_LOOKED_AT = (2 * MOST_CHOICES, 200)
+"""The newest that match; more only if the person cannot see enough of the first ones to fill the list."""
 
 
 class Visibility:
@@ -57,6 +58,8 @@ class Visibility:
         self._memberships = memberships
         self._guild = guild
         self._member = member
+        self._granted: dict[int, discord.Permissions] = {}
+        """By channel; this object serves one interaction, within which they are taken not to change."""
 
     async def sees(self, conversation: Conversation) -> bool:
         """Whether they can see it; who is in a private thread is asked of Discord."""
@@ -82,9 +85,11 @@ class Visibility:
     async def at_a_glance(self, conversations: Sequence[Conversation]) -> list[Conversation]:
         """As `of`, fast enough for autocomplete; only the first that fill the list."""
         known: dict[str, bool | None] = {}
+        seen = 0
         for each in conversations:
             known[each.id] = self._known(each)
-            if sum(map(bool, known.values())) == MOST_CHOICES:
+            seen += bool(known[each.id])
+            if seen == MOST_CHOICES:
                 break
         unknown = [each for each in conversations if each.id in known and known[each.id] is None][:GLANCED_AT]
         ask, member_id = self._memberships.ask, self._member.id
@@ -103,7 +108,9 @@ class Visibility:
         channel = self._guild.get_channel(int(conversation.channel_id or 0))
         if channel is None or not isinstance(self._member, discord.Member):
             return self._is_own(conversation)
-        granted = channel.permissions_for(self._member)
+        if channel.id not in self._granted:
+            self._granted[channel.id] = channel.permissions_for(self._member)
+        granted = self._granted[channel.id]
         if not conversation.private or granted.manage_threads:
             return granted.view_channel
         if conversation.thread_id is None or self._is_own(conversation):
@@ -294,10 +301,12 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
     words = typed.casefold().split()[:MOST_WORDS]
-    known = await use_cases.conversations.find_in_guild(
-        shelf_of(interaction), words, CONVERSATIONS_LOOKED_AT, book_id or None
-    )
-    seen = await visibility_of(interaction).at_a_glance(known)
+    seen: Sequence[Conversation] = ()
+    for limit in CONVERSATIONS_LOOKED_AT:
+        known = await use_cases.conversations.find_in_guild(shelf_of(interaction), words, limit, book_id or None)
+        seen = await visibility_of(interaction).at_a_glance(known)
+        if len(seen) == MOST_CHOICES or len(known) < limit:
+            break
     return matching(typed, ((_conversation_name(each, titles.get(each.book_id, "")), each.id) for each in seen))
 
 
