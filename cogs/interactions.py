@@ -143,11 +143,12 @@ async def _assert_takes_part(interaction: discord.Interaction[Any]) -> None:
 
 
 async def _is_left_out(interaction: discord.Interaction[Any], person: str) -> bool:
-    """Whether a person is to be left out; while the database is held up, nobody is, as the command waits for it too."""
-    known = asyncio.ensure_future(use_cases_of(interaction).people.is_left_out(person))
+    """Whether a person is to be left out; while the database is held up, as far as this process knows."""
+    people = use_cases_of(interaction).people
+    known = asyncio.ensure_future(people.is_left_out(person))
     try:
         done, _ = await asyncio.wait([known], timeout=PROMPT_S / 2)
-        return known.result() if done else False
+        return known.result() if done else people.was_left_out(person)
     finally:
         known.cancel()
 

@@ -48,6 +48,7 @@ class Privacy(commands.Cog):
         )
 
     async def cog_load(self) -> None:
+        await self._use_cases.people.load_left_out()
         self._removals.keep_looking()
 
     async def cog_unload(self) -> None:

@@ -24,6 +24,7 @@ class ManagePeople:
         self._readers = readers
         self._usage = usage
         self._privacy = privacy
+        self._left_out: set[str] = set()
 
     async def verbose(self, reader_id: str) -> bool | None:
         """Whether they want to see tool calls; None if they have not said."""
@@ -34,13 +35,27 @@ class ManagePeople:
 
     async def is_left_out(self, reader_id: str) -> bool:
         """Whether they have opted out: nothing they write is stored or answered."""
-        return await self._readers.is_opted_out(reader_id)
+        left_out = await self._readers.is_opted_out(reader_id)
+        self._note(reader_id, left_out=left_out)
+        return left_out
+
+    def was_left_out(self, reader_id: str) -> bool:
+        """The same as it was last known, for when the database is slow to answer."""
+        return reader_id in self._left_out
+
+    async def load_left_out(self) -> None:
+        """Load who has opted out, so that it is known at once."""
+        self._left_out |= {*await self._readers.list_opted_out()}
+
+    def _note(self, reader_id: str, *, left_out: bool) -> None:
+        (self._left_out.add if left_out else self._left_out.discard)(reader_id)
 
     async def leave_out(self, reader_id: str, *, left_out: bool) -> None:
         """Opt somebody out, so that nothing they write is stored or answered and their position limits nobody; or in
         again.
         """
         await self._readers.set_opted_out(reader_id, left_out)
+        self._note(reader_id, left_out=left_out)
 
     async def locale(self, reader_id: str) -> str | None:
         """The last known language of a person, in their platform's naming; None if unknown."""

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 
@@ -81,6 +81,9 @@ class SQLReaders:
     async def is_opted_out(self, reader_id: str) -> bool:
         row = await self._database.read_one("SELECT opted_out FROM readers WHERE id = ?", [reader_id])
         return row is not None and bool(row["opted_out"])
+
+    async def list_opted_out(self) -> Collection[str]:
+        return [row["id"] for row in await self._database.read("SELECT id FROM readers WHERE opted_out = 1")]
 
     async def set_opted_out(self, reader_id: str, opted_out: bool) -> None:
         async def choose(transaction: Transaction) -> None:

@@ -273,6 +273,7 @@ class TestReaders:
         for choice in (True, True, False):
             await storage.readers.set_opted_out("hatter", choice)
             assert await storage.readers.is_opted_out("hatter") is choice
+            assert [*await storage.readers.list_opted_out()] == ["hatter"] * choice
 
     async def test_who_is_left_out_holds_nobody_back_as_long_as_that_lasts(self, storage: Storage) -> None:
         await storage.books.save(a_book())

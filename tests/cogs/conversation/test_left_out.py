@@ -1,5 +1,6 @@
 """Who has asked to be left out: nothing they write is stored or answered, and they hold nobody back."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,25 @@ async def test_what_they_write_is_neither_stored_nor_answered_until_they_undo_it
     await room.ben.say(room.thread, "Am I back?", mention=room.double.bot)
     await room.until_delivered(2)
     assert await words(room) == ["Is it dark?", "Am I back?"]
+
+
+async def test_a_command_of_theirs_is_refused_also_while_the_database_is_held_up_after_a_restart(
+    double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with scene(double, tmp_path) as before:
+        await before.prepare()
+        await press(before, before.ben, "Leave me out")
+    async with again(before) as room:
+
+        async def never(reader_id: str) -> bool:
+            await asyncio.Event().wait()
+            return False
+
+        monkeypatch.setattr(room.app.people._readers, "is_opted_out", never, raising=False)
+        asked, listed = await room.ben.slash("ask", question="Who did it?"), await room.ann.slash("books list")
+        await room.until(lambda: asked.messages and listed.messages)
+        assert "asked me to leave you out" in asked.text
+        assert "The Dark Lamp" in listed.text
 
 
 async def test_they_hold_nobody_back(room: Scene) -> None:
