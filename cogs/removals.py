@@ -4,6 +4,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,6 +24,9 @@ logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_S = 300.0
 """How often the list is processed without a trigger: answers expire, and Discord has had trouble."""
+
+NOTE_AGAIN_S = 5.0
+"""How often notes are tried again while the database is away."""
 
 ARCHIVED = 50083
 """Discord's code: nothing can be changed in an archived thread."""
@@ -45,21 +49,37 @@ class Removals:
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_closed = False
+        self._unnoted: list[PersonalPost] = []
 
     def wake(self) -> None:
         """There may be new entries on the list. Returns at once."""
         self._begin(self._work_off)
 
     async def note(self, *posts: PersonalPost) -> bool:
-        """Note messages of the bot's own that show somebody; whether they may. Else they are removed soon."""
+        """Note messages of the bot's own that show somebody; whether they may. Else they are removed soon.
+
+        While the database is away the notes are kept and tried again; what they are about stays as it is until then.
+        """
         try:
             may_stand = await self._use_cases.people.note_posts(posts)
         except MarginaliaError as error:
-            logger.error("whom messages %s show was not noted: %s", {each.message_id for each in posts}, error)
-            return False
+            logger.warning("whom messages %s show is noted later: %s", {each.message_id for each in posts}, error)
+            if not self._unnoted:
+                self._begin(self._note_later)
+            self._unnoted += posts
+            return True
         if not may_stand:
             self.wake()
         return may_stand
+
+    async def _note_later(self) -> None:
+        while self._unnoted:
+            await asyncio.sleep(NOTE_AGAIN_S)
+            posts = tuple(self._unnoted)
+            with suppress(MarginaliaError):  # still away
+                if not await self._use_cases.people.note_posts(posts):
+                    self.wake()
+                del self._unnoted[: len(posts)]
 
     def keep_looking(self) -> None:
         """Process the list every few minutes until `close`."""

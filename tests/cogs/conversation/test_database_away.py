@@ -1,5 +1,6 @@
 """A shared database that is away for a while: readers are told in plain words, answered later, and the words go."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import discord
 import pytest
 
+from cogs import removals
 from cogs.conversation import backfill, cog, worker
 from cogs.errors import sentence_for
 from cogs.i18n import speech_for
@@ -25,6 +27,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 1)
+    monkeypatch.setattr(removals, "NOTE_AGAIN_S", 0.3)
 
 
 @pytest.fixture
@@ -71,6 +74,26 @@ async def test_in_the_servers_language(room: Scene, wire: Wire) -> None:
     await room.until_said(AWAY_IN_GERMAN)
     wire.mend()
     await room.until_said("Es war Hobb.")
+
+
+async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
+    room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", ())  # the notice stays
+    wire.cut()
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said(AWAY)
+    [notice] = room.replies()
+    await room.until(lambda: "is noted later" in caplog.text)
+    wire.mend()
+
+    async def is_noted() -> bool:
+        copy = await room.app.people.export(str(room.ann.user.id))
+        return str(notice.id) in str(copy)
+
+    while not await is_noted():
+        await asyncio.sleep(0.05)
 
 
 async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Scene, wire: Wire) -> None:
