@@ -238,17 +238,13 @@ class Choices:
         return {word: missing[word][0] for word in own if missing.get(word)}
 
     def missing(self, question: Question) -> list[str]:
-        """Words of a question that the book does not have in any spelling; first those that no other
-        word can replace.
-        """
+        """Words of a question that the book has in no spelling; first those that no other word can replace."""
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in own if self.transcript.missing.get(without_possessive(term.word)) == []]
         return [term.word for term in gone if not term.others] or [term.word for term in gone]
 
     def unknown(self, question: Question) -> list[str]:
-        """Missing words without which a question cannot be answered: a name, or all but one of the
-        words asked about.
-        """
+        """Missing words without which a question has no answer: a name, or all but one of those asked about."""
         own = [term for term in question.terms if term.weight == 1.0]
         gone = [term for term in own if term.word in self.missing(question) and not term.others]
         names = [term for term in gone if term.stem in question.names and not is_title(term.word)]
