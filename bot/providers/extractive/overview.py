@@ -25,7 +25,6 @@ from bot.providers.extractive.planning import (
     OfferedTools,
     Transcript,
     Wish,
-    first_told,
     last_quoted,
     next_calls,
     story_chapter,
@@ -33,7 +32,7 @@ from bot.providers.extractive.planning import (
     wishes_of,
 )
 from bot.providers.extractive.question import Question, QuestionKind, analyse, standalone_query, title_of
-from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
+from bot.providers.extractive.quotation import Candidate, first_told, gather, introduce, quotations, render
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, has_number
 from bot.providers.extractive.wording import PHRASES, Phrases
 from domain.book import Passage, Sentence

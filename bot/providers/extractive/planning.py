@@ -24,7 +24,7 @@ from bot.providers.extractive.intents import (
 )
 from bot.providers.extractive.language import Language, language_of, stem
 from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title, with_words
-from bot.providers.extractive.quotation import Candidate, gather
+from bot.providers.extractive.quotation import Candidate, first_told, gather
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
@@ -446,11 +446,6 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             return tools.call("read_pages", **{"from": story_chapter(transcript).get("page", "1")})
         case _:
             return []
-
-
-def first_told(places: Sequence[Passage]) -> Passage:
-    """The first of the places of a name that is in a chapter, and not on the title page."""
-    return next((each for each in places if each.chapter), places[0])
 
 
 def story_chapter(transcript: Transcript) -> Mapping[str, Any]:

@@ -97,6 +97,11 @@ def gather(results: Iterable[Sequence[Passage]], language: Language) -> list[Can
     return found
 
 
+def first_told(places: Sequence[Passage]) -> Passage:
+    """The first of the places of a name that is in a chapter, and not on the title page."""
+    return next((each for each in places if each.chapter), places[0])
+
+
 def is_heading(text: str, chapter: str) -> bool:
     """Whether a sentence is the title of its chapter, or looks like one."""
     folded = " ".join(text.split())
