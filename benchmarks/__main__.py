@@ -81,6 +81,7 @@ HEAD = """# Performance
 Made by `python -m benchmarks`; do not edit. Each table is what its command printed. All far ends (the model, Discord)
 are doubles on loopback, in processes of their own where that matters. A gap or a wait grows with what else the machine
 does; processor time and the ratios within a table grow less. "p95" is the 95th percentile.
+Several nodes on one PostgreSQL (`benchmarks.cluster`, `benchmarks.nodes`) are in [scaling.md](scaling.md).
 
 Machine: {processors} processors, Python {python}. The load average is how many processes wanted a processor before and
 after; {processors} would be a machine that just keeps up.
