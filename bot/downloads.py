@@ -112,7 +112,7 @@ def _host_and_port(entry: str) -> tuple[str, int | None]:
     except ValueError:
         host, port = "", None
     if not host or parts.path or parts.query or parts.username is not None:
-        raise SettingsError(f"BOOK_HOSTS: {entry} is no host. Name hosts as in gutenberg.org, archive.org.")
+        raise SettingsError(f"BOOK_HOSTS: {entry} is not a host. Write hosts like gutenberg.org, archive.org.")
     return host.casefold(), port
 
 
@@ -257,7 +257,7 @@ class GuardedDownloads:
                     yield response
                     return
                 address = self._checked(address.join(_parsed(leads_to)), upgrade=True, redirected=True)
-        message = "This address leads in circles. Please use the address of the EPUB or the text file itself."
+        message = "This address redirects in circles. Please use the address of the EPUB or the text file itself."
         raise DownloadError(DownloadErrorCode.UNREACHABLE, message)
 
     def _checked(self, url: URL, *, upgrade: bool = False, redirected: bool = False) -> URL:
@@ -269,7 +269,7 @@ class GuardedDownloads:
         host, port = (url.raw_host or "").casefold(), url.port or 0
         if url.scheme not in ("http", "https") or not host or "@" in url.raw_authority:
             raise _not_allowed(
-                Worded("That isn't an address of a book. It begins with https and has no user name in it.")
+                Worded("That isn't the address of a book. It must begin with https and contain no user name.")
             )
         if self._hosts.trusts(host, port):
             return url.with_fragment(None)
@@ -361,7 +361,7 @@ def _parsed(url: str) -> URL:
             raise ValueError("too long, or with control characters in it")
         return URL(url.strip())
     except ValueError as error:
-        raise _not_allowed(Worded("That isn't an address of a book. It begins with https.")) from error
+        raise _not_allowed(Worded("That isn't the address of a book. It must begin with https.")) from error
 
 
 def _book_behind(url: URL) -> URL:
@@ -376,10 +376,14 @@ def _off_the_list(hosts: BookHosts, host: str, *, redirected: bool) -> Worded:
     places = [*hosts.domains, *(f"{name}:{port}" for name, port in sorted(hosts.places))]
     named = Worded("Downloads are turned off here.")
     if places:
-        named = Worded("I may download books from {places}.", places=", ".join(places))
+        named = Worded("I can download books from {places}.", places=", ".join(places))
     if redirected:
-        return Worded("This address leads on to {host}, where I may not download from. {named}", host=host, named=named)
-    return Worded("I may not download from {host}. {named}", host=host, named=named)
+        return Worded(
+            "This address redirects to {host}, and I'm not allowed to download from there. {named}",
+            host=host,
+            named=named,
+        )
+    return Worded("I'm not allowed to download from {host}. {named}", host=host, named=named)
 
 
 def _assert_found(status: int) -> None:
@@ -412,7 +416,7 @@ def _assert_is_book(response: "aiohttp.ClientResponse") -> None:
         raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
     if declared and not _BOOK_TYPES.match(declared):
         message = Worded(
-            "This address gives {declared}, which is no book. Please use the address of the EPUB or text file.",
+            "This address gives {declared}, which is not a book. Please use the address of the EPUB or text file.",
             declared=declared[:60],
         )
         raise DownloadError(DownloadErrorCode.NOT_A_BOOK, message)
@@ -437,7 +441,7 @@ def _unreachable(error: Exception, address: URL) -> DownloadError:
         cause = cause.__cause__ or getattr(cause, "os_error", None)
     if cause is not None:
         return _not_allowed(
-            Worded("I may not download from {host}: it stands for an address in a private network.", host=address.host)
+            Worded("I'm not allowed to download from {host}: it's an address in a private network.", host=address.host)
         )
     message = Worded("I can't reach {host} at the moment. Please try again in a few minutes.", host=address.host)
     return DownloadError(DownloadErrorCode.UNREACHABLE, message)

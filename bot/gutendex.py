@@ -71,7 +71,7 @@ class GutendexCatalogue:
         except (aiohttp.ClientError, OSError) as error:
             raise _down(Worded("I can't reach the catalogue of Project Gutenberg at the moment.")) from error
         except ValidationError as error:
-            raise _down(Worded("The catalogue of Project Gutenberg gave an answer that makes no sense.")) from error
+            raise _down(Worded("The catalogue of Project Gutenberg gave an answer I can't read.")) from error
         entries = [entry for entry in map(_entry, reply.results) if entry is not None][:MOST_OFFERED]
         return await self._with_lengths(entries)
 

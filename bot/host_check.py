@@ -32,9 +32,9 @@ class OwnAddress:
     def refusal(self, hosts: Sequence[str], origins: Sequence[str]) -> Refused | None:
         """The response to a request with these headers; None if they name this server."""
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return Refused(421, "The Host header does not name this server.")
+            return Refused(421, "The Host header does not match this server.")
         if len(origins) > 1 or (origins and not self._is_our_origin(origins[0])):
-            return Refused(403, "The Origin header does not name this server.")
+            return Refused(403, "The Origin header does not match this server.")
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -230,6 +230,6 @@ def _from_files(settings: Settings) -> dict[str, str]:
         try:
             found[name] = read_secret(path)
         except (OSError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no text"
+            reason = getattr(error, "strerror", None) or "it is not text"
             raise SettingsError(f"{name.upper()}_FILE: {path} cannot be read ({reason}).") from error
     return found

@@ -40,7 +40,7 @@ def add(
         typer.Argument(metavar="PATH...", help="EPUB, PDF, DOCX, ODT, RTF, FB2, MOBI, AZW3, HTML, Markdown or text"),
     ],
     title: Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")] = "",
-    author: Annotated[str, typer.Option(help="The author, likewise")] = "",
+    author: Annotated[str, typer.Option(help="The author, if the file's own is missing or wrong")] = "",
 ) -> None:
     """Read files and put them on the shelf."""
 
@@ -63,7 +63,7 @@ def add(
 @commands.command()
 def find(
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="Words of the title or the author's name")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON list")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list")] = False,
 ) -> None:
     """Search Project Gutenberg's catalogue, and add the book you choose."""
 
@@ -76,7 +76,7 @@ def find(
                 print(json.dumps([asdict(book) for book in offered], ensure_ascii=False))  # noqa: T201
                 return None
             if not offered:
-                console.print("Nothing in the catalogue fits. Try fewer words, or only the author's name.")
+                console.print("The catalogue has no match. Try fewer words, or only the author's name.")
                 return None
             console.print(_offers(offered))
             chosen = await _chosen(offered)
@@ -90,7 +90,7 @@ def find(
 @commands.command()
 def fetch(
     url: Annotated[str, typer.Argument(metavar="URL", help="The address of an EPUB or another book file")],
-    title: Annotated[str, typer.Option(help="Title, where the file's own is not good")] = "",
+    title: Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")] = "",
     author: Annotated[str, typer.Option(help="Author, likewise")] = "",
 ) -> None:
     """Download a book from a host of BOOK_HOSTS, and put it on the shelf."""
@@ -103,7 +103,7 @@ def fetch(
 
 
 @commands.command("list")
-def list_books(as_json: Annotated[bool, typer.Option("--json", help="One JSON list")] = False) -> None:
+def list_books(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list")] = False) -> None:
     """List the books on the shelf."""
 
     async def work() -> None:
@@ -122,7 +122,7 @@ def list_books(as_json: Annotated[bool, typer.Option("--json", help="One JSON li
 @commands.command()
 def info(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
 ) -> None:
     """Show what is known about a book, and its chapters."""
 
@@ -269,7 +269,9 @@ def _bytes_of(path: Path, most_mb: int) -> bytes:
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise BookError(BookErrorCode.PARSE_FAILED, f"{path} is no file that could hold a book. Name one.")
+                raise BookError(
+                    BookErrorCode.PARSE_FAILED, f"{path} is not a file that can hold a book. Choose another one."
+                )
             data = file.read(most_mb * 2**20 + 1)
         if len(data) > most_mb * 2**20:
             sentence = f"This file is larger than {most_mb} MB. Raise MAX_UPLOAD_MB, or add a smaller edition."
@@ -297,7 +299,7 @@ def _report(added: AddedBook, seconds: float) -> None:
     elif added.is_back:
         errors.print(f"“{book.title}” is back on the shelf, with its conversations.", markup=False, soft_wrap=True)
     else:
-        errors.print(f"“{book.title}” is on the shelf already; nothing was added.", markup=False, soft_wrap=True)
+        errors.print(f"“{book.title}” is already on the shelf; nothing was added.", markup=False, soft_wrap=True)
     for warning in added.warnings:
         errors.print(warning, style="yellow", markup=False, soft_wrap=True)
 
@@ -367,6 +369,6 @@ def _book_fields(book: Book) -> dict[str, object]:
 
 async def _confirmed(question: str) -> bool:
     if not sys.stdin.isatty():
-        fail("Say --yes to remove a book without being asked.")
+        fail("To remove a book without being asked, add --yes.")
     answer = await asyncio.to_thread(console.input, f"{question} [y/N] ", markup=False)
     return answer.strip().casefold() in ("y", "yes")

@@ -28,12 +28,14 @@ TRIES = 3
 
 
 def chat(
-    book: Annotated[str | None, typer.Argument(help="Title, id, or the path of a file; none: the sample novel")] = None,
+    book: Annotated[
+        str | None, typer.Argument(help="Title, id or path of a file; the sample novel if left out")
+    ] = None,
     conversation: Annotated[str | None, typer.Option(help="Continue the conversation with this id")] = None,
     new: Annotated[bool, typer.Option("--new", help="Start a new conversation without asking")] = False,
-    verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show what is looked up")] = None,
+    verbose: Annotated[bool | None, typer.Option("--verbose/--quiet", help="Show how answers are looked up")] = None,
     page: Annotated[str | None, typer.Option(help="The page you're on; nothing after it is revealed")] = None,
-    chapter: Annotated[str | None, typer.Option(help="The chapter you have read to, as printed")] = None,
+    chapter: Annotated[str | None, typer.Option(help="The last chapter you've read, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
 ) -> None:
     """Talk with a book. Lines from a pipe are questions as well, answered in order."""
@@ -130,7 +132,7 @@ async def _pick(conversations: Iterable[Conversation]) -> Conversation | None:
         table.add_row(str(number), Text(talk.title), f"{talk.created_at.astimezone():%Y-%m-%d %H:%M}")
     console.print(table)
     for _ in range(TRIES):
-        answer = (await _input("Go on with which? A number, or Enter for a new one: ") or "").strip()
+        answer = (await _input("Continue which one? Type its number, or press Enter for a new one: ") or "").strip()
         if not answer:
             return None
         if answer.isdecimal() and 1 <= int(answer) <= len(choices):

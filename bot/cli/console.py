@@ -53,7 +53,7 @@ def event_to_json(event: TurnEvent) -> str:
 TERMINAL_READER = Reader("terminal", "")
 HIDDEN_NOTE = "I've hidden part of this answer: it seems to give away something you haven't read yet."
 PROGRESS = "/progress"
-HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you have read; nothing after it is told
+HELP = f"""{PROGRESS} page N · chapter N · finished · clear: how far you've read; nothing after it is revealed
 /verbose on · off: show what the model looks up, and what it finds
 /sources: the sentences behind the last answer
 /retry: ask your last question again
@@ -125,17 +125,17 @@ class ConsoleChat:
             case "/verbose":
                 self._verbose = order.casefold() != "off" if order else not self._verbose
                 state = "shown" if self._verbose else "not shown"
-                self._tell("verbose", f"What the model looks up is {state} from now on.", on=self._verbose)
+                self._tell("verbose", f"From now on, what the model looks up is {state}.", on=self._verbose)
             case "/sources":
                 self._show_sources()
             case "/retry" if self._question:
                 await self.ask(self._question)
             case "/retry":
-                self._tell("refused", "There is no question to ask again yet.")
+                self._tell("refused", "You haven't asked anything yet.")
             case "/help":
                 self._tell("help", HELP)
             case _:
-                self._tell("refused", f"There is no command {command}. /help lists those there are.")
+                self._tell("refused", f"There is no command {command}. /help lists the commands.")
 
     def _show_sources(self) -> None:
         citations = self._answered.citations if self._answered else ()
@@ -214,9 +214,9 @@ class ConsoleChat:
         if self._as_json:
             return
         if self._confirm is None:
-            self._console.print("Not carried out: nobody can be asked while the input is piped.", style="yellow")
+            self._console.print("Not carried out: I can't ask you while the input is piped.", style="yellow")
         elif decision is Decision.GONE:
-            self._console.print("That came too late: nothing was done.", style="yellow")
+            self._console.print("Too late: nothing was done.", style="yellow")
 
 
 def _print_json(event: TurnEvent) -> None:
@@ -258,7 +258,9 @@ class _Rendering:
             case ApprovalAsked(tool_name=name, arguments=arguments):
                 self._status.stop()
                 self._write(self._wrap.finish())
-                self._console.print("\n[bold]A tool that may change something is to be used:[/]", soft_wrap=True)
+                self._console.print(
+                    "\n[bold]The model wants to use a tool that may change something:[/]", soft_wrap=True
+                )
                 self._indented(f"{name} {json.dumps(arguments, ensure_ascii=False)}")
             case ApprovalSettled():
                 self._status.start()

@@ -47,7 +47,7 @@ BOOKS = "books"
 def backup(
     path: Annotated[
         Path,
-        typer.Argument(help="The folder to copy to; books that are in it already are not copied again"),
+        typer.Argument(help="The folder to copy to; books already in it are not copied again"),
     ],
 ) -> None:
     """Copy the database and the books to a folder. To go back to it, put that folder in place of DATA_DIR."""
@@ -104,8 +104,8 @@ def health() -> None:
         fail(f"No bot is online on {folder}. Start it with: marginalia run")
     if age > STALE_AFTER_S:
         fail(
-            f"The bot on {folder} was online {age:.0f} seconds ago and is not now: it was killed, it has lost Discord, "
-            "or its storage does not answer. Its log says which."
+            f"The bot on {folder} was online {age:.0f} seconds ago and isn't any more: it was killed, it lost Discord, "
+            "or its storage doesn't answer. Its log says which."
         )
     console.print(f"Online; last seen {max(0.0, age):.0f} seconds ago.", markup=False)
 
@@ -121,7 +121,7 @@ def migrate(
     async def work() -> int:
         async with opened() as app:
             if to == app.settings.storage_url:
-                raise SettingsError("That is the database that is in use: name another one.")
+                raise SettingsError("That is the database in use. Choose another one.")
             await app.storage.claim()
             async with await open_storage(to) as target:
                 from storage.opening import copy_database
@@ -183,7 +183,7 @@ def _say_what_was_copied(counts: dict[str, int]) -> None:
 
 
 def _say_what_to_set(to: str, books: str) -> None:
-    console.print("Nothing was taken away from where it was. To use the copy, set this and start the bot:")
+    console.print("The original is unchanged. To use the copy, set this and start the bot:")
     console.print(f"DATABASE_URL={to}", markup=False, soft_wrap=True)
     if "://" in books:
         console.print(f"BOOKS_URL={books}", markup=False, soft_wrap=True)

@@ -235,7 +235,7 @@ def mcp(
         str, typer.Option(help="Hide everything after this page; by default, after your own position")
     ] = "",
     positions: Annotated[
-        bool, typer.Option("--positions", help="Let clients say how far their reader has read (set_position)")
+        bool, typer.Option("--positions", help="Let clients set how far their reader has read (set_position)")
     ] = False,
     http: Annotated[bool, typer.Option("--http", help="Serve HTTP instead of standard input")] = False,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,

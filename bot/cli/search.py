@@ -33,8 +33,10 @@ def search(
     chapter: Annotated[
         str | None, typer.Option(help="Only what a reader of this chapter, as printed, has read")
     ] = None,
-    queries: Annotated[str | None, typer.Option(help="A file of queries, one a line; - is standard input")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list; with --queries one a line")] = False,
+    queries: Annotated[str | None, typer.Option(help="A file with one query per line; - is standard input")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list; with --queries, one list per line")
+    ] = False,
 ) -> None:
     """Search a book for passages."""
     if (query is None) == (queries is None):
@@ -68,12 +70,12 @@ async def _end_of(book: Book, file: BookFile, page: str | None, chapter: str | N
 
 BOOK = Annotated[str, typer.Argument(help="Title, id, path or file name")]
 PAGE = Annotated[str | None, typer.Option(help="The page you're on; without it, where you are in the terminal's chat")]
-AS_JSON = Annotated[bool, typer.Option("--json", help="One JSON object")]
+AS_JSON = Annotated[bool, typer.Option("--json", help="Print one JSON object")]
 
 
 def recap(
     book: BOOK,
-    since: Annotated[str, typer.Option(help="Begin there: “chapter 3”, “page 40” or a title")] = "",
+    since: Annotated[str, typer.Option(help="Start at “chapter 3”, “page 40” or a title")] = "",
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
@@ -83,7 +85,7 @@ def recap(
         async with opened() as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.recap(found, read_to, since or 0, TERMINAL_ASKER)
-        _tell(told, "Nothing has been read from there on.", as_json=as_json)
+        _tell(told, "Nothing past that point has been read.", as_json=as_json)
 
     run_async(work)
 
@@ -100,7 +102,7 @@ def who(
         async with opened() as app:
             found, read_to = await _read_so_far(app, book, page)
             told = await app.reading.who(found, read_to, name, TERMINAL_ASKER)
-        _tell(told, f"“{name}” doesn't come up in what has been read.", as_json=as_json)
+        _tell(told, f"“{name}” hasn't come up so far.", as_json=as_json)
 
     run_async(work)
 
@@ -124,7 +126,7 @@ def discuss(
         if as_json:
             print(json.dumps(_discussion_fields(discussion), ensure_ascii=False))  # noqa: T201
         else:
-            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to talk about so far.")
+            _tell_in_words(discussion.text(), discussion.trouble, "There's too little to discuss so far.")
 
     run_async(work)
 
@@ -216,9 +218,9 @@ def _queries(name: str) -> list[str]:
 
 
 def evaluate(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Labelled questions, one JSON object a line")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many questions")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Labelled questions, one JSON object per line")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many questions, from the first")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object")] = False,
 ) -> None:
     """Measure the search on labelled questions."""
 

@@ -55,9 +55,9 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.API_KEY_MISSING: "{name} did not accept the key. Please check {key_setting}.",
     LLMErrorCode.UNKNOWN_MODEL: "{name} has no model called {model}. Please check {settings}.",
     LLMErrorCode.OUT_OF_CREDIT: (
-        "{name} answers no more: the account has no credit left. Whoever runs this program has to see to it."
+        "{name} no longer answers: the account has no credit left. The operator of this program has to add some."
     ),
-    LLMErrorCode.RATE_LIMITED: "The model is being asked too much at the moment. Please try again {when}.",
+    LLMErrorCode.RATE_LIMITED: "The model is getting too many requests at the moment. Please try again {when}.",
     LLMErrorCode.OVERLOADED: "The model is overloaded at the moment. Please try again {when}.",
     LLMErrorCode.TIMEOUT: "The model took too long to answer. Please try again.",
     LLMErrorCode.CONNECTION_LOST: (

@@ -100,7 +100,7 @@ class ManageClubs:
         if not await self.store.create(club):
             raise ClubError(
                 ClubErrorCode.ALREADY_RUNNING,
-                "A club is reading here already: /club plan shows it. End it with /club end, or use another channel.",
+                "A club is already reading here: /club plan shows it. End it with /club end, or use another channel.",
             )
         return await self.get(club.id)
 
@@ -118,7 +118,7 @@ class ManageClubs:
             if not are_chapters:
                 raise ClubError(
                     ClubErrorCode.INVALID_PLAN,
-                    "I found no chapters in this book. Say with `sections` how many parts it is to have.",
+                    "I found no chapters in this book. Use `sections` to say how many parts you want.",
                 )
             parts = grouped(units, request.chapters)
         else:
@@ -136,7 +136,8 @@ class ManageClubs:
             parts = await asyncio.to_thread(divide, units, count)
         if len(parts) > MOST_SECTIONS:
             message = Worded(
-                "That makes {sections} sections, and a plan takes {most}. Put more chapters into each.",
+                "That makes {sections} sections, but a plan can have at most {most}. "
+                "Put more chapters into each section.",
                 sections=len(parts),
                 most=MOST_SECTIONS,
             )
@@ -363,7 +364,7 @@ class ManageClubs:
         )
         if not await self.store.put_vote(vote):
             raise ClubError(
-                ClubErrorCode.ALREADY_RUNNING, "A vote is running in this channel already. Wait until it has ended."
+                ClubErrorCode.ALREADY_RUNNING, "A vote is already running in this channel. Wait until it ends."
             )
         return vote
 

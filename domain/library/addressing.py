@@ -26,9 +26,7 @@ _CJK_NUMBER = re.compile(r"第\s*([〇零一二三四五六七八九十百千\d]
 _LEADING_NUMBER = re.compile(r"\s*(?:(?P<word>[^\W\d_]+)\.?\s+)?(?P<number>\d{1,4}|[ivxlcdm]+)(?:\b|$)", re.IGNORECASE)
 _MOST_WORDS = 12
 
-WHICH_PART = (
-    "In this book the numbers of chapters begin again in each part. Say the part too, for example: part 2 chapter 5."
-)
+WHICH_PART = "In this book, chapter numbers start again in each part. Name the part too, for example: part 2 chapter 5."
 
 
 class Addressed(Protocol):

@@ -96,7 +96,7 @@ class Bookshelf:
         known = await self._books.get_by_hash(book.shelf, book.sha256)
         if known is None:
             return await self._put(replace(book, word_count=words), text.warnings)
-        renewed = "Its index was missing or out of date and has been made anew."
+        renewed = "Its index was missing or out of date and has been rebuilt."
         return AddedBook(
             await self.restore(known), is_new=False, is_back=known.removed_at is not None, warnings=(renewed,)
         )
@@ -149,7 +149,7 @@ class Bookshelf:
             if matches:
                 named = ", ".join(f"“{b.title}” ({b.id[:8]})" for b in matches[:5])
                 message = Worded(
-                    "Several books fit “{reference}”: {books}. Name one by its id.", reference=reference, books=named
+                    "Several books fit “{reference}”: {books}. Choose one by its id.", reference=reference, books=named
                 )
                 raise BookError(BookErrorCode.NOT_FOUND, message)
         if removed:
@@ -264,11 +264,11 @@ def _book(text: BookText, sha256: str, shelf: str, title: str, author: str, adde
 
 def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
     if not books:
-        return Worded("There is no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
+        return Worded("There's no book called “{reference}”: the shelf is empty. Add one first.", reference=reference)
     titles = ", ".join(f"“{book.title}”" for book in books[:8])
     titles += " …" if len(books) > 8 else ""
     return Worded(
-        "There is no book called “{reference}” on the shelf. There are: {titles}.", reference=reference, titles=titles
+        "There's no book called “{reference}” on the shelf. There are: {titles}.", reference=reference, titles=titles
     )
 
 

@@ -397,7 +397,7 @@ def _noted(error: LLMError) -> LLMError:
 
 
 def _unusable() -> LLMError:
-    return LLMError(LLMErrorCode.EMPTY_REPLY, "The model wrote nothing that rests on the book.")
+    return LLMError(LLMErrorCode.EMPTY_REPLY, "The model wrote nothing that cites the book.")
 
 
 def _language(asker: Asker) -> str:

@@ -105,8 +105,8 @@ class Quota:
         used += await self._usage.spent_before_erasure(reader_id, self._midnight)
         if used >= self._daily_tokens:
             message = Worded(
-                "You have read a lot with me today: your {most:,} tokens for the day are used up. "
-                "There will be new ones in {time}; your question is kept until then. "
+                "You've read a lot with me today: your {most:,} tokens for the day are used up. "
+                "You get new ones in {time}; your question is kept until then. "
                 "The bot's operator sets this limit.",
                 most=self._daily_tokens,
                 time=self._until_midnight,
@@ -124,13 +124,13 @@ class Quota:
             )
         if most := settings.tokens_per_server:
             used = (await self._usage.total_for_guild(server_id, self._midnight)).tokens
-            gone = Worded("the {most:,} tokens that all of this server have for the day are used up", most=most)
+            gone = Worded("this server's {most:,} tokens for the day are used up", most=most)
             self._assert_left(used, most, gone)
 
     def _assert_left(self, used: int, most: int, gone: Worded) -> None:
         if used >= most:
             message = Worded(
-                "There's been a lot of reading today: {gone}. There will be new ones in {time}; the "
+                "There's been a lot of reading today: {gone}. You get new ones in {time}; the "
                 "question is kept until then. Somebody with the permission “Manage Server” can change the limit "
                 "with /settings tokens.",
                 gone=gone,
@@ -142,7 +142,7 @@ class Quota:
         if wait := await allowances.take(reader_id, Deed.ASK, about):
             seconds = max(1, round(wait.total_seconds()))
             message = Worded(
-                "You have asked {most} questions within a minute, as many as one person may. "
+                "You have asked {most} questions within a minute, which is the limit for one person. "
                 "Please ask again in {time}; your question is kept until then. The bot's operator sets this limit.",
                 most=allowances.most(Deed.ASK),
                 time=Worded("1 second") if seconds == 1 else Worded("{seconds} seconds", seconds=seconds),

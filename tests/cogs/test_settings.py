@@ -110,7 +110,7 @@ async def test_tokens_of_the_day_are_limited_by_person_and_by_server(stage: Stag
     assert "/settings tokens" in await last_words(stage, thread)
     await manager.slash(stage.channel, "settings tokens", person=0, server=550)
     await stage.ann.send(thread, "And now?")
-    assert "550 tokens that all of this server" in await last_words(stage, thread)
+    assert "this server's 550 tokens" in await last_words(stage, thread)
     assert stage.model.requests == []
     shown = await manager.slash(stage.channel, "settings tokens", server=0)
     assert "no limit" in text_of(shown)

@@ -154,7 +154,13 @@ CITED = Answer("1", "She came (p. 3).", (Citation(0, 9, "She came at last.", "3"
 async def test_slash_commands_never_go_to_the_model() -> None:
     shown, asked = await typing("/help", "/verbose", "/sources", "/retry", "/nonsense", "Who came?", events=(CITED,))
     assert asked == ["Who came?"]
-    for told in ("/retry: ask", "is shown from now on", "no answer yet", "no question to ask", "no command /nonsense"):
+    for told in (
+        "/retry: ask",
+        "what the model looks up is shown",
+        "no answer yet",
+        "You haven't asked anything yet",
+        "no command /nonsense",
+    ):
         assert told in shown
 
 
@@ -197,4 +203,4 @@ async def test_a_tool_that_may_change_something_is_shown_and_asked_for(typed: bo
     shown = cast(StringIO, out.file).getvalue()
     assert 'notes_add {"text": "a note"}' in shown
     assert decided == [allowed]
-    assert ("nobody can be asked while the input is piped" in shown) == (typed is None)
+    assert ("I can't ask you while the input is piped" in shown) == (typed is None)

@@ -60,7 +60,7 @@ class TestPrompts:
             ("sing", {}, "There is no prompt 'sing'"),
             ("ask", {"book": "The Lamp"}, "Missing required argument: question"),
             ("ask", {"book": "The Lamp", "question": "  "}, "Missing required argument: question"),
-            ("recap", {"book": "Moby Dick"}, "There is no book called “Moby Dick”"),
+            ("recap", {"book": "Moby Dick"}, "There's no book called “Moby Dick”"),
             ("recap", {"book": "The Lamp", "chapter": "first"}, "chapter must be a number"),
         ],
     )

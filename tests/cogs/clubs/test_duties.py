@@ -235,7 +235,7 @@ class TestVotes:
         [poll] = [each for each in reading.channel.history() if each.poll]
         assert poll.poll is not None
         assert [answer.text for answer in poll.poll.answers] == ["Emma", "Dracula"]
-        assert "A vote is running" in text_of(
+        assert "A vote is already running" in text_of(
             await reading.ann.slash(reading.channel, "club vote", choices="Emma;Ulysses")
         )
         await reading.ben.vote(poll, answer=2)

@@ -46,7 +46,7 @@ class TestStarting:
 
     async def test_a_channel_has_one_club(self, reading: ClubStage) -> None:
         await reading.start()
-        assert "A club is reading here already" in text_of(await reading.start())
+        assert "A club is already reading here" in text_of(await reading.start())
 
     async def test_nobody_pings_a_role_they_may_not_ping_themselves(self, reading: ClubStage) -> None:
         role = reading.stage.guild.create_role("everybody else")

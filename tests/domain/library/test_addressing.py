@@ -62,7 +62,7 @@ def test_the_part_is_named_where_numbers_begin_again(name: str, number: int) -> 
 
 @pytest.mark.parametrize("name", ["2", "chapter 2", "II"])
 def test_the_part_is_asked_for_where_it_is_not_named(name: str) -> None:
-    with pytest.raises(BookError, match="Say the part too"):
+    with pytest.raises(BookError, match="Name the part too"):
         find_chapter(PARTED, name)
 
 
