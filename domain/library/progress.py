@@ -140,7 +140,7 @@ class SharedBounds:
 
     async def positions(self, book: Book) -> Sequence[tuple[int, str]]:
         """The offset and the id of each reader who is in the middle of the book, the slowest first."""
-        return await self._clubs.list_positions(book.id)
+        return await self._readers.list_positions(book.id)
 
     async def hides(self, person: str, book: Book) -> bool:
         """Whether a person hides their place in a club on the book."""

@@ -282,10 +282,6 @@ class ClubRepository(Protocol):
         """The club, ended or not, with a section that has that conversation."""
         ...
 
-    async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
-        """The offset and the id of each reader in the middle of a book, in a club or not, the slowest first."""
-        ...
-
     async def put_member(self, club_id: str, member: Member) -> None:
         """Insert or update everything but the position; missing clubs are ignored."""
         ...

@@ -47,10 +47,6 @@ LEFT JOIN readers ON readers.id = club_members.reader_id
 LEFT JOIN positions ON positions.reader_id = club_members.reader_id AND positions.book_id = clubs.book_id
 WHERE club_id = ? ORDER BY joined_at, club_members.reader_id
 """
-_POSITIONS = """
-SELECT read_to, reader_id FROM positions LEFT JOIN readers ON readers.id = reader_id
-WHERE book_id = ? AND state = ? AND coalesce(opted_out, 0) = 0 ORDER BY read_to, reader_id
-"""
 _INSERT = (
     f"INSERT INTO clubs ({listed(_CLUB)}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "  # noqa: S608
     "ON CONFLICT (channel_id) WHERE ended_at IS NULL DO NOTHING RETURNING id"
@@ -111,10 +107,6 @@ class SQLClubs:
             "clubs.id IN (SELECT club_id FROM club_sections WHERE conversation_id = ?)", [conversation_id]
         )
         return found[0] if found else None
-
-    async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
-        rows = await self._database.read(_POSITIONS, [book_id, PositionState.READING])
-        return [(int(row["read_to"]), row["reader_id"]) for row in rows]
 
     async def put_member(self, club_id: str, member: Member) -> None:
         async def put(transaction: Transaction) -> None:

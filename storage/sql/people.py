@@ -64,6 +64,14 @@ class SQLReaders:
         row = await self._database.read_one(sql, [book_id, PositionState.READING])
         return None if row is None or row["lowest"] is None else int(row["lowest"])
 
+    async def list_positions(self, book_id: str) -> Sequence[tuple[int, str]]:
+        sql = (
+            "SELECT read_to, reader_id FROM positions "  # noqa: S608
+            f"WHERE book_id = ? AND state = ? AND {_TAKES_PART} ORDER BY read_to, reader_id"
+        )
+        rows = await self._database.read(sql, [book_id, PositionState.READING])
+        return [(int(row["read_to"]), row["reader_id"]) for row in rows]
+
     async def get_verbose(self, reader_id: str) -> bool | None:
         row = await self._database.read_one('SELECT "verbose" FROM readers WHERE id = ?', [reader_id])
         return None if row is None or row["verbose"] is None else bool(row["verbose"])

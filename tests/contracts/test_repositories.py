@@ -255,7 +255,7 @@ class TestReaders:
         for reader, read_to in (("alice", 30), ("dormouse", 20)):
             await storage.readers.set_position(reader, "alice", ReadingPosition(PositionState.READING, read_to))
         assert await storage.readers.lowest_position("alice") == 20
-        assert await storage.clubs.list_positions("alice") == [(20, "dormouse"), (30, "alice")]
+        assert await storage.readers.list_positions("alice") == [(20, "dormouse"), (30, "alice")]
 
     async def test_a_position_needs_its_book(self, storage: Storage) -> None:
         with pytest.raises(StorageError):
@@ -282,7 +282,7 @@ class TestReaders:
         await storage.readers.set_opted_out("hatter", True)
         assert await storage.readers.get_position("hatter", "alice") == ReadingPosition()
         assert await storage.readers.lowest_position("alice") is None
-        assert await storage.clubs.list_positions("alice") == []
+        assert await storage.readers.list_positions("alice") == []
         await storage.readers.set_opted_out("hatter", False)
         assert await storage.readers.get_position("hatter", "alice") == here
         assert await storage.readers.lowest_position("alice") == 7
