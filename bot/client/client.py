@@ -49,6 +49,7 @@ from cogs.services import Memberships, RecentIds, ServingBot
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
+from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
 
@@ -452,7 +453,8 @@ class Marginalia(ServingBot):
         while True:
             try:
                 if tells:
-                    changed = await sync_commands(self.tree, application_id, servers, memory)
+                    # told and noted, or the next holder of the shard tells Discord once more
+                    changed = await to_the_end(sync_commands(self.tree, application_id, servers, memory))
                     logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
                 self.links.learn(await known_ids(self.tree, application_id, servers, memory))
                 if tells or not self.links.lack(names, servers):
