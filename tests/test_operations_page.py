@@ -147,6 +147,6 @@ def test_every_line_of_its_troubles_is_a_test() -> None:
     assert [beginning for beginning in TESTS if not any(line.startswith(beginning) for line in told)] == []
 
 
-@pytest.mark.parametrize(("file", "name"), set(TESTS.values()))
+@pytest.mark.parametrize(("file", "name"), sorted(set(TESTS.values())))
 def test_it_is_there(file: str, name: str) -> None:
     assert re.search(rf"def {name}\(", (ROOT / file).read_text(encoding="utf-8"))
