@@ -35,7 +35,16 @@ def blocks(language: str) -> list[str]:
 def servers() -> list[dict[str, Any]]:
     """The servers of all JSON snippets."""
     snippets = [json.loads(block) for block in blocks("json")]
-    return [next(iter((each.get("mcpServers") or each["servers"]).values())) for each in snippets]
+    found = [next(iter(next(iter(each.values())).values())) for each in snippets]
+    return [split(each) for each in found]
+
+
+def split(server: dict[str, Any]) -> dict[str, Any]:
+    """The server with its arguments apart from its command: opencode has both in one list."""
+    match server["command"]:
+        case [command, *args]:
+            return {**server, "command": command, "args": args}
+    return server
 
 
 async def offers_books(command: str, args: list[str], folder: Path, **environment: str) -> str:
@@ -49,10 +58,10 @@ async def offers_books(command: str, args: list[str], folder: Path, **environmen
         return said.read()
 
 
-def test_there_are_snippets_for_the_four_clients_and_uvx() -> None:
-    assert len(servers()) == 4
+def test_there_are_snippets_for_the_clients_and_uvx() -> None:
+    assert len(servers()) == 5
     assert [server["command"] for server in servers()].count("uvx") == 1
-    assert len([line for block in blocks("sh") for line in block.splitlines() if line.strip()]) == 4
+    assert len([line for block in blocks("sh") for line in block.splitlines() if line.strip()]) == 6
 
 
 @installed
@@ -78,9 +87,11 @@ async def test_a_command_line_registers_a_server_that_starts(line: str, tmp_path
     words = record.read_text().splitlines()
     if "--" in words:
         command, *args = words[words.index("--") + 1 :]
-    else:
+    elif "--add-mcp" in words:
         server = json.loads(words[words.index("--add-mcp") + 1])
         command, args = server["command"], server["args"]
+    else:
+        command, *args = words[words.index("marginalia") + 1 :]
     await offers_books(command, args, tmp_path)
 
 
