@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.downloads import BookHosts, GuardedDownloads
 from bot.gutendex import GutendexCatalogue
 from bot.mcp.addresses import ServerAddress, parse_servers
+from bot.parsers.sandbox.lockdown import shut_in
 from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
 from bot.settings import Provider, Settings
 from bot.tools.book import book_toolbox
@@ -274,7 +275,7 @@ def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
         SettingsError: BOOKS_URL names no store, or what is needed for it is not installed.
     """
     if not settings.books_url:
-        return SQLiteBookFiles(books_folder(settings))
+        return SQLiteBookFiles(books_folder(settings), confine=shut_in)
     try:
         from storage.book_files.objects import CachedBookFiles, open_store
     except ImportError as error:
@@ -286,6 +287,7 @@ def open_book_files(settings: Settings, storage: Storage) -> SQLiteBookFiles:
         store=open_store(settings.books_url),
         objects=storage.book_objects,
         cache_mb=settings.books_cache_mb,
+        confine=shut_in,
     )
 
 

@@ -237,12 +237,13 @@ def evaluate(
 
 async def _report(file: Path, limit: int | None) -> Report:
     """The report. The books are indexed in a temporary folder."""
+    from bot.parsers.sandbox.lockdown import shut_in
     from bot.parsers.text.parser import read_plain
     from domain.library.evaluation import evaluate as run
     from storage.book_files.files import SQLiteBookFiles
 
     with tempfile.TemporaryDirectory() as folder, Progress(console=errors, transient=True) as bar:
-        files = SQLiteBookFiles(Path(folder))
+        files = SQLiteBookFiles(Path(folder), confine=shut_in)
         task = bar.add_task("Asking", total=1.0)
         try:
             return await run(file, files, read_plain, limit, lambda _, share: bar.update(task, completed=share))

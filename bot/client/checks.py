@@ -91,7 +91,7 @@ async def check_database(url: str) -> Finding:
 
 
 async def check_sandbox() -> Finding:
-    """How the processes that read untrusted files are confined."""
+    """How the processes that read and index untrusted files are confined."""
     try:
         given = await asyncio.to_thread(probe_confinement)
     except (OSError, ValueError) as error:
@@ -104,7 +104,7 @@ async def check_sandbox() -> Finding:
     }
     has = ", ".join(f"{name} {'yes' if there else 'no'}" for name, there in parts.items())
     advice = "" if all(parts.values()) else ". To have all of it, run the bot on Linux 5.13 or newer; see SECURITY.md"
-    return Finding("Sandbox", f"Files are read in locked processes: {has}{advice}")
+    return Finding("Sandbox", f"Files are read and indexed in locked processes: {has}{advice}")
 
 
 async def check_ocr(settings: Settings) -> Finding:

@@ -12,6 +12,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from io import FileIO
 from pathlib import Path
 
 from domain.book import Book, BookText
@@ -19,24 +20,53 @@ from domain.errors import BookError, BookErrorCode, StorageError, StorageErrorCo
 from domain.ports import BookFile, Progress
 from storage.book_files.indexer import encode_task
 from storage.book_files.opened import OpenedBook, OpenFiles
-from storage.book_files.writer import sweep, write_book, write_failed
+from storage.book_files.writer import sweep, write_book, write_failed, write_pieces
 
 _LOG = logging.getLogger(__name__)
 _PROJECT = str(Path(__file__).resolve().parents[2])
-_BOOT = "import sys; sys.path[:0] = PATHS; from storage.book_files.indexer import main; main()"
+_BOOT = (
+    "import sys; sys.path[:0] = PATHS; from importlib import import_module; "
+    "from storage.book_files.indexer import main; main(IMAGE, None)"
+)
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _LONGEST_COMPLAINT = 4_000
 
 WORTH_A_PROCESS = 100_000
 """Characters. A shorter book is indexed in a thread faster than a process can start."""
 INDEXING = "indexing"
+_PIECE = 2**16
+"""Bytes of a book's file that are in memory at a time; a pipe holds no more."""
+_LARGEST = 2**29
+"""Bytes of a book's file; the longest book a parser lets through takes a third of this."""
+_LONGEST_REASON = 200
+_UNSOUND = (EOFError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
+"""What follows if an indexer dies, or says what no sound one says."""
+
+Confine = Callable[[], object]
+"""A function of a module, which the indexing process imports and calls to give up what it does not need."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexer:
+    """A process that indexes one book, and the pipe for the content of the book's file."""
+
+    process: asyncio.subprocess.Process
+    image: FileIO
+
+    async def end(self) -> None:
+        """Kill the process, and the forked copy that indexes the other half of a book."""
+        if self.process.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            await self.process.wait()
 
 
 class Indexers:
     """Runs one indexing process per book. A process may be started while its book is still being parsed."""
 
-    def __init__(self) -> None:
-        self._waiting: asyncio.Task[asyncio.subprocess.Process] | None = None
+    def __init__(self, confine: Confine | None) -> None:
+        self._confine = confine
+        self._waiting: asyncio.Task[_Indexer] | None = None
 
     @asynccontextmanager
     async def expecting(self) -> AsyncIterator[None]:
@@ -44,64 +74,75 @@ class Indexers:
         if self._waiting is not None:
             yield
             return
-        waiting = self._waiting = asyncio.create_task(_start())
+        waiting = self._waiting = asyncio.create_task(_start(self._confine))
         try:
             yield
         finally:
             if self._waiting is waiting:
                 self._waiting = None
-                await _end(await waiting)
+                unused = await waiting
+                await unused.end()
+                unused.image.close()
 
     async def index(self, path: Path, book: BookText, report: Callable[[float], None]) -> None:
-        """Index a book and write its file in a separate process, which is killed on cancellation.
+        """Index a book in a separate process, which is killed on cancellation, and write the file it makes.
 
         Raises:
-            StorageError: WRITE_FAILED, the disk refused, or the process died.
+            StorageError: WRITE_FAILED, the process refused or died.
+            OSError: the disk refused.
         """
         waiting, self._waiting = self._waiting, None
-        process = await (waiting or _start())
+        indexer = await (waiting or _start(self._confine))
         try:
-            await _send(process, path, book)
-            refusal = await _hear(process, report)
-            if await process.wait() != 0:
-                raise write_failed(refusal) if refusal else await _killed(process)
+            await _send(indexer.process, book)
+            await _keep(indexer, path, await _hear(indexer.process, report))
+        except _UNSOUND as error:
+            await indexer.end()
+            raise await _ended_badly(indexer.process) from error
         finally:
-            await _end(process)
+            await indexer.end()
+            indexer.image.close()
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Kill the process, and the forked copy that indexes the other half of a book."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-
-
-async def _start() -> asyncio.subprocess.Process:
+async def _start(confine: Confine | None) -> _Indexer:
     """Start the indexer in a process group of its own, out of reach of Ctrl-C, and without the environment and its
     secrets.
 
     It stays in the same session: Linux may divide the processor among sessions first, and then niceness has no effect.
     """
-    return await asyncio.create_subprocess_exec(
-        *_command(),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
-        process_group=0,
-    )
+    reading, writing = os.pipe()
+    image = FileIO(reading)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_command(writing, confine),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ},
+            cwd="/",
+            pass_fds=(writing,),
+            process_group=0,
+        )
+    except BaseException:
+        image.close()
+        raise
+    finally:
+        os.close(writing)
+    return _Indexer(process, image)
 
 
-def _command() -> list[str]:
+def _command(image: int, confine: Confine | None) -> list[str]:
     """A bare interpreter: it starts in half the time of one that sets up site packages."""
     paths = [_PROJECT, *(str(Path(path).absolute()) for path in sys.path)]
-    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", _BOOT.replace("PATHS", repr(paths))]
+    boot = _BOOT.replace("PATHS", repr(paths)).replace("IMAGE", str(image))
+    if confine:
+        boot = boot.replace("None", f"import_module({confine.__module__!r}).{confine.__name__}")
+    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", boot]
 
 
-async def _send(process: asyncio.subprocess.Process, path: Path, book: BookText) -> None:
+async def _send(process: asyncio.subprocess.Process, book: BookText) -> None:
     assert process.stdin
-    pieces = encode_task(path, book)
+    pieces = encode_task(book)
     with suppress(BrokenPipeError, ConnectionResetError):  # its output says why it stopped reading
         process.stdin.write(await asyncio.to_thread(next, pieces))  # ten thousand pages take a moment
         for piece in pieces:
@@ -111,18 +152,57 @@ async def _send(process: asyncio.subprocess.Process, path: Path, book: BookText)
         process.stdin.close()
 
 
-async def _hear(process: asyncio.subprocess.Process, report: Callable[[float], None]) -> str:
-    """Pass on the progress the process reports; return the error it names at the end, or an empty string."""
+async def _hear(process: asyncio.subprocess.Process, report: Callable[[float], None]) -> int:
+    """Pass on the progress the process reports; return the size of the file it has made, in bytes.
+
+    The process handles a stranger's text, so nothing it says is taken for granted.
+
+    Raises:
+        StorageError: WRITE_FAILED, the process names an error.
+        EOFError: it ended before.
+        others of _UNSOUND: it says something else.
+    """
     assert process.stdout
     async for line in process.stdout:
         said = json.loads(line)
-        if isinstance(said, dict):
-            return str(said["error"])
-        report(said)
-    return ""
+        if not isinstance(said, dict):
+            report(min(1.0, max(0.0, float(said))))
+        elif "error" in said:
+            raise write_failed(str(said["error"])[:_LONGEST_REASON])
+        elif type(said["size"]) is int and 0 < said["size"] <= _LARGEST:
+            return int(said["size"])
+        else:
+            raise ValueError("a file of no possible size")
+    raise EOFError
 
 
-async def _killed(process: asyncio.subprocess.Process) -> StorageError:
+async def _keep(indexer: _Indexer, path: Path, size: int) -> None:
+    """Write the file that the process has made.
+
+    Raises:
+        EOFError: the process ended before.
+        OSError: the disk refused.
+    """
+    writing = asyncio.ensure_future(asyncio.to_thread(write_pieces, path, _pieces(indexer.image, size)))
+    try:
+        await asyncio.shield(writing)
+    except asyncio.CancelledError:
+        await indexer.end()  # and with it what is being written
+        await asyncio.wait([writing])
+        writing.exception()
+        raise
+
+
+def _pieces(image: FileIO, size: int) -> Iterator[bytes]:
+    while size > 0:
+        piece = image.read(min(size, _PIECE))
+        if not piece:
+            raise EOFError
+        size -= len(piece)
+        yield piece
+
+
+async def _ended_badly(process: asyncio.subprocess.Process) -> StorageError:
     assert process.stderr
     complaint = await process.stderr.read(_LONGEST_COMPLAINT)
     _LOG.error("an indexer ended with code %s", process.returncode)
@@ -145,12 +225,15 @@ class CacheFigures:
 
 
 class SQLiteBookFiles:
-    """Books as `<folder>/<sha256>.book`. The folder is created when the first book is written."""
+    """Books as `<folder>/<sha256>.book`. The folder is created when the first book is written.
 
-    def __init__(self, folder: Path) -> None:
+    With `confine`, the process that indexes a long book gives up all it does not need before it sees the text.
+    """
+
+    def __init__(self, folder: Path, *, confine: Confine | None = None) -> None:
         self._folder = folder
         self._open_files = OpenFiles()
-        self._indexers = Indexers()
+        self._indexers = Indexers(confine)
         self._turn = asyncio.Semaphore(1)
         """Indexing is CPU work: taking one book at a time leaves the processor free to answer people."""
 

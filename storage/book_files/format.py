@@ -179,9 +179,14 @@ def find_analyzer(language: str) -> Analyzer:
     return analyzer_for(language, _algorithm(language_name(language)))
 
 
+def prepare_stemming() -> None:
+    """Import what `find_analyzer` may need, for a process that can open no file later on."""
+    import snowballstemmer  # type: ignore[import-untyped] # noqa: F401
+
+
 def _algorithm(name: str) -> Callable[[str], str]:
     """One of Snowball's algorithms. It is stateful, so only one thread at a time may use it."""
-    import snowballstemmer  # type: ignore[import-untyped] # without its compiled half it brings thirty modules along
+    import snowballstemmer  # without its compiled half it brings thirty modules along
 
     stem_word: Callable[[str], str] = snowballstemmer.stemmer(name).stemWord
     lock = Lock()

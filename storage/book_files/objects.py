@@ -19,7 +19,7 @@ from obstore.store import ObjectStore, from_url
 from domain.book import Book, BookText
 from domain.errors import BookError, BookErrorCode, SettingsError, StorageError, StorageErrorCode
 from domain.ports import BookFile, Progress
-from storage.book_files.files import CacheFigures, SQLiteBookFiles
+from storage.book_files.files import CacheFigures, Confine, SQLiteBookFiles
 from storage.book_files.opened import OpenedBook, OpenedFile, OpenFiles, missing, unreadable
 from storage.book_files.writer import write_failed, write_whole
 from storage.sql.books import BookObject, SQLBookObjects
@@ -46,8 +46,16 @@ class CachedBookFiles(SQLiteBookFiles):
     A file never changes: its name in the store contains its digest, and the database knows each book's digest.
     """
 
-    def __init__(self, folder: Path, *, store: ObjectStore, objects: SQLBookObjects, cache_mb: int) -> None:
-        super().__init__(folder)
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        store: ObjectStore,
+        objects: SQLBookObjects,
+        cache_mb: int,
+        confine: Confine | None = None,
+    ) -> None:
+        super().__init__(folder, confine=confine)
         self._store = store
         self._objects = objects
         self._limit = cache_mb * MEGABYTE

@@ -4,7 +4,7 @@ import fcntl
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -58,9 +58,15 @@ def book_bytes(book: BookText, indexed: Callable[[], MemoryIndex]) -> bytes:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Put a file in place in one step, so that it is there completely or not at all."""
+    write_pieces(path, [content])
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes]) -> None:
+    """As `write_whole`, as the pieces come; if they end in an error, nothing is left behind."""
     with _unfinished_file(path) as (descriptor, unfinished):
         with os.fdopen(descriptor, "wb", closefd=False) as file:
-            file.write(content)
+            for piece in pieces:
+                file.write(piece)
         os.fsync(descriptor)
         unfinished.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)

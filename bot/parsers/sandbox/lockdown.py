@@ -1,19 +1,20 @@
-"""Removes from the worker process everything that reading a book does not need, by the means of the kernel.
+"""Removes from the processes that handle a stranger's book everything they do not need, by the means of the kernel.
 
 Landlock leaves it read access to the folders of the interpreter and the libraries, and to no other file. seccomp
 leaves it a short list of system calls: none of them opens a file for writing, a socket or a process, or reaches
 another process. Its own network namespace has no network. `no_new_privs` makes all of this final. Each part is used if
 the kernel supports it; without Landlock, seccomp forbids opening any file, so all libraries have to be imported
-before.
+before. The process that indexes a book keeps even less (`shut_in`).
 """
 
 import ctypes
 import errno
 import os
+import resource
 import stat
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,8 @@ class Confinement:
 def lock_down(code: Sequence[str]) -> Confinement:
     """Confine this process for good.
 
-    Of all files, it can read those below the paths in `code`, or none if the kernel has no Landlock.
+    Of all files, it can read those below the paths in `code`, or none if the kernel has no Landlock. Without `code`, it
+    can open no file at all.
 
     Raises:
         RuntimeError: it has other threads, which would not be confined.
@@ -54,7 +56,34 @@ def lock_down(code: Sequence[str]) -> Confinement:
     landlock = _restrict_files(code)
     _drop_capabilities()
     no_new_privs = _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    return Confinement(landlock, _filter_calls(may_open=landlock > 0), no_new_privs, network)
+    return Confinement(landlock, _filter_calls(may_open=landlock > 0 and len(code) > 0), no_new_privs, network)
+
+
+FIXED_LIMITS = {
+    resource.RLIMIT_FSIZE: 0,
+    resource.RLIMIT_CORE: 0,
+    resource.RLIMIT_NOFILE: 64,
+    resource.RLIMIT_NPROC: 0,
+    resource.RLIMIT_MEMLOCK: 0,
+}
+"""No files written, no memory dumped, few files opened, no processes started, no memory locked."""
+
+
+def limit(bounds: Mapping[int, int]) -> None:
+    """Limits that hold even if the bot dies."""
+    for kind, bound in bounds.items():
+        with suppress(ValueError, OSError):  # not every system has every limit
+            resource.setrlimit(kind, (bound, bound))
+
+
+def shut_in() -> Confinement:
+    """Confine this process to its memory and the descriptors it has: it can open no file, not even to import a module.
+
+    Raises:
+        RuntimeError: see `lock_down`.
+    """
+    limit(FIXED_LIMITS)
+    return lock_down(())
 
 
 def _assert_one_thread() -> None:
@@ -268,10 +297,11 @@ _ALLOWED = {
     "sched_getaffinity": (204, 123),
     "sysinfo": (99, 179),
     "uname": (63, 160),
+    "wait4": (61, 260),
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
-"""System calls needed for reading, with their number by machine; None if a machine has no such call."""
+"""System calls needed for reading and indexing, with their number by machine; None if a machine has no such call."""
 _OPENING = {"open": ((2, None), 1), "openat": ((257, 56), 2)}
 """Numbers by machine, and the index of the argument with the flags."""
 _FCNTL, _IOCTL, _PRLIMIT = (72, 25), (16, 29), (302, 261)
@@ -280,7 +310,7 @@ _CLONE3 = 435
 
 
 def _filter_calls(*, may_open: bool) -> bool:
-    """Forbid all system calls but those needed for reading; False if the machine's calls are unknown."""
+    """Forbid all system calls but those needed for reading and indexing; False if the machine's calls are unknown."""
     names = [name for name, _ in _MACHINES]
     if os.uname().machine not in names or ctypes.sizeof(ctypes.c_void_p) != _WORD:
         return False

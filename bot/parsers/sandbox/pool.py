@@ -35,10 +35,10 @@ _LOG = logging.getLogger(__name__)
 _PROJECT = str(Path(__file__).resolve().parents[3])
 _BOOT = "import sys; sys.path[:0] = PATHS; from bot.parsers.sandbox import worker; import LIBRARIES; worker.main(OCR)"
 _PROBE = (
-    "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; from bot.parsers.sandbox import worker; \
-print(json.dumps(asdict(worker.confine())))"
+    "import json, sys; sys.path[:0] = PATHS; from dataclasses import asdict; "
+    "from bot.parsers.sandbox import lockdown, worker; print(json.dumps(asdict(CONFINE())))"
 )
-"""A process that only reports how a worker is confined."""
+"""A process that only reports how it is confined."""
 _LIBRARIES = {
     "epub": "bot.parsers.epub, selectolax.lexbor",
     "html": "bot.parsers.html, selectolax.lexbor",
@@ -69,13 +69,19 @@ def start_worker(expected_format: str = "", ocr: OcrInstallation | None = None) 
 
 
 def probe_confinement() -> Confinement:
-    """How this machine's kernel confines a worker; starts one to find out, and blocks for a moment.
+    """What this machine's kernel gives to confine both a worker and the process that indexes a book; starts one of each
+    to find out, and blocks for a moment.
 
     Raises:
         OSError: no process can be started.
         ValueError: it ended without an answer.
     """
-    with _start(_PROBE) as process:
+    reads, indexes = map(_probe, ("worker.confine", "lockdown.shut_in"))
+    return Confinement(*map(min, astuple(reads), astuple(indexes)))
+
+
+def _probe(confine: str) -> Confinement:
+    with _start(_PROBE.replace("CONFINE", confine)) as process:
         answer, _ = process.communicate()
     return Confinement(**json.loads(answer))
 

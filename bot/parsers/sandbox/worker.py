@@ -12,7 +12,7 @@ import resource
 import struct
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum
 from importlib import import_module
@@ -25,7 +25,7 @@ from bot.parsers.assembly import MOST_PAGES
 from bot.parsers.chapters import MOST_CHAPTERS
 from bot.parsers.draft import MIB, PicturesOnlyError, ReadingLimits
 from bot.parsers.formats import read_book, read_pictures
-from bot.parsers.sandbox.lockdown import Confinement, code_folders, knows_landlock, lock_down
+from bot.parsers.sandbox.lockdown import FIXED_LIMITS, Confinement, code_folders, knows_landlock, limit, lock_down
 from domain.book import BookText, Chapter, Page
 from domain.errors import BookError, BookErrorCode, Worded
 
@@ -167,14 +167,6 @@ def _integer(value: Any) -> int:
 
 
 _NICENESS = 10
-_FIXED_LIMITS = {
-    resource.RLIMIT_FSIZE: 0,
-    resource.RLIMIT_CORE: 0,
-    resource.RLIMIT_NOFILE: 64,
-    resource.RLIMIT_NPROC: 0,
-    resource.RLIMIT_MEMLOCK: 0,
-}
-"""No files written, no memory dumped, few files opened, no processes started, no memory locked."""
 _IMPORTED_LATE = (
     "html",
     "markdown_it",
@@ -207,7 +199,7 @@ def main(ocr: tuple[str, str, Sequence[str]] | None = None) -> None:
     recogniser = _recogniser(ocr) if ocr else None
     confine()
     task = json.loads(sys.stdin.buffer.readline())
-    _limit({resource.RLIMIT_AS: task["memory_mb"] * MIB, resource.RLIMIT_CPU: ceil(task["seconds"])})
+    limit({resource.RLIMIT_AS: task["memory_mb"] * MIB, resource.RLIMIT_CPU: ceil(task["seconds"])})
     limits = ReadingLimits(max_characters=task["max_characters"])
     try:
         data, filename = sys.stdin.buffer.read(), task["filename"]
@@ -253,7 +245,7 @@ def _bounded(report: Callable[[float], None], seconds: float) -> Callable[[float
 def confine() -> Confinement:
     """Give up everything that reading does not need, before anything of a stranger's is read."""
     os.nice(_NICENESS)
-    _limit(_FIXED_LIMITS)
+    limit(FIXED_LIMITS)
     if not knows_landlock():
         import_everything()
     return lock_down(code_folders(sys.path))
@@ -280,13 +272,6 @@ def _private_output() -> IO[bytes]:
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     return out
-
-
-def _limit(bounds: Mapping[int, int]) -> None:
-    """Limits that hold even if the bot dies."""
-    for kind, bound in bounds.items():
-        with suppress(ValueError, OSError):  # not every system has every limit
-            resource.setrlimit(kind, (bound, bound))
 
 
 def _reporter(out: IO[bytes]) -> Callable[[float], None]:

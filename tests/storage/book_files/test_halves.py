@@ -13,7 +13,7 @@ from bot.parsers.text.parser import read_plain
 from domain.book import BookText
 from domain.library.search.index import IndexedPart, index_book, index_part, join_parts
 from storage.book_files import indexer
-from storage.book_files.indexer import index_in_halves
+from storage.book_files.indexer import _in_a_copy, index_in_halves, index_second_half
 
 PIECES = [
     "Mr",
@@ -53,7 +53,8 @@ def test_the_parts_between_paragraphs_make_the_same_index(paragraphs: list[str])
 
 def test_a_long_book_is_the_same_whoever_has_indexed_it(long_book: BookText) -> None:
     shares: list[float] = []
-    assert index_in_halves(long_book, shares.append)() == index_book(long_book)
+    second = _in_a_copy(lambda: index_second_half(long_book))
+    assert index_in_halves(long_book, shares.append, second)() == index_book(long_book)
     assert shares == sorted(shares)
 
 
@@ -65,12 +66,17 @@ def test_a_half_that_fails_is_an_error_and_no_half_a_book(
 
     monkeypatch.setattr(indexer, "_encode", broken)
     with pytest.raises(OSError, match="not enough memory"):
-        index_in_halves(long_book, lambda share: None)()
+        index_in_halves(long_book, lambda share: None, _in_a_copy(lambda: index_second_half(long_book)))()
+
+
+def test_a_book_of_one_paragraph_has_no_second_half() -> None:
+    book = BookText("The tide went out at nine. " * 1_000, (), (), "txt")
+    second = _in_a_copy(lambda: index_second_half(book))
+    assert index_in_halves(book, lambda share: None, second)() == index_book(book)
 
 
 @pytest.fixture
-def long_book(monkeypatch: pytest.MonkeyPatch) -> BookText:
-    monkeypatch.setattr(indexer, "WORTH_TWO", 10_000)
+def long_book() -> BookText:
     tale = "CHAPTER {}\n\nHobb, the lamp-keeper's son, was not at home. “Who — who is it?” he asked.\n\nNobody.\n\n"
     return read_plain("".join(tale.format(number) for number in range(1, 200)))
 

@@ -165,9 +165,15 @@ def _io_uring() -> None:
 
 def main() -> None:
     """Try every attack on the target that standard input names, and write to standard output what came of each."""
-    target = Target(**json.loads(sys.stdin.buffer.readline()))
+    tell(sys.stdin.buffer.readline())
+
+
+def tell(line: bytes) -> None:
+    """As `main`, on the target that the line names."""
+    target = Target(**json.loads(line))
     met = {name: _met(attack, target) for name, attack in (WITHOUT_RIGHTS | WITH_RIGHTS).items()}
     sys.stdout.write(json.dumps(met))
+    sys.stdout.flush()
 
 
 def _met(attack: Callable[[Target], object], target: Target) -> str:

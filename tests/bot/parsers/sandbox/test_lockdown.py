@@ -1,19 +1,28 @@
-"""A worker that somebody has taken over can do nothing but read and answer."""
+"""A worker or an indexer that somebody has taken over can do nothing but read and answer."""
 
+import asyncio
 import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from bot.app import open_book_files
 from bot.parsers.sandbox import pool
-from bot.parsers.sandbox.lockdown import Confinement, code_folders, hide_memory
+from bot.parsers.sandbox.lockdown import Confinement, code_folders, hide_memory, shut_in
 from bot.parsers.sandbox.pool import SandboxedParser
+from bot.parsers.text.parser import read_plain
+from bot.settings import Settings
+from domain.errors import StorageError, StorageErrorCode
+from storage.book_files import files as book_files
+from storage.book_files.files import SQLiteBookFiles
+from storage.book_files.indexer import WORTH_TWO
+from storage.opening import Storage
 from tests.bot.parsers.builders import docx, docx_paragraph, epub
 from tests.bot.parsers.invariants import check
 from tests.bot.parsers.prose import paragraph, prose
@@ -65,6 +74,115 @@ def test_a_worker_that_was_taken_over_is_refused(attack: str, met: dict[str, str
 def test_the_same_attacks_work_where_nothing_is_locked(port: int, tmp_path: Path) -> None:
     met = _attacked(tmp_path, port, "")
     assert {attack: refusal for attack, refusal in met.items() if refusal and attack in WITHOUT_RIGHTS} == {}
+
+
+_IN_ONE = "bool"
+_IN_THE_COPY = "operator.not_"
+_ATTACKS = (
+    "import operator, os, sys, time; from tests.bot.parsers.sandbox import attacks; "
+    "from bot.parsers.sandbox import lockdown; from storage.book_files import indexer; first = os.getpid(); "
+    "indexer._decode_task = lambda task, _: (WHERE(os.getpid() == first) and attacks.tell(task), os._exit(0)); "
+)
+
+
+async def _attacked_indexer(folder: Path, port: int, boot: str, confine: Callable[[], object] | None) -> dict[str, str]:
+    """What the attacks meet in the place of the first look at a book, in an indexer or in its copy."""
+    target = prepared(folder, port)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book_files, "_BOOT", book_files._BOOT.replace("from importlib", f"{boot}from importlib"))
+        indexer = await book_files._start(confine)
+    task = json.dumps(asdict(target)).encode() + b"\n" + b"x" * WORTH_TWO
+    told, complaint = await indexer.process.communicate(task)
+    indexer.image.close()
+    assert told, complaint.decode()
+    met: dict[str, str] = json.loads(told)
+    return met
+
+
+@pytest.fixture(scope="module", params=["", _NO_LANDLOCK], ids=["with Landlock", "without Landlock"])
+def landlock(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=[_IN_ONE, _IN_THE_COPY], ids=["the indexer", "its copy"])
+def met_by_indexer(
+    request: pytest.FixtureRequest, landlock: str, port: int, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("attacked")
+    boot = _ATTACKS.replace("WHERE", request.param) + landlock
+    met = asyncio.run(_attacked_indexer(folder, port, boot, shut_in))
+    assert {path.name: path.read_text() for path in folder.iterdir()} == {"marginalia.db": "secret"}
+    return met
+
+
+@needs_everything
+@pytest.mark.parametrize("attack", [*WITHOUT_RIGHTS, *WITH_RIGHTS])
+def test_an_indexer_that_was_taken_over_is_refused(attack: str, met_by_indexer: dict[str, str]) -> None:
+    assert met_by_indexer[attack] != ""
+
+
+@needs_everything
+@pytest.mark.parametrize("where", [_IN_ONE, _IN_THE_COPY], ids=["the indexer", "its copy"])
+async def test_the_same_attacks_work_in_an_indexer_that_is_not_locked(where: str, port: int, tmp_path: Path) -> None:
+    met = await _attacked_indexer(tmp_path, port, _ATTACKS.replace("WHERE", where), None)
+    assert {attack: refusal for attack, refusal in met.items() if refusal and attack in WITHOUT_RIGHTS} == {}
+
+
+@needs_everything
+@pytest.mark.parametrize("language", ["en", "de", "ja", "tr"])
+async def test_a_locked_indexer_makes_the_same_file(
+    landlock: str, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = replace(read_plain(_tale(WORTH_TWO + 100_000)), language=language)
+    open_to_all, locked = SQLiteBookFiles(tmp_path / "open"), SQLiteBookFiles(tmp_path / "locked", confine=shut_in)
+    await open_to_all.write("5" * 64, book)
+    boot = f"from bot.parsers.sandbox import lockdown; {landlock}from importlib"
+    monkeypatch.setattr(book_files, "_BOOT", book_files._BOOT.replace("from importlib", boot))
+    await locked.write("5" * 64, book)
+    assert _only_file(tmp_path / "locked") == _only_file(tmp_path / "open")
+
+
+def _tale(characters: int) -> str:
+    chapter = (
+        "CHAPTER {}\n\nHobb, der Sohn des Wärters, war nicht da. 潮水在九点退去。 “Who is it?” he asked.\n\nNobody.\n\n"
+    )
+    return "".join(chapter.format(number) for number in range(1, characters // len(chapter) + 2))
+
+
+def _only_file(folder: Path) -> bytes:
+    [path] = folder.iterdir()
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "no JSON",
+        "[]",
+        '"a share"',
+        "{}",
+        '{"size": -1}',
+        '{"size": 1e9}',
+        '{"size": 9000000000}',
+        '{"size": 10}',
+        "[" * 9_999,
+        "9" * 4_000,
+        "0.5 " * 25_000,
+    ],
+)
+async def test_what_no_sound_indexer_says_is_a_sentence_and_leaves_nothing(
+    said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(book_files, "_BOOT", f"import sys; PATHS; IMAGE; sys.stdin.read(); print({said!r})")
+    with pytest.raises(StorageError, match="Please try again") as caught:
+        await SQLiteBookFiles(tmp_path / "books").write("5" * 64, read_plain(_tale(200_000)))
+    assert caught.value.code is StorageErrorCode.WRITE_FAILED
+    assert list((tmp_path / "books").iterdir()) == []
+
+
+def test_the_bot_locks_its_indexers(tmp_path: Path) -> None:
+    files = open_book_files(Settings(data_dir=tmp_path), cast(Storage, None))
+    assert files._indexers._confine is shut_in
 
 
 @needs_everything
