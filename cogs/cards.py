@@ -79,7 +79,7 @@ def added_card(added: AddedBook, seconds: float, say: Speech) -> discord.Embed:
     if added.is_new:
         card.add_field(name=say("Took"), value=say("{seconds:.1f} s", seconds=seconds))
     if added.warnings:
-        warnings = "\n".join(f"⚠️ {plain(warning)}" for warning in added.warnings)
+        warnings = "\n".join(f"⚠️ {plain(say.sentence(warning))}" for warning in added.warnings)
         card.add_field(name=say("Please note"), value=clipped(warnings, 1024), inline=False)
     return card
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from domain.errors import BookError, BookErrorCode
+from domain.errors import BookError, BookErrorCode, Worded
 
 _SAMPLE = 120_000
 """Bytes of a long text that are tried in each encoding, from the first non-ASCII one on; they may end anywhere."""
@@ -323,7 +323,7 @@ letters, blanks and line feeds, or no text.
 _UTF16_SAMPLE = 100_000
 _USUAL_IN_UTF16 = re.compile("[\t\n\r -~\u2010-\u2027\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uffef]")
 _LEAST_USUAL = 0.95
-_DAMAGED = ("A few characters of this file are damaged and are shown as \ufffd.",)
+_DAMAGED = (Worded("A few characters of this file are damaged and are shown as \ufffd."),)
 _ESCAPES = ((b"\x1b$B", "iso2022_jp_2"), (b"\x1b$@", "iso2022_jp_2"), (b"\x1b$)C", "iso2022_kr"))
 
 

@@ -486,4 +486,10 @@ def _warnings(lost: Sequence[str]) -> list[str]:
     if not lost:
         return []
     names = ", ".join(one_line(path.rpartition("/")[2])[:_LONGEST_NAME] for path in lost[:3])
-    return [f"{len(lost)} parts of this EPUB are missing or damaged ({names}), so their text is not in the book."]
+    return [
+        Worded(
+            "{count} parts of this EPUB are missing or damaged ({names}), so their text is not in the book.",
+            count=len(lost),
+            names=names,
+        )
+    ]

@@ -90,6 +90,10 @@ class Speech:
         told = self._worded(message) or (message if gist == str(code) else gist)
         return _FOLDERS.sub("", told) if is_kept else told
 
+    def sentence(self, text: str) -> str:
+        """A sentence of the domain in this language; as it is if the catalogue does not have it."""
+        return self._worded(text) or text
+
     def error(self, error: MarginaliaError) -> str:
         return self.failure(error.code, error.message)
 

@@ -96,7 +96,7 @@ class Bookshelf:
         known = await self._books.get_by_hash(book.shelf, book.sha256)
         if known is None:
             return await self._put(replace(book, word_count=words), text.warnings)
-        renewed = "Its index was missing or out of date and has been rebuilt."
+        renewed = Worded("Its index was missing or out of date and has been rebuilt.")
         return AddedBook(
             await self.restore(known), is_new=False, is_back=known.removed_at is not None, warnings=(renewed,)
         )

@@ -108,6 +108,7 @@ class SQLRetention:
             await transaction.run("DELETE FROM salts WHERE name >= '0' AND name < ?", [today])
 
         await self._database.atomically(erase)
+        await self._database.forget_deleted()  # a hash without its salt says nothing
 
     async def list_servers(self) -> Sequence[str]:
         return [row["guild_id"] for row in await self._database.read(_SERVERS)]

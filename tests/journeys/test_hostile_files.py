@@ -118,7 +118,13 @@ async def test_names_of_files_are_names_and_nothing_else_in_the_terminal(tmp_pat
 
 async def test_what_is_no_file_ends_in_a_sentence_in_the_terminal(tmp_path: Path, trap: Trap) -> None:
     os.mkfifo(tmp_path / "pipe.txt")
-    paths = {"pipe.txt": "no file", "/dev/zero": "no file", "/proc": "folder", "n" * 9_000: "too long", "/dev/tty": ""}
+    paths = {
+        "pipe.txt": "not a file",
+        "/dev/zero": "not a file",
+        "/proc": "folder",
+        "n" * 9_000: "too long",
+        "/dev/tty": "",
+    }
     ran = await Terminal(tmp_path).run("books", "add", *paths)
     lines = assert_sentences(ran, len(paths))
     assert [line for line, says in zip(lines, paths.values(), strict=True) if says not in line or len(line) > 700] == []

@@ -40,8 +40,8 @@ _FEW_PICTURES = 3
 """Covers and full-page plates are pictures in many books; fewer of them cause no warning."""
 _MOST_PAGES_A_PICTURE = 10
 """Of more pages a picture, the pictures are plates rather than pages of the text."""
-_READ_BY_OCR = (
-    "The pages of this book are pictures. I read them by OCR (text recognition), so some words may be wrong.",
+_READ_BY_OCR = Worded(
+    "The pages of this book are pictures. I read them by OCR (text recognition), so some words may be wrong."
 )
 
 
@@ -98,11 +98,13 @@ def read_recognised(document: PdfDocument, format_: str, filename: str, limits: 
             ),
         )
     if not texts:
-        return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, _READ_BY_OCR)
+        return read_pages(document, pages, f"{format_}{OCR_MARK}", filename, limits, [_READ_BY_OCR])
     pictures = sum(page.is_picture for page in pages)
-    warning = (
-        f"{pictures:,} of the {len(pages):,} pages of this book are pictures. I read those by OCR (text recognition), "
-        "so some words there may be wrong."
+    warning = Worded(
+        "{pictures:,} of the {pages:,} pages of this book are pictures. I read those by OCR (text recognition), so "
+        "some words there may be wrong.",
+        pictures=pictures,
+        pages=len(pages),
     )
     return read_pages(document, pages, f"{format_}{PARTLY_OCR_MARK}", filename, limits, [warning])
 
@@ -169,9 +171,13 @@ def _warnings(pages: Sequence[PdfPage]) -> list[str]:
         return []
     shown = ", ".join(pictures[:5]) + (" …" if len(pictures) > 5 else "")
     return [
-        f"{len(pictures)} of {len(pages)} pages are pictures without text (pages {shown}): "
-        "what stands on them is unknown to me. To have it read too, "
-        "add a copy that went through text recognition (OCR)."
+        Worded(
+            "{pictures} of {pages} pages are pictures without text (pages {shown}), so I don't know what they say. To "
+            "include them, add a copy that went through text recognition (OCR).",
+            pictures=len(pictures),
+            pages=len(pages),
+            shown=shown,
+        )
     ]
 
 

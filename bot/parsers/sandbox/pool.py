@@ -18,13 +18,12 @@ import weakref
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from string import Formatter
 
 from bot.parsers.draft import DEFAULT_LIMITS, PicturesOnlyError
 from bot.parsers.formats import named_format
 from bot.parsers.ocr import OcrInstallation, find_ocr
 from bot.parsers.sandbox.lockdown import Confinement
-from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame
+from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame, received_sentence
 from bot.parsers.titles import last_component
 from domain.book import BookText
 from domain.errors import BookError, BookErrorCode, Worded
@@ -166,8 +165,6 @@ _SECONDS_TO_END = 1.0
 _LONGEST_KIND = 40
 _LONGEST_DETAIL = 4_000
 """Characters of a traceback. It may quote the file, so it is logged at DEBUG only."""
-_LONGEST_SENTENCE = 500
-_MOST_FIELDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +271,7 @@ def _share(payload: bytes) -> float:
 def _received_error(payload: bytes) -> BookError:
     try:
         error = json.loads(payload)
-        code, message = BookErrorCode(error["code"]), _received_sentence(error["message"])
+        code, message = BookErrorCode(error["code"]), received_sentence(error["message"])
         kind, detail = str(error["kind"]), str(error["detail"])
         pictures = int(error.get("pictures", 0))
     except (ValueError, TypeError, KeyError) as broken:
@@ -286,28 +283,6 @@ def _received_error(payload: bytes) -> BookError:
     if pictures > 0:
         return PicturesOnlyError(message, pictures)
     return BookError(code, message)
-
-
-def _received_sentence(said: object, *, depth: int = 0) -> str:
-    """The sentence that a worker reports; a template may hold nothing but a few short values.
-
-    Raises:
-        ValueError: it is none, or it is too long.
-    """
-    if not isinstance(said, dict):
-        return str(said)[:_LONGEST_SENTENCE]
-    template, fields = str(said["template"])[:_LONGEST_SENTENCE], dict(said["fields"])
-    if (
-        depth > 1
-        or len(fields) > _MOST_FIELDS
-        or any(spec for *_, spec, _ in Formatter().parse(template) if spec != ",")
-    ):
-        raise ValueError("a sentence with more in it than values")
-    values = {
-        name: value if isinstance(value, int) else _received_sentence(value, depth=depth + 1)
-        for name, value in fields.items()
-    }
-    return Worded(template, **values)
 
 
 def _explained(process: subprocess.Popen[bytes], broken: BrokenFrameError) -> BookError:

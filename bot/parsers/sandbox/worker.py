@@ -18,6 +18,7 @@ from enum import Enum
 from importlib import import_module
 from math import ceil
 from pkgutil import walk_packages
+from string import Formatter
 from typing import IO, TYPE_CHECKING, Any
 
 import bot.parsers
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 _HEADER = struct.Struct(">cQ")
 LONGEST_MESSAGE = 16 * 2**20
 """Bytes of any frame but the text; a book of ten thousand pages and chapters takes one million."""
+_LONGEST_SENTENCE = 500
+_MOST_FIELDS = 5
 LONGEST_STRING = 1_000
 """Characters of a title, a label or a warning; parsers make none longer than 500."""
 
@@ -91,7 +94,7 @@ def encode_book(book: BookText) -> tuple[bytes, bytes]:
         "author": book.author,
         "language": book.language,
         "pages_estimated": book.pages_estimated,
-        "warnings": list(book.warnings),
+        "warnings": [_sent(warning) for warning in book.warnings],
         "readings": book.readings,
         "pictures": book.pictures,
     }
@@ -131,7 +134,7 @@ def _book(description: Any, text: str) -> BookText:
         author=_string(description["author"]),
         language=_string(description["language"]),
         pages_estimated=description["pages_estimated"] is True,
-        warnings=tuple(map(_string, description["warnings"])),
+        warnings=tuple(received_sentence(warning) for warning in description["warnings"]),
         readings=tuple((_string(reading), _string(written)) for reading, written in description["readings"]),
         pictures=_integer(description["pictures"]),
     )
@@ -298,6 +301,28 @@ def _sent(message: object) -> object:
     if isinstance(message, Worded):
         return {"template": message.template, "fields": {name: _sent(value) for name, value in message.fields.items()}}
     return message if isinstance(message, int) else str(message)
+
+
+def received_sentence(said: object, *, depth: int = 0) -> str:
+    """The sentence that a worker reports; a template may hold nothing but a few short values.
+
+    Raises:
+        ValueError: it is none, or it is too long.
+    """
+    if not isinstance(said, dict):
+        return str(said)[:_LONGEST_SENTENCE]
+    template, fields = str(said["template"])[:_LONGEST_SENTENCE], dict(said["fields"])
+    if (
+        depth > 1
+        or len(fields) > _MOST_FIELDS
+        or any(spec for *_, spec, _ in Formatter().parse(template) if spec != ",")
+    ):
+        raise ValueError("a sentence with more in it than values")
+    values = {
+        name: value if isinstance(value, int) else received_sentence(value, depth=depth + 1)
+        for name, value in fields.items()
+    }
+    return Worded(template, **values)
 
 
 def _write_error(
