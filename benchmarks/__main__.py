@@ -1,9 +1,9 @@
-"""All figures of docs/performance.md, or those that are named.
+"""Measure all figures of docs/performance.md, or those of the named benchmarks.
 
     python -m benchmarks [NAME ...] [--output docs/performance.md] [--quick]
 
-Each benchmark runs in a process of its own, the way the page says, and what it prints goes onto the page. Without names
-all of them run, and take ten minutes; with names the page keeps what it has of the others.
+Each benchmark runs in its own process with the command that the page shows, and its output is written to the page.
+Without names, all benchmarks run, which takes ten minutes. With names, the other sections of the page stay as they are.
 """
 
 import argparse
@@ -31,68 +31,70 @@ class Benchmark:
 
 BENCHMARKS = {
     "overhead": Benchmark(
-        "From a message to the request, in the program",
+        "From a message to the model request, without Discord",
         "at most 20 ms of our own time, median, warm",
         quick=("--messages", "2"),
     ),
     "discord": Benchmark(
-        "From a message on Discord to the request, and from the last token to the final text",
+        "From a message on Discord to the model request, and from the last token to the final text",
         "at most 20 ms with no latency added; at most 150 ms with a round trip of 80 ms",
         ("--answers", "5"),
         ("--answers", "1"),
     ),
     "load": Benchmark(
-        "Two hundred conversations at once, and books added meanwhile",
+        "Two hundred conversations at once, while books are added",
         "nothing lost; 80 answers a second where 200 ask at once; no gap above 50 ms; ten books delay the median "
         "answer by at most 100 ms",
         quick=("--conversations", "3", "--rounds", "1", "--books", "1"),
     ),
     "cluster": Benchmark(
         "SQLite and PostgreSQL",
-        "a whole turn costs at most 1.5 times as much with PostgreSQL",
+        "a complete turn costs at most 1.5 times as much with PostgreSQL as with SQLite",
         ("--turns", "100"),
         ("--turns", "20", "--processes", "1"),
     ),
     "choices": Benchmark(
-        "Choices of conversations while people type",
-        "at most 300 ms while 20 others type, with 20,000 conversations; nobody's membership asked twice in a minute",
+        "Suggesting conversations while people type",
+        "at most 300 ms while 20 others type, with 20,000 conversations; each person's membership is requested at most "
+        "once a minute",
         quick=("--conversations", "20", "--askers", "1", "--rounds", "1"),
     ),
     "hostile_answers": Benchmark(
-        "Answers made to hurt",
+        "Hostile answers",
         "at most 50 ms on the event loop and one second in all for 64 kB",
         quick=("--kilobytes", "1"),
     ),
     "library": Benchmark(
-        "Searching a long book, and one among a thousand",
+        "Searching a long book, and a book among a thousand",
         "at most 5 ms, median; at most 1.2 times as long among a thousand books",
         quick=("--characters", "20000", "--books", "3", "--rounds", "1"),
     ),
     "reading": Benchmark(
-        "From a file to a book that can be searched",
+        "From a file to a searchable book",
         "TXT and EPUB 4 MB of text a second; PDF 70 % of pypdfium2's own speed; index at most 3 times the text",
         quick=("--megabytes", "0.02", "--rounds", "1"),
     ),
-    "startup": Benchmark("Whole commands", "none; for comparison", quick=("--rounds", "1")),
+    "startup": Benchmark("Complete commands", "none; the figures are for comparison", quick=("--rounds", "1")),
 }
 
 HEAD = """# Performance
 
-Made by `python -m benchmarks`; do not edit. Each table is what its command printed. All far ends (the model, Discord)
-are doubles on loopback, in processes of their own where that matters. A gap or a wait grows with what else the machine
-does; processor time and the ratios within a table grow less. "p95" is the 95th percentile.
-Several nodes on one PostgreSQL (`benchmarks.cluster`, `benchmarks.nodes`) are in [scaling.md](scaling.md).
+`python -m benchmarks` writes this page; do not edit it. Each table shows the output of its command. Doubles on loopback
+replace the model and Discord. They run in separate processes where that affects the figures. Other work on the machine
+makes gaps and waiting times longer; it changes processor times and the ratios within a table less. "p95" is the 95th
+percentile. [scaling.md](scaling.md) has the figures for several nodes on one PostgreSQL (`benchmarks.cluster`,
+`benchmarks.nodes`).
 
-Machine: {processors} processors, Python {python}. The load average is how many processes wanted a processor before and
-after; {processors} would be a machine that just keeps up.
+Machine: {processors} processors, Python {python}. The load average is the number of processes that wanted a processor,
+before and after the benchmark. At {processors}, the machine is fully busy.
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--output", type=Path, default=PAGE, help="the page that is written")
-    parser.add_argument("--quick", action="store_true", help="see only that everything runs; writes no page")
+    parser.add_argument("--output", type=Path, default=PAGE, help="the page to write")
+    parser.add_argument("--quick", action="store_true", help="only check that everything runs; write no page")
     options = parser.parse_args()
     if unknown := set(options.names) - set(BENCHMARKS):
         parser.error(f"no such benchmark: {', '.join(sorted(unknown))}; there are {', '.join(BENCHMARKS)}")

@@ -238,7 +238,7 @@ async def measure(count: int, processes: Sequence[int]) -> None:
         print()
         print_table(("processes on one PostgreSQL", "turns a second"), together)
         leases = sorted(await take_over(postgres))
-        print(f"\na lease given back is taken in {leases[len(leases) // 2]:.1f} ms, median")
+        print(f"\nanother process takes a released lease in {leases[len(leases) // 2]:.1f} ms, median")
 
 
 def _print_costs(costs: dict[str, list[Cost]]) -> None:

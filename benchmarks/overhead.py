@@ -34,7 +34,7 @@ async def measure(messages: int) -> None:
         way = await _milliseconds(session, [partial(_post, session)] * messages)
         first = await _milliseconds(session, [partial(ask, app, talk) for talk in fresh])
         later = await _milliseconds(session, [partial(ask, app, long)] * messages)
-    rows = [["the way alone", *summary(way)]]
+    rows = [["a bare request", *summary(way)]]
     for name, taken in (("the first message", first), (f"message {WARMING + 1} to {WARMING + messages}", later)):
         rows.append([name, *summary([each - median(way) for each in taken])])
     print_table(("", "median ms", "p95 ms"), rows)
