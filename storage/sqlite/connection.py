@@ -68,6 +68,10 @@ _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {path} refused: {reason}.
 _PRIMARY = 0xFF
 """The lower byte of an extended result code is the primary code."""
 
+MOST_IN_ERRAND = 16
+"""Statements carried to the thread together. All who wait for them go on in the same round of the event loop, half a
+millisecond each: with two hundred, everybody else would wait for a tenth of a second.
+"""
 BUSY_TIMEOUT_S = 5.0
 """How long a statement waits for another process (the bot and the command line may share a database)."""
 _BUSY_PAUSE_S = 0.02
@@ -210,7 +214,7 @@ class Connection:
             return await future
 
     def _go(self) -> None:
-        jobs, self._waiting = self._waiting, []
+        jobs, self._waiting = self._waiting[:MOST_IN_ERRAND], self._waiting[MOST_IN_ERRAND:]
         errand = self._errand = asyncio.ensure_future(self._connection.do_all([job for job, _ in jobs]))
         errand.add_done_callback(partial(self._return, [future for _, future in jobs]))
 
