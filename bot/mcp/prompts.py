@@ -57,7 +57,7 @@ async def _recap(books: OpenBooks, file: BookFile, view: BookView, given: dict[s
 
 async def _portrait(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:
     portrait = await portray(view, given["name"])
-    return portrait_text(portrait) if portrait else "Nobody of this name occurs in what has been read."
+    return portrait_text(portrait) if portrait else "Nobody with this name has appeared so far."
 
 
 async def _questions(books: OpenBooks, file: BookFile, view: BookView, given: dict[str, str]) -> str:

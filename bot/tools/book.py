@@ -212,7 +212,7 @@ class BookTools:
         notes = ["Of the other phrasings only the first four were searched."] if len(also) > MOST_PHRASINGS else []
         notes += [f"“{word}” does not occur; “{spelt[0]}” does." for word, spelt in missing.items() if spelt]
         result = self._passages(
-            joined(passages), note=" ".join(notes), nothing="No passage of what has been read fits this query."
+            joined(passages), note=" ".join(notes), nothing="Nothing read so far matches this query."
         )
         return replace(result, data={"missing": missing})
 
@@ -243,7 +243,7 @@ class BookTools:
         exact = sum(hit.exact for hit in hits)
         note = f"{exact} exact, {len(hits) - exact} similar." if hits else ""
         passages = [passage_of(hit.citation) for hit in hits]
-        return self._passages(passages, unit="place", note=note, nothing="No line like this is in what has been read.")
+        return self._passages(passages, unit="place", note=note, nothing="No line like this has appeared so far.")
 
     async def count_mentions(self, args: dict[str, Any]) -> ToolResult:
         mentions = await self._view.count_mentions(text_argument(args, "term"))
@@ -310,7 +310,7 @@ def _where_it_stops(passages: Sequence[Passage]) -> str:
 
 def _mentions_note(mentions: Mentions) -> str:
     if not mentions.total:
-        return "This does not occur in what has been read."
+        return "This hasn't appeared so far."
     chapters = per_chapter(mentions.by_chapter)
     times = counted(mentions.total, "time")
-    return f"“{mentions.term}” occurs {times} in what has been read ({chapters})."
+    return f"“{mentions.term}” appears {times} so far ({chapters})."

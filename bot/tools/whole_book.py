@@ -103,7 +103,7 @@ class WholeBookTools:
         mentions = await self._view.count_mentions(name)
         sentences = await sentences_about(self._view, name)
         if not sentences or mentions.first is None:
-            return self._result("Nobody of this name occurs in what has been read.", [], "not mentioned")
+            return self._result("Nobody with this name has appeared so far.", [], "not mentioned")
         introduced = await asyncio.to_thread(introductions, name, sentences[name], INTRODUCTIONS)
         note = await asyncio.to_thread(_portrait_note, mentions, sentences)
         first = passage_of(mentions.first)
@@ -154,7 +154,7 @@ def _story_note(digests: Sequence[Digest], words: int) -> str:
     each = max(words // len(digests), FEWEST_SUMMARY_WORDS)
     lines = [f"{_heading(digest)}: {_shortened(digest.summary, each)}" for digest in digests if digest.summary]
     if not lines:
-        return "Telling sentences of what has been read, chapter by chapter:"
+        return "Key sentences from the part that has been read, chapter by chapter:"
     without = [_heading(digest) for digest in digests if _lacks_summary(digest)]
     missing = ""
     if without:
@@ -162,9 +162,7 @@ def _story_note(digests: Sequence[Digest], words: int) -> str:
             f"There is no summary yet of {'; '.join(without)}: of these only sentences. "
             "Tell the reader so, and that more get one when they ask again."
         )
-    return "\n".join(
-        ["Summaries of what has been read; the sentences below are there to be cited.", *lines, missing]
-    ).strip()
+    return "\n".join(["Summaries of the part that has been read; cite the sentences below.", *lines, missing]).strip()
 
 
 def _heading(digest: Digest) -> str:
@@ -187,10 +185,10 @@ def _shortened(summary: str, words: int) -> str:
 
 def _portrait_note(mentions: Mentions, sentences: dict[str, list[Sentence]]) -> str:
     name, times = mentions.term, counted(mentions.total, "time")
-    parts = [f"“{name}” is named {times} in what has been read ({per_chapter(mentions.by_chapter)})."]
+    parts = [f"“{name}” is mentioned {times} so far ({per_chapter(mentions.by_chapter)})."]
     forms = forms_among(name, sentences)
     if listed := ", ".join(f"{form} ({count})" for form, count in forms.most_common(FORMS)):
-        parts.append(f"Forms of the name that stand in the text, though not all need be the same person: {listed}.")
+        parts.append(f"Other forms of the name, not necessarily of the same person: {listed}.")
     if others := other_names(name, sentences.get(name, [])):
         parts.append(f"Names given along with it: {', '.join(others[:FORMS])}.")
     parts.append("The first mention, sentences that introduce the name, and the passages that have it most:")

@@ -193,7 +193,7 @@ async def test_where_the_model_fails_the_chapters_speak_for_themselves(tmp_path:
     async with reading_room(tmp_path, provider, text=novel()) as room:
         finished = await story(room)
         assert not finished.is_error
-        assert finished.content.startswith("Telling sentences")
+        assert finished.content.startswith("Key sentences")
         assert sum(message[0].role == "user" for message in provider.requests) <= summaries_module.AT_ONCE
 
 
@@ -235,7 +235,7 @@ async def test_who_somebody_is_comes_with_counts_names_and_sentences(tmp_path: P
     provider = ScriptedChat(calls(call("who_is", "t1", name="Ben Booth")), "Ben.")
     async with reading_room(tmp_path, provider, text=novel()) as room:
         finished = await story(room, "Who is Ben Booth?")
-        assert "“Ben Booth” is named 16 times in what has been read (2. Chapter 2: 16)." in finished.content
+        assert "“Ben Booth” is mentioned 16 times so far (2. Chapter 2: 16)." in finished.content
         assert "Ben Booth (16)" in finished.content
         assert finished.passages[0].text == "Ben Booth was the keeper of floor 2."
         assert finished.summary == "16 mentions"
@@ -248,4 +248,4 @@ async def test_somebody_who_comes_later_does_not_exist_yet(tmp_path: Path) -> No
         talk = await room.talk(BEN)
         events = await room.ask(talk, "Who is Cora?", BEN)
         [finished] = [event for event in events if isinstance(event, ToolCallFinished)]
-        assert finished.content == "Nobody of this name occurs in what has been read."
+        assert finished.content == "Nobody with this name has appeared so far."

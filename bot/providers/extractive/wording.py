@@ -77,21 +77,20 @@ _ENGLISH = Phrases(
     nothing="I found nothing about that in this book.",
     nothing_yet="I found nothing about that in what you have read so far.",
     greeting="Hello! Ask me something about the book, and I will look for the sentences that answer it.",
-    thanks="You are welcome. Ask on whenever you like.",
+    thanks="You’re welcome. Ask me anything else about the book.",
     abilities=(
         "I am the built-in answerer: I search the book and quote the sentences that answer, with their pages. Ask"
-        " me who, what, where, when, why or how many; how often a word or name occurs and where first; where a "
-        "line stands that you half remember; what the chapters are; or what is on a page. I do not summarise or "
-        "interpret: for that, a language model can be connected. /progress tells me how far you have read, and /help "
-        "shows the rest."
+        " me who, what, where, when, why or how many; how often a word or name appears, and where first; where to find "
+        "a half-remembered line; what the chapters are; or what is on a page. I do not summarise or interpret: for "
+        "that, connect a language model. /progress tells me how far you have read, and /help shows the rest."
     ),
-    position="Set your page or chapter with /progress, or say you have finished; I then keep to what you have read.",
+    position="Set your page or chapter with /progress, or say you have finished; then I’ll keep to what you have read.",
     book="This is “{}” by {}.",
     title="This is “{}”. I don’t know who wrote it.",
     no_summary="I can only quote the book, not sum it up or interpret it.",
     telling="These sentences tell much of it:",
     telling_some="These sentences from {} of {} chapters tell much of it:",
-    proposed="If you confirm it, I go by that page from your next message on.",
+    proposed="If you confirm it, I’ll use that page from your next message on.",
     contents="I can see {} chapters:",
     no_contents="I’ve found no chapters in this book so far.",
     more="… and {} more.",
@@ -113,7 +112,7 @@ _ENGLISH = Phrases(
     last="For the last time:",
     onward="The book goes on:",
     begins="It begins:",
-    no_more="That is as far as I can read on from there.",
+    no_more="That’s as far as I can read from there.",
     failed="I couldn’t look that up just now. Please try again.",
     no_page="I can’t find that page in what you can read here.",
     no_chapter="I can’t find that chapter in what you can read here.",

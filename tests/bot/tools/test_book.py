@@ -67,14 +67,14 @@ async def model(files: SQLiteBookFiles) -> Model:
 
 async def test_phrasings_are_searched_together(model: Model) -> None:
     alone = await model.call("search_book", query="unheard of", top_k=3)
-    assert alone.content == "No passage of what has been read fits this query."
+    assert alone.content == "Nothing read so far matches this query."
     also = await model.call("search_book", query="unheard of", also=["a bird on the sluice"], top_k=3)
     assert TELLING in also.passages[0].text
 
 
 async def test_a_fifth_phrasing_is_left_out_and_the_model_told(model: Model) -> None:
     result = await model.call("search_book", query="unheard of", also=["no", "none", "nil", "null", "heron"])
-    assert result.content == "No passage of what has been read fits this query."
+    assert result.content == "Nothing read so far matches this query."
     result = await model.call("search_book", query="heron", also=["sluice", "gate", "dawn", "bird", "day"])
     assert result.note.startswith("Of the other phrasings only the first four were searched.")
 
@@ -184,7 +184,7 @@ async def test_a_book_without_chapters_has_an_empty_table(files: SQLiteBookFiles
 async def test_mentions_are_told_by_chapter_with_the_first_and_the_last(model: Model) -> None:
     result = await model.call("count_mentions", term="Ines")
     assert result.note == (
-        "“Ines” occurs 6 times in what has been read (1. Chapter 1: 1; 2. Chapter 2: 1; 3. Chapter 3: 1; "
+        "“Ines” appears 6 times so far (1. Chapter 1: 1; 2. Chapter 2: 1; 3. Chapter 3: 1; "
         "4. Chapter 4: 1; 5. Chapter 5: 1; 6. Chapter 6: 1). About 7,900 words of reading are left for this "
         "answer. First and last place:"
     )
@@ -202,4 +202,4 @@ async def test_a_line_is_told_exact_or_similar(model: Model) -> None:
     near = await model.call("find_phrase", text="the heron stood by the old sluice gate at dawn and Ines counted it")
     assert near.note.startswith("0 exact, 5 similar.")
     none = await model.call("find_phrase", text="zeppelins over Zanzibar")
-    assert none.content == "No line like this is in what has been read."
+    assert none.content == "No line like this has appeared so far."
