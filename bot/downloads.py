@@ -306,7 +306,9 @@ class GuardedDownloads:
 
     def _too_large(self) -> DownloadError:
         message = Worded(
-            "This file is larger than {most} MB, which is the limit. Is there a smaller edition?", most=self._most_mb
+            "This file is larger than {most} MB, the limit that the bot's operator has set. Is there a smaller "
+            "edition?",
+            most=self._most_mb,
         )
         return DownloadError(DownloadErrorCode.TOO_LARGE, message)
 

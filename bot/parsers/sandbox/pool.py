@@ -407,7 +407,8 @@ class SandboxedParser:
             raise BookError(
                 BookErrorCode.TOO_LARGE,
                 Worded(
-                    "This file is larger than {most} MB. Please add a smaller edition, or one without pictures.",
+                    "This file is larger than {most} MB, the limit that the bot's operator has set. Please add a "
+                    "smaller edition, or one without pictures.",
                     most=self._max_file_mb,
                 ),
             )
