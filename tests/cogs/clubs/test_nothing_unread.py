@@ -140,7 +140,7 @@ def _is_for_few(request: Any, hidden: set[str]) -> bool:
     return any(f"/channels/{thread_id}" in request.path for thread_id in hidden)
 
 
-@pytest.mark.parametrize("read_chapters", [0, 1, 3])
+@pytest.mark.parametrize("read_chapters", [0, 3])
 @pytest.mark.parametrize(
     ("private", "gate"), [(True, "everyone"), (True, "open"), (False, "everyone"), (False, "date"), (False, "open")]
 )
