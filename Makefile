@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export PYTHONUNBUFFERED := 1
+# Without bytecode on the disk, the many processes of the tests would compile every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: install run test lint types imports preview pictures coverage search requirements clean
 

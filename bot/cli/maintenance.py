@@ -4,7 +4,7 @@ import asyncio
 import filecmp
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import track
@@ -13,16 +13,19 @@ from rich.text import Text
 
 from bot.app import App, books_folder, open_book_files
 from bot.cli.running import console, errors, fail, opened, run_async
-from bot.client.checks import Finding, findings
 from bot.logs import STALE_AFTER_S, age_of, set_up_logs
 from bot.settings import Settings, load_settings
 from domain.book import Book
 from domain.errors import BookError, SettingsError, StorageError, StorageErrorCode
 from storage.opening import Storage, open_storage
 
+if TYPE_CHECKING:
+    from bot.client.checks import Finding
+
 
 def check() -> None:
     """Check settings, database, model, and Discord's token, intents and permissions."""
+    from bot.client.checks import findings  # discord.py takes a while to load
 
     async def work() -> int:
         settings, failures = load_settings(), 0
@@ -35,7 +38,7 @@ def check() -> None:
     run_async(work)
 
 
-def line(finding: Finding) -> Text:
+def line(finding: "Finding") -> Text:
     mark = Text("ok  ", style="green") if finding.ok else Text("!!  ", style="bold red")
     return mark + Text(f"{finding.subject}: ", style="bold") + Text(finding.sentence)
 

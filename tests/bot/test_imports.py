@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_program_is_loaded_without_the_sdks() -> None:
-    modules = "bot.app, bot.app, bot.fluent, bot.providers.anthropic.client, bot.providers.openai.client"
+    modules = "bot.__main__, bot.fluent, bot.providers.anthropic.client, bot.providers.openai.client"
     code = f"import sys, {modules}; print(*(name for name in {HEAVY} if name in sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert loaded.stdout.split() == []
