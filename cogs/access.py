@@ -32,10 +32,8 @@ MEMBERSHIPS_ASKED = 50
 """Private threads whose members Discord is asked about for one list, newest first; each costs a request."""
 AT_A_TIME = 5
 GLANCED_AT = 10
-A_GLANCE_S = 0.15
+A_GLANCE_S = 0.1
 """The time for the same in autocomplete, which runs at every pause in typing; later results serve the next one."""
-MOST_WORDS = 8
-"""Words of what was typed that have to match; all of them are compared."""
 
 MOST_CHOICES = 25
 LONGEST_NAME = 100
@@ -93,7 +91,8 @@ class Visibility:
                 break
         unknown = [each for each in conversations if each.id in known and known[each.id] is None][:GLANCED_AT]
         ask, member_id = self._memberships.ask, self._member.id
-        asking = {each.id: ask(each.thread_id or "", member_id, partial(self._is_in_thread, each)) for each in unknown}
+        asked = {each.id: ask(each.thread_id or "", member_id, partial(self._is_in_thread, each)) for each in unknown}
+        asking = {key: task for key, task in asked.items() if task is not None}
         if asking:
             await asyncio.wait(asking.values(), timeout=A_GLANCE_S)
         known |= {key: task.result() for key, task in asking.items() if task.done() and not task.exception()}
@@ -193,11 +192,12 @@ async def resolve_conversation(interaction: discord.Interaction[Any], reference:
         if conversation := await bound_conversation(interaction):
             return conversation
         raise Refusal(say("Which one? Choose it with the `conversation` option, or use this in its thread."))
-    known = await use_cases_of(interaction).conversations.in_guild(shelf_of(interaction))
-    wanted = " ".join(reference.split()).casefold()
-    named = [each for each in known if each.id == reference]
-    titled = [each for each in known if each.title.casefold() == wanted]
-    fitting = await visibility_of(interaction).of(named or titled)
+    conversations, shelf = use_cases_of(interaction).conversations, shelf_of(interaction)
+    chosen, wanted = await conversations.find(reference), " ".join(reference.split()).casefold()
+    named = [chosen] if chosen is not None and chosen.guild_id == shelf else None
+    fitting = await visibility_of(interaction).of(
+        named or [each for each in await conversations.in_guild(shelf) if each.title.casefold() == wanted]
+    )
     if len(fitting) > 1:
         raise Refusal(say("Several conversations have that title. Please choose one from the list as you type."))
     if not fitting:
@@ -300,14 +300,18 @@ async def conversations(interaction: discord.Interaction[Any], typed: str) -> Ch
     """Conversations of the server that the person can see, only those on the book chosen before, if any."""
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
     titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
-    words = typed.casefold().split()[:MOST_WORDS]
     seen: Sequence[Conversation] = ()
     for limit in CONVERSATIONS_LOOKED_AT:
-        known = await use_cases.conversations.find_in_guild(shelf_of(interaction), words, limit, book_id or None)
+        known = await use_cases.conversations.find_in_guild(
+            shelf_of(interaction), typed.split(), limit, book_id or None
+        )
         seen = await visibility_of(interaction).at_a_glance(known)
         if len(seen) == MOST_CHOICES or len(known) < limit:
             break
-    return matching(typed, ((_conversation_name(each, titles.get(each.book_id, "")), each.id) for each in seen))
+    return [
+        app_commands.Choice(name=_conversation_name(each, titles.get(each.book_id, "")), value=each.id)
+        for each in seen[:MOST_CHOICES]
+    ]
 
 
 def _conversation_name(conversation: Conversation, book: str) -> str:

@@ -18,6 +18,10 @@ from domain.use_cases import UseCases
 
 MEMBERSHIP_S = 60.0
 """How long autocomplete trusts a known answer to whether somebody is in a thread."""
+MEMBERSHIPS_AT_ONCE = 10
+"""Requests of autocomplete under way, for all people together: Discord allows a bot fifty in a second, and answers need
+some of them.
+"""
 
 
 class Conversing(Protocol):
@@ -120,15 +124,28 @@ class Memberships:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._known: OrderedDict[tuple[str, int], tuple[float, asyncio.Task[bool]]] = OrderedDict()
+        self._under_way = 0
 
-    def ask(self, thread_id: str, member_id: int, ask: Callable[[], Coroutine[Any, Any, bool]]) -> asyncio.Task[bool]:
-        """Whether a member is in a thread; `ask` finds out, at most once per MEMBERSHIP_S."""
+    def ask(
+        self, thread_id: str, member_id: int, ask: Callable[[], Coroutine[Any, Any, bool]]
+    ) -> asyncio.Task[bool] | None:
+        """Whether a member is in a thread; `ask` finds out, at most once per MEMBERSHIP_S.
+
+        None: it is not known, and MEMBERSHIPS_AT_ONCE others are being found out.
+        """
         while self._known and next(iter(self._known.values()))[0] <= self._now() - MEMBERSHIP_S:
             self._known.popitem(last=False)
         key = (thread_id, member_id)
         if key not in self._known:
+            if self._under_way == MEMBERSHIPS_AT_ONCE:
+                return None
+            self._under_way += 1
             self._known[key] = (self._now(), asyncio.create_task(ask()))
+            self._known[key][1].add_done_callback(self._found_out)
         return self._known[key][1]
+
+    def _found_out(self, task: asyncio.Task[bool]) -> None:
+        self._under_way -= 1
 
 
 class ServingBot(commands.Bot):

@@ -1,8 +1,12 @@
 """A conversation about one book, and its turns."""
 
+import asyncio
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from itertools import accumulate
 
 from domain.book import is_personal
 from domain.errors import ConversationError, ConversationErrorCode
@@ -12,6 +16,9 @@ TITLE_LENGTH = 50
 """Characters of an automatic title; Discord allows thread names of 100."""
 
 UNTITLED = "New conversation"
+
+_LOOKS_AT_ONCE = 1_000
+"""Names looked at before the event loop runs again: one or two milliseconds."""
 
 
 class TitleSource(StrEnum):
@@ -107,6 +114,47 @@ def title_from(message: str) -> str:
         return folded or UNTITLED
     head = folded[: TITLE_LENGTH - 1]
     return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:.-") + "…"
+
+
+class ConversationNames:
+    """What conversations are found by while somebody types; `ids` are those of the conversations with these names."""
+
+    def __init__(self, ids: Sequence[str], names: Iterable[str]) -> None:
+        self._ids = ids
+        self._text = "\n".join(name.replace("\n", " ") for name in names).casefold()
+        self._starts = [0, *accumulate(len(line) + 1 for line in self._text.split("\n"))]
+        """Where each name begins in the text; the last one is where the text ends."""
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    async def find(self, words: Iterable[str], limit: int) -> list[str]:
+        """The first `limit` conversations in whose name every word occurs, whatever its case.
+
+        Whatever lies before the next occurrence of one of the words is skipped, so a rare word makes the search short.
+        """
+        wanted = sorted({word.casefold() for word in words}, key=len, reverse=True)
+        found: list[str] = []
+        place, looks = 0, 0
+        while place < len(self._ids) and len(found) < limit:
+            nearest = self._nearest(wanted, place)
+            if nearest == place:
+                found.append(self._ids[place])
+            place = nearest + (nearest == place)
+            looks += 1
+            if looks % _LOOKS_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return found
+
+    def _nearest(self, words: Sequence[str], place: int) -> int:
+        """`place` if all words are in that name; else a later place, before which no name has all of them."""
+        for word in words:
+            at = self._text.find(word, self._starts[place])
+            if at < 0:
+                return len(self._ids)
+            if at >= self._starts[place + 1]:
+                return bisect_right(self._starts, at, place) - 1
+        return place
 
 
 class TurnState(StrEnum):

@@ -135,6 +135,9 @@ class Bookshelf:
         Raises:
             BookError: NOT_FOUND; the sentence names the candidates, or the books there are.
         """
+        chosen = None if removed else await self._books.get(reference)
+        if chosen is not None and shelf in (None, chosen.shelf):
+            return chosen
         books = await (self._books.list_removed(shelf) if removed else self._books.list(shelf))
         wanted = " ".join(reference.split()).casefold()
         for matches in (

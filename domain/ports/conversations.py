@@ -44,7 +44,7 @@ class ConversationRepository(Protocol):
     ) -> Sequence[Conversation]:
         """The newest ones in whose title, book title or date (YYYY-MM-DD) each word occurs, without system prompts.
 
-        Case is ignored; results for words with characters other than ASCII letters and digits may be too many.
+        Case is ignored in every language.
         """
         ...
 

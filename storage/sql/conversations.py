@@ -1,14 +1,15 @@
 """Conversations, in SQL."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Conversation, TitleSource, checked_title
+from domain.conversation import Conversation, ConversationNames, TitleSource, checked_title
 from domain.spoilers.filter import hide
-from storage.sql.database import Database, Row, Statement, Transaction, Value
+from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, erased_person, salt_of_people
 from storage.sql.rows import (
     citations_from_text,
@@ -29,6 +30,7 @@ from storage.sql.rows import (
     system_prompt_to_text,
     time_from_text,
     time_to_text,
+    title_mark,
     upsert,
     usage_from_text,
     usage_to_text,
@@ -38,16 +40,12 @@ _COLUMNS = (
     "id", "book_id", "title", "created_at", "title_source", "owner_id", "guild_id", "channel_id", "thread_id",
     "private", "shared", "verbose", "briefing", "updated_at",
 )  # fmt: skip
-_UPSERT = upsert("conversations", _COLUMNS)
+_UPSERT = upsert("conversations", (*_COLUMNS, "title_mark"))
 _SELECT = f"""
 SELECT {listed((*_COLUMNS, "read_to"))} FROM conversations
 WHERE book_id NOT IN (SELECT id FROM books WHERE removed_at IS NOT NULL)
 """  # noqa: S608
 _LISTED = _SELECT.replace(listed(["briefing"]), "NULL AS briefing")
-_HAS_WORD = """
-AND (lower(title) LIKE ? OR book_id IN (SELECT id FROM books WHERE lower(title) LIKE ?){})
-"""
-_IN_THE_DATE = " OR substr(created_at, 1, 10) LIKE ?"
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 _CURRENT_DIRECT = f"""
 {_SELECT} AND substr(guild_id, 1, 7) = 'person:' AND thread_id IS NOT NULL
@@ -70,10 +68,60 @@ UPDATE conversations SET gone_at = ?1
 WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
 """
 
+# A book's own title never changes; and a conversation that is gone, or bound elsewhere, is counted no more.
+_ON_SHELF = "conversations.guild_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR conversations.book_id = ?2)"
+_STATE_OF_NAMES = f"""
+SELECT count(*) AS titles, sum(title_mark) AS marks,
+  (SELECT count(*) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS removed,
+  (SELECT max(removed_at) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS last_removed
+FROM conversations WHERE {_ON_SHELF}
+"""  # noqa: S608
+_NAMES = f"""
+SELECT conversations.id, conversations.title || ' ' || books.title || ' ' || substr(conversations.created_at, 1, 10)
+  AS name
+FROM conversations JOIN books ON books.id = conversations.book_id AND books.removed_at IS NULL
+WHERE {_ON_SHELF} ORDER BY conversations.created_at DESC, conversations.rowid DESC LIMIT {{}}
+"""  # noqa: S608
+NAMES_KEPT = 100_000
+"""Names of conversations in memory, of all shelves together: some twenty megabytes."""
+WORTH_KEEPING = 500
+"""Fewer names than these are quickly read anew."""
 
-_OF_A_DATE = re.compile(r"[\d-]{1,10}")
-_NOT_PLAIN = re.compile(r"[^a-z0-9 ]")
-"""Letters whose capitals a database may not know, and characters with a meaning in patterns."""
+
+class _Names:
+    """The names of conversations on shelves, searched while people type.
+
+    Those of the shelves used last stay in memory as long as the database says that they are still true. A shelf is a
+    server's or a person's, and one of its books if only that is meant.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[tuple[str, str | None], tuple[dict[str, object], ConversationNames]] = {}
+        self._asking: dict[tuple[str, str | None], asyncio.Task[ConversationNames]] = {}
+
+    async def on(self, *shelf: *tuple[str, str | None]) -> ConversationNames:
+        """The names on a shelf, newest first. The database is asked once for all who type at the same time."""
+        if shelf not in self._asking:
+            self._asking[shelf] = asyncio.create_task(self._current(shelf))
+            self._asking[shelf].add_done_callback(lambda _: self._asking.pop(shelf))
+        return await asyncio.shield(self._asking[shelf])
+
+    async def _current(self, shelf: tuple[str, str | None]) -> ConversationNames:
+        [row] = await self._database.read(_STATE_OF_NAMES, shelf)
+        state, names = self._known.pop(shelf, ({}, ConversationNames((), ())))
+        if dict(row) != state:
+            rows = await self._database.read(_NAMES.format(NAMES_KEPT), shelf)
+            state, names = dict(row), await asyncio.to_thread(_names, rows)
+        if len(names) >= WORTH_KEEPING:
+            self._known[shelf] = state, names
+        while sum(len(names) for _, names in self._known.values()) > NAMES_KEPT:
+            del self._known[next(iter(self._known))]
+        return names
+
+
+def _names(rows: Sequence[Row]) -> ConversationNames:
+    return ConversationNames([row["id"] for row in rows], (row["name"] for row in rows))
 
 
 class SQLConversations:
@@ -81,6 +129,7 @@ class SQLConversations:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._names = _Names(database)
 
     async def save(self, conversation: Conversation) -> None:
         await self._database.write(_UPSERT, _row(conversation))
@@ -119,16 +168,19 @@ class SQLConversations:
     async def find_in_guild(
         self, guild_id: str, words: Sequence[str], limit: int, book_id: str | None = None
     ) -> Sequence[Conversation]:
-        sql, asked = f"{_LISTED} AND guild_id = ?", list[Value]([guild_id])
-        if book_id:
-            sql, asked = f"{sql} AND book_id = ?", [*asked, book_id]
-        for word in words:
-            in_date = _IN_THE_DATE if _OF_A_DATE.fullmatch(word) else ""
-            sql += _HAS_WORD.format(in_date)
-            asked += [f"%{_NOT_PLAIN.sub('_', word.lower())}%"] * (3 if in_date else 2)
-        return await entities(
-            _conversation, await self._database.read(f"{sql} {_NEWEST_FIRST} LIMIT ?", [*asked, limit])
-        )
+        if words:
+            return await self._named(guild_id, await (await self._names.on(guild_id, book_id)).find(words, limit))
+        on_book, asked = (" AND book_id = ?", [guild_id, book_id]) if book_id else ("", [guild_id])
+        sql = f"{_LISTED} AND guild_id = ?{on_book} {_NEWEST_FIRST} LIMIT ?"
+        return await entities(_conversation, await self._database.read(sql, [*asked, limit]))
+
+    async def _named(self, guild_id: str, ids: Sequence[str]) -> Sequence[Conversation]:
+        """Those of these conversations that are on the shelf, in the order of the ids."""
+        if not ids:
+            return []
+        read = await self._database.read(f"{_LISTED} AND id IN ({marks(ids)})", ids)
+        rows = {row["id"]: row for row in read if row["guild_id"] == guild_id}
+        return await entities(_conversation, [rows[each] for each in ids if each in rows])
 
     async def release_thread(self, thread_id: str) -> None:
         await self._database.write("UPDATE conversations SET thread_id = NULL WHERE thread_id = ?", [thread_id])
@@ -154,12 +206,13 @@ class SQLConversations:
     async def update_title(
         self, conversation_id: str, title: str, source: TitleSource = TitleSource.PERSON, made_of: str | None = None
     ) -> bool:
+        title = checked_title(title)
         weaker = list(TitleSource) if source is TitleSource.PERSON else [TitleSource.AUTOMATIC]
         written = await self._database.write(
-            f"UPDATE conversations SET title = ?, title_source = ? WHERE id = ? "  # noqa: S608
+            f"UPDATE conversations SET title = ?, title_mark = ?, title_source = ? WHERE id = ? "  # noqa: S608
             f"AND title_source IN ({marks(weaker)}) AND (CAST(? AS TEXT) IS NULL OR EXISTS ("
             "SELECT 1 FROM chat_messages WHERE id = ?)) RETURNING id",
-            [checked_title(title), source, conversation_id, *weaker, made_of, made_of],
+            [title, title_mark(conversation_id, title), source, conversation_id, *weaker, made_of, made_of],
         )
         return bool(written)
 
@@ -170,7 +223,7 @@ def _row(conversation: Conversation) -> tuple[str | int | None, ...]:
         conversation.title_source, conversation.owner_id, conversation.guild_id, conversation.channel_id,
         conversation.thread_id, conversation.private, conversation.shared, conversation.verbose,
         None if conversation.system_prompt is None else system_prompt_to_text(conversation.system_prompt),
-        optional_time_to_text(conversation.updated_at),
+        optional_time_to_text(conversation.updated_at), title_mark(conversation.id, conversation.title),
     )  # fmt: skip
 
 

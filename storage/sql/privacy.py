@@ -13,7 +13,7 @@ from domain.conversation import UNTITLED
 from domain.usage import Erasure, PersonalPost, Removal, RemovalKind
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.people import keep_spent, note_erasure, was_erased
-from storage.sql.rows import strings_from_text, time_to_text
+from storage.sql.rows import strings_from_text, time_to_text, title_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,8 +400,8 @@ async def untitle(transaction: Transaction, rows: Iterable[Row], reader_id: str 
     removals = []
     for row in rows:
         await transaction.run(
-            "UPDATE conversations SET title = ?, title_source = 'automatic' WHERE id = ?",
-            [title or UNTITLED, row["id"]],
+            "UPDATE conversations SET title = ?, title_mark = ?, title_source = 'automatic' WHERE id = ?",
+            [title or UNTITLED, title_mark(row["id"], title or UNTITLED), row["id"]],
         )
         if (thread_id := row["thread_id"]) and not is_personal(row["guild_id"]):
             name = title or row["book"]

@@ -4,6 +4,7 @@ Data of older and newer versions stays readable: unknown keys are ignored, missi
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -48,6 +49,12 @@ def optional_time_to_text(moment: datetime | None) -> str | None:
 
 def optional_time_from_text(text: str | None) -> datetime | None:
     return None if text is None else time_from_text(text)
+
+
+def title_mark(conversation_id: str, title: str) -> int:
+    """A number of 40 bits for a conversation with this title; the sum over a shelf tells whether any title changed."""
+    named = f"{conversation_id}\n{title}".encode(errors="replace")
+    return int.from_bytes(hashlib.blake2b(named, digest_size=5).digest())
 
 
 def strings_to_text(strings: Iterable[str]) -> str:

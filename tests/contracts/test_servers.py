@@ -3,10 +3,14 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
 from storage.opening import Storage
+from storage.sql import conversations
+from storage.sql.conversations import SQLConversations
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, at
 
 CHOSEN = ServerSettings(
@@ -100,10 +104,58 @@ async def test_conversations_are_found_by_words_of_title_book_and_day(storage: S
     assert await found() == ["c2", "c1", "c0"]
     assert await found(limit=1) == ["c2"]
     assert await found("rabbit", "the") == ["c0"]
-    assert "c1" in await found("äpfel")
+    assert await found("äpfel") == ["c1"]
+    assert await found("über", "ÄPF") == ["c1"]
     assert await found("50%") == ["c1"]
     assert await found("nothing") == []
     assert len(await found(f"{MIDNIGHT:%Y-%m}")) == 3
     assert len(await found(a_book().title.split()[0].lower())) == 3
     assert await found(book_id="another") == []
     assert await find("elsewhere", [], 10) == []
+
+
+async def test_what_changes_is_found_by_its_new_name(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversations, "WORTH_KEEPING", 1)
+    await storage.books.save(a_book())
+    other_node = SQLConversations(storage.engine)
+
+    async def found(word: str) -> list[str]:
+        [mine, theirs] = [
+            [each.title for each in await each_node.find_in_guild("g", [word], 10)]
+            for each_node in (storage.conversations, other_node)
+        ]
+        assert mine == theirs
+        return mine
+
+    talk = a_conversation("c", title="Rabbit", guild_id="g", owner_id="hatter")
+    await storage.conversations.save(talk)
+    assert await found("rabbit") == ["Rabbit"]
+    await storage.conversations.update_title("c", "Hatter")
+    assert (await found("rabbit"), await found("hatter")) == ([], ["Hatter"])
+    await storage.conversations.change("c", lambda it: it.renamed("Dormouse"))
+    assert (await found("hatter"), await found("dormouse")) == ([], ["Dormouse"])
+    await storage.conversations.save(a_conversation("d", title="Dormouse 2"))
+    assert await found("dormouse") == ["Dormouse"]
+    await storage.conversations.change("d", lambda it: replace(it, guild_id="g"))
+    assert len(await found("dormouse")) == 2
+    await storage.conversations.delete("d")
+    assert await found("dormouse") == ["Dormouse"]
+    await storage.books.save(replace(a_book(), removed_at=MIDNIGHT))
+    assert await found("dormouse") == []
+    await storage.books.save(a_book())
+    assert await found("dormouse") == ["Dormouse"]
+    await storage.privacy.erase(talk.owner_id)
+    assert await found("dormouse") == []
+
+
+async def test_names_in_memory_are_bounded(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(conversations, "WORTH_KEEPING", 2)
+    monkeypatch.setattr(conversations, "NAMES_KEPT", 5)
+    await storage.books.save(a_book())
+    for number in range(9):
+        guild = f"g{number % 3}"
+        await storage.conversations.save(a_conversation(f"c{number}", guild_id=guild))
+    repository = SQLConversations(storage.engine)
+    for guild in ("g0", "g1", "g2", "g0"):
+        assert len(await repository.find_in_guild(guild, ["tea"], 10)) == 3
+        assert sum(len(names) for _, names in repository._names._known.values()) <= 5

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from cogs.services import MEMBERSHIP_S, Memberships
+from cogs.services import MEMBERSHIP_S, MEMBERSHIPS_AT_ONCE, Memberships
 from tests.cogs.conversation.scene import Scene
 
 ASKS = "GET /channels/{channel}/thread-members/{user}"
@@ -38,6 +38,23 @@ async def test_what_is_known_of_a_membership_is_forgotten_after_a_minute() -> No
 
     for later in (0.0, MEMBERSHIP_S - 1, MEMBERSHIP_S, MEMBERSHIP_S + 1):
         now = later
-        assert await known.ask("thread", 1, ask)
+        task = known.ask("thread", 1, ask)
+        assert task is not None
+        assert await task
     await asyncio.sleep(0)
     assert asked == 2
+
+
+async def test_discord_is_asked_a_few_things_at_once_however_many_people_type() -> None:
+    known, answer = Memberships(), asyncio.Event()
+
+    async def ask() -> bool:
+        return await answer.wait()
+
+    tasks = [known.ask("thread", number, ask) for number in range(MEMBERSHIPS_AT_ONCE + 1)]
+    assert tasks.pop() is None
+    answer.set()
+    assert all([await task for task in tasks if task is not None])
+    assert len(tasks) == MEMBERSHIPS_AT_ONCE
+    await asyncio.sleep(0)
+    assert known.ask("thread", MEMBERSHIPS_AT_ONCE, ask) is not None
