@@ -1,9 +1,11 @@
 """What the providers with a remote API have in common."""
 
 import asyncio
+import codecs
 import copy
 import email.utils
 import hashlib
+import io
 import json
 import logging
 import math
@@ -19,7 +21,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode, Worded
-from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, ToolDefinition
+from domain.tool_use import UNREADABLE_ARGUMENTS, ChatResponse, ProviderEvent, TextChunk, ToolDefinition
 
 if TYPE_CHECKING:
     import httpx2
@@ -165,6 +167,54 @@ def repair_history(messages: Iterable[PromptMessage]) -> Iterator[PromptMessage]
 def _interrupted(open_calls: Iterable[str]) -> Iterator[PromptMessage]:
     for name in open_calls:
         yield PromptMessage(MessageRole.TOOL_RESULT, _INTERRUPTED, tool_use_id=name, is_error=True)
+
+
+async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tuple[str, str]], None]:
+    """The name and the data of a response's server-sent events; those that have arrived together are in one list.
+
+    The SDKs pass on one event at a time, which takes longer than all the rest that is done with it. When many replies
+    arrive at once, each read from the network has dozens of events.
+
+    Raises:
+        UnicodeDecodeError: the response is not UTF-8.
+    """
+    text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
+    unfinished = ""
+    async for read in response.aiter_bytes():
+        *events, unfinished = (unfinished + text.decode(read)).split("\n\n")
+        if events:
+            yield [_named_data(event) for event in events]
+
+
+def _named_data(event: str) -> tuple[str, str]:
+    name, data = "", []
+    for line in event.split("\n"):
+        field, _, value = line.partition(":")
+        if field == "event":
+            name = value.removeprefix(" ")
+        elif field == "data":
+            data.append(value.removeprefix(" "))
+    return name, "\n".join(data)
+
+
+def with_whole_text(events: Iterable[ProviderEvent]) -> Iterator[ProviderEvent]:
+    """The events, with the text of neighbouring pieces in one. What came before an error is passed on before it."""
+    text = ""
+    try:
+        for event in events:
+            if isinstance(event, TextChunk):
+                text += event.text
+                continue
+            if text:
+                yield TextChunk(text)
+                text = ""
+            yield event
+    except Exception:
+        if text:
+            yield TextChunk(text)
+        raise
+    if text:
+        yield TextChunk(text)
 
 
 SLICE_S = 0.001

@@ -1,9 +1,11 @@
 """Claude over Anthropic's Messages API."""
 
+import json
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from bot.providers.anthropic.request import PROVIDER, Request
 from bot.providers.anthropic.stream import Event, MessageAccumulator
@@ -12,9 +14,11 @@ from bot.providers.base import (
     LateClient,
     Service,
     WireChat,
+    arriving_events,
     encoded,
     refuse_long_waits,
     retry_after,
+    with_whole_text,
 )
 from domain.chat import PromptMessage
 from domain.errors import LLMError, LLMErrorCode
@@ -22,6 +26,7 @@ from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition
 
 if TYPE_CHECKING:
+    import httpx2
     from anthropic import AsyncAnthropic, AsyncStream
 
 DEFAULT_MODEL: Final = "claude-sonnet-5-5"
@@ -73,10 +78,11 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
                 call_tools=call_tools,
                 prompt_tokens=partial(estimate, messages, tools),
             )
-            async with events:
-                async for event in events:
+            async with events, aclosing(arriving_events(events.response)) as arrivals:
+                async for arrived in arrivals:
                     await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
-                    for piece in reader.read(cast("Event", event)):
+                    read = (piece for event in _events(arrived, events.response) for piece in reader.read(event))
+                    for piece in with_whole_text(read):
                         yield piece
             if not reader.whole:
                 raise self._service.error(LLMErrorCode.CONNECTION_LOST)
@@ -165,6 +171,22 @@ def _open_client(api_key: str, base_url: str | None, timeout: float, max_retries
     )
     _ = client.messages  # the SDK imports the resource on first use, which takes a while
     return client
+
+
+def _events(arrived: Iterable[tuple[str, str]], response: "httpx2.Response") -> Iterator[Event]:
+    """The events from their names and JSON; those without a name are not the API's.
+
+    Raises:
+        anthropic.APIStatusError: the server has reported an error in mid-stream.
+        ValueError: an event is not JSON.
+    """
+    for name, data in arrived:
+        if name == "error":
+            from anthropic import APIStatusError
+
+            raise APIStatusError(data, response=response, body=json.loads(data))
+        if name and data:
+            yield json.loads(data)
 
 
 def _log(events: "AsyncStream[object]", response: ChatResponse) -> None:

@@ -1,14 +1,19 @@
-"""A request's body is JSON in UTF-8, whatever people, books and models have written into it."""
+"""A request's body is JSON in UTF-8, whatever people, books and models have written into it; a reply is read however
+the network cuts it up.
+"""
 
 import json
 import math
+from collections.abc import AsyncIterator, Sequence
+from itertools import pairwise
 from typing import Any
 
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.providers.base import encoded
+from bot.providers.base import arriving_events, encoded
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -40,3 +45,20 @@ def test_half_characters_and_impossible_numbers_do_not_keep_it_from_being_sent(v
 def test_what_a_model_has_nested_by_the_hundred_is_sent_too(depth: int) -> None:
     nested = json.loads("[" * depth + "]" * depth)
     assert json.loads(encoded({"input": nested})) == {"input": nested}
+
+
+@given(st.lists(TEXTS), st.sampled_from(["\n", "\r\n"]), st.sets(st.integers(0, 200)))
+async def test_events_are_the_same_however_the_network_cuts_them_up(
+    texts: Sequence[str], end: str, cuts: set[int]
+) -> None:
+    told = [json.dumps(text, ensure_ascii=False) for text in texts]
+    lines = [line for each in told for line in (": hm", "event: said", "id: 1", f"data: {each}", f"data:{each}", "")]
+    sent = "".join(line + end for line in lines).encode()
+    edges = [0, *sorted(cut for cut in cuts if cut < len(sent)), len(sent)]
+
+    async def arriving() -> AsyncIterator[bytes]:
+        for first, last in pairwise(edges):
+            yield sent[first:last]
+
+    batches = [batch async for batch in arriving_events(httpx2.Response(200, content=arriving()))]
+    assert [event for batch in batches for event in batch] == [("said", f"{each}\n{each}") for each in told]
