@@ -5,23 +5,26 @@ import contextlib
 import json
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import DiscordDouble
+from tests.journeys.forked import Forked
 from tests.journeys.terminal import Terminal
 
-ONLINE = b"Online as"
+ONLINE = "Online as"
 FAREWELL_S = 10.0
 
 
 class BotProcess:
     """`marginalia run`, again and again on the same folder."""
 
-    def __init__(self, folder: Path, discord: DiscordDouble, model: AnthropicDouble, **settings: str) -> None:
+    def __init__(
+        self, folder: Path, discord: DiscordDouble, model: AnthropicDouble, output: IO[bytes], **settings: str
+    ) -> None:
         self._terminal = Terminal(folder)
         self._environment = discord.environment | {
             "ANTHROPIC_API_KEY": model.api_key,
@@ -29,9 +32,8 @@ class BotProcess:
             "LOG_LEVEL": "WARNING",
             **settings,
         }
-        self._process: asyncio.subprocess.Process | None = None
-        self._output: list[bytes] = []
-        self._reading: asyncio.Task[None] | None = None
+        self._process: Forked | None = None
+        self._output = output
 
     def set(self, **settings: str) -> None:
         """Give it settings, or others, from its next start on."""
@@ -39,7 +41,10 @@ class BotProcess:
 
     @property
     def output(self) -> str:
-        return b"".join(self._output).decode()
+        """The lines it has written so far, on both streams."""
+        size = os.fstat(self._output.fileno()).st_size
+        lines, _, _ = os.pread(self._output.fileno(), size, 0).rpartition(b"\n")
+        return lines.decode() + "\n"
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -53,22 +58,14 @@ class BotProcess:
 
     async def start(self, timeout: float = 90.0) -> None:
         """Return when it is online."""
-        before = self.output.count(ONLINE.decode())
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "bot",
-            "run",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env=self._terminal.environment(**self._environment),
-            cwd=self._terminal.folder,
-        )
-        self._reading = asyncio.create_task(self._read(self._process))
+        before = self.output.count(ONLINE)
+        environment = self._terminal.environment(**self._environment)
+        with Path(os.devnull).open("rb") as nothing:
+            files = (nothing, self._output, self._output)
+            self._process = Forked(["run"], environment, self._terminal.folder, files)
         async with asyncio.timeout(timeout):
-            while self.output.count(ONLINE.decode()) == before:
-                assert self._process.returncode is None, self.output
+            while self.output.count(ONLINE) == before:
+                assert self._process.is_alive, self.output
                 await asyncio.sleep(0.01)
 
     def pause(self) -> None:
@@ -88,18 +85,11 @@ class BotProcess:
 
     async def _end(self, by: signal.Signals) -> int:
         assert self._process
-        assert self._reading
         with contextlib.suppress(ProcessLookupError):
-            self._process.send_signal(by)
-        code = await asyncio.wait_for(self._process.wait(), FAREWELL_S)
-        await self._reading
+            os.kill(self._process.pid, by)
+        code = await asyncio.wait_for(self._process.end(), FAREWELL_S)
         self._process = None
         return code
-
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout
-        while line := await process.stdout.readline():
-            self._output.append(line)
 
     @property
     def pid(self) -> int:
@@ -116,9 +106,10 @@ async def bot_process(
     folder: Path, discord: DiscordDouble, model: AnthropicDouble, **settings: str
 ) -> AsyncIterator[BotProcess]:
     """A process that is ended with the block, whatever happens in it."""
-    process = BotProcess(folder, discord, model, **settings)
-    try:
-        yield process
-    finally:
-        if process.is_running:
-            await process.kill()
+    with TemporaryFile() as output:
+        process = BotProcess(folder, discord, model, output, **settings)
+        try:
+            yield process
+        finally:
+            if process.is_running:
+                await process.kill()

@@ -1,71 +1,72 @@
-"""The command line in processes that start in an instant, forked from one that has it loaded: for tests with many."""
+"""The command line in processes that start in an instant: each is forked from one that has the program loaded."""
 
 import asyncio
-import json
 import multiprocessing
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
-
-from tests.journeys.terminal import Terminal
+from typing import IO
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
-    ["bot.__main__", "bot.app", "bot.providers.anthropic.client", "anthropic.resources.messages", "genai_prices.data"]
+    # not `bot.cli`, which asks at once how wide the terminal is
+    [
+        *("bot.app", "bot.client.client", "bot.client.connection", "bot.client.shards", "bot.settings", "typer"),
+        *("bot.providers.anthropic.client", "anthropic.resources.messages", "bot.providers.extractive.client"),
+        *("bot.gutendex", "bot.metrics", "genai_prices.data", "rich.markdown", "rich.progress", "storage.postgres"),
+    ]
 )
-_LOOK_S = 0.005
 
 
-@dataclass(frozen=True)
 class Forked:
-    """`marginalia` at work in a process of its own, its standard input a file."""
+    """`marginalia` at work in a process of its own. `files` are its standard input, output and error."""
 
-    process: Any
-    out: Path
+    def __init__(
+        self, arguments: Sequence[str], environment: dict[str, str], folder: Path, files: Sequence[IO[bytes]]
+    ) -> None:
+        carried = [Connection(os.dup(file.fileno())) for file in files]
+        self._process = _FORKS.Process(target=_run, args=(arguments, environment, folder, carried))
+        self._process.start()
+        for each in carried:
+            each.close()
 
     @property
-    def objects(self) -> list[dict[str, Any]]:
-        """What it has said so far, a JSON object a line; a line that is not finished is left out."""
-        lines = self.out.read_text().split("\n")[:-1]
-        return [json.loads(line) for line in lines]
+    def pid(self) -> int:
+        assert self._process.pid
+        return self._process.pid
 
-    async def says(self, event: str) -> None:
-        """Wait until it says that, or has ended."""
-        while self.process.is_alive() and event not in {each["event"] for each in self.objects}:
-            await asyncio.sleep(_LOOK_S)
+    @property
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
 
     async def end(self) -> int:
-        """Wait until it has ended; its exit code."""
-        while self.process.is_alive():
-            await asyncio.sleep(_LOOK_S)
-        code = self.process.exitcode
-        self.process.close()
-        return int(code)
+        """Wait until it has ended; its exit code, or the signal's number below zero."""
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        loop.add_reader(self._process.sentinel, ended.set)
+        try:
+            await ended.wait()
+        finally:
+            loop.remove_reader(self._process.sentinel)
+        self._process.join()
+        assert self._process.exitcode is not None
+        return self._process.exitcode
 
     async def kill(self) -> None:
-        self.process.kill()
+        self._process.kill()
         await self.end()
 
 
-def fork(terminal: Terminal, name: str, *arguments: str, stdin: str, **environment: str) -> Forked:
-    """Start `marginalia` with these arguments; `name` is that of the files with its input and output."""
-    given, out = terminal.write(f"{name}.in", stdin), terminal.write(f"{name}.out", "")
-    whole = terminal.environment(**environment)
-    process = _FORKS.Process(target=_run, args=(arguments, whole, terminal.folder, given, out))
-    process.start()
-    return Forked(process, out)
-
-
-def _run(arguments: Sequence[str], environment: dict[str, str], folder: Path, given: Path, out: Path) -> None:
+def _run(arguments: Sequence[str], environment: dict[str, str], folder: Path, files: Sequence[Connection]) -> None:
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
-    for number, path, flags in ((0, given, os.O_RDONLY), (1, out, os.O_WRONLY | os.O_APPEND)):
-        os.dup2(os.open(path, flags), number)
-    sys.stdin, sys.stdout = os.fdopen(0), os.fdopen(1, "w")
+    for number, file in enumerate(files):
+        os.dup2(file.fileno(), number)
+        file.close()
+    sys.stdin, sys.stdout = os.fdopen(0, encoding="utf-8"), os.fdopen(1, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
     sys.argv = ["marginalia", *arguments]
     from bot.__main__ import main
 

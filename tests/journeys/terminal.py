@@ -3,12 +3,13 @@
 import asyncio
 import json
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 
 from bot.settings import Settings
+from tests.journeys.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 110
@@ -30,22 +31,18 @@ class Ran:
 class Terminal:
     folder: Path
 
-    async def run(self, *arguments: str, stdin: str | None = "", **environment: str) -> Ran:
-        """Run `marginalia` with these arguments. With `stdin` None, standard input is closed from the start."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "bot",
-            *arguments,
-            stdin=asyncio.subprocess.DEVNULL if stdin is None else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env=self.environment(**environment),
-            cwd=self.folder,
-        )
-        out, err = await asyncio.wait_for(process.communicate(None if stdin is None else stdin.encode()), PATIENCE_S)
-        assert process.returncode is not None
-        return Ran(process.returncode, out.decode(), err.decode())
+    async def run(self, *arguments: str, stdin: str = "", **environment: str) -> Ran:
+        """Run `marginalia` with these arguments; its standard input ends after `stdin`."""
+        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
+            given.write(stdin.encode())
+            given.seek(0)
+            process = Forked(arguments, self.environment(**environment), self.folder, (given, out, err))
+            try:
+                code = await asyncio.wait_for(process.end(), PATIENCE_S)
+            except TimeoutError:
+                await process.kill()
+                raise
+            return Ran(code, *map(_text, (out, err)))
 
     def environment(self, **more: str) -> dict[str, str]:
         settings = {name.upper() for name in Settings.model_fields}
@@ -56,3 +53,9 @@ class Terminal:
         path = self.folder / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
+
+
+def _text(file: IO[bytes]) -> str:
+    """All that stands in it."""
+    file.seek(0)
+    return file.read().decode()

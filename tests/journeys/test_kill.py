@@ -4,10 +4,12 @@ Several terminals share one database, and every history has to pass the strict d
 """
 
 import asyncio
+import json
 import random
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
 from tests.doubles.script import Json, Reply
-from tests.journeys.forked import Forked, fork
+from tests.journeys.forked import Forked
 from tests.journeys.terminal import Terminal
 
 TERMINALS = 3
@@ -31,7 +33,35 @@ EARLY = 0.3
 LONGEST_LIFE_S = 1.0
 """A process is killed within this time of its first sign of life."""
 
+LOOK_S = 0.005
+
 QUESTION = "Who drives the cart, and what does the sea do? ({})"
+
+
+@dataclass(frozen=True)
+class Talking:
+    """`marginalia chat` at work in a process of its own."""
+
+    process: Forked
+    out: Path
+
+    @property
+    def objects(self) -> list[Json]:
+        """What it has said so far, a JSON object a line; a line that is not finished is left out."""
+        return [json.loads(line) for line in self.out.read_text().split("\n")[:-1]]
+
+    async def says(self, event: str) -> None:
+        """Wait until it says that, or has ended."""
+        while self.process.is_alive and event not in {each["event"] for each in self.objects}:
+            await asyncio.sleep(LOOK_S)
+
+
+def talking(terminal: Terminal, name: str, *arguments: str, stdin: str, **environment: str) -> Talking:
+    """Start `marginalia` with these arguments; `name` is that of the files with its input and output."""
+    given, out, err = (terminal.write(f"{name}.{end}", text) for end, text in (("in", stdin), ("out", ""), ("err", "")))
+    with given.open("rb") as read, out.open("ab") as said, err.open("ab") as failed:
+        process = Forked(arguments, terminal.environment(**environment), terminal.folder, (read, said, failed))
+    return Talking(process, out)
 
 
 @pytest.fixture
@@ -59,16 +89,16 @@ async def test_killed_at_any_moment_every_question_has_one_answer(tmp_path: Path
         struck_at_work += sum(await asyncio.gather(*lives))
         await assert_sound(tmp_path)
     for talk in talks:
-        last = fork(terminal, talk, "chat", "--json", "--conversation", talk, stdin="Goodbye?\n", **environment)
-        assert await last.end() == 0, last.objects
+        last = talking(terminal, talk, "chat", "--json", "--conversation", talk, stdin="Goodbye?\n", **environment)
+        assert await last.process.end() == 0, last.objects
         await assert_all_answered_once(tmp_path, talk)
     assert struck_at_work > TERMINALS, "hardly any process lived long enough to be killed at work"
 
 
-async def beginning(terminal: Terminal) -> Forked:
+async def beginning(terminal: Terminal) -> Talking:
     """A conversation, begun with nothing said; all of them begin at once, with a shelf that is empty."""
-    begun = fork(terminal, uuid.uuid4().hex, "chat", "--json", stdin="")
-    assert await begun.end() == 0
+    begun = talking(terminal, uuid.uuid4().hex, "chat", "--json", stdin="")
+    assert await begun.process.end() == 0
     return begun
 
 
@@ -76,10 +106,10 @@ async def live_and_die(
     terminal: Terminal, talk: str, question: str, chance: float, environment: dict[str, str]
 ) -> bool:
     """Ask in a process of its own and kill it at a random moment. Whether it was struck while a turn ran."""
-    life = fork(terminal, talk, "chat", "--json", "--conversation", talk, stdin=f"{question}\n", **environment)
+    life = talking(terminal, talk, "chat", "--json", "--conversation", talk, stdin=f"{question}\n", **environment)
     await life.says("conversation" if chance < EARLY else "turn_started")
     await asyncio.sleep(chance * LONGEST_LIFE_S)
-    await life.kill()
+    await life.process.kill()
     said = [event["event"] for event in life.objects]
     return said.count("turn_started") > said.count("answer")
 

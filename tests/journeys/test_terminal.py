@@ -29,7 +29,7 @@ def terminal(tmp_path: Path) -> Terminal:
 
 
 async def test_with_nothing_on_standard_input_an_example_reading_is_played(terminal: Terminal) -> None:
-    ran = await terminal.run("start", stdin=None)
+    ran = await terminal.run("start")
     assert ran.code == 0, ran.err
     assert ran.out.count("› ") == 3
     assert "p. " in ran.out
