@@ -16,6 +16,7 @@ from typing import Any
 import discord
 from discord import app_commands
 
+from cogs.i18n import catalogues_digest
 from domain.ports import LeaseRepository
 
 logger = logging.getLogger(__name__)
@@ -93,7 +94,7 @@ async def sync_commands(
     changed = []
     for scope in dict.fromkeys([EVERYWHERE, *wanted, *told]):
         guild = None if scope == EVERYWHERE else discord.Object(int(scope))
-        digest = await _digest(tree, guild)
+        digest = _digest(tree, guild)
         if told.get(scope) == digest:
             continue
         offered = await _tell(tree, guild)
@@ -132,11 +133,10 @@ def _ids_of(application_id: int) -> str:
     return f"{application_id}/ids"
 
 
-async def _digest(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> str:
-    """Changes whenever the commands do, translations included."""
-    assert tree.translator is not None
-    payloads = [await each.get_translated_payload(tree, tree.translator) for each in tree.get_commands(guild=guild)]
-    return hashlib.sha256(json.dumps(payloads, sort_keys=True).encode()).hexdigest()
+def _digest(tree: app_commands.CommandTree[Any], guild: discord.Object | None) -> str:
+    """Changes whenever the commands do, and with the catalogues. discord.py takes its time to translate commands."""
+    payloads = [each.to_dict(tree) for each in tree.get_commands(guild=guild)]
+    return hashlib.sha256(json.dumps([payloads, catalogues_digest()], sort_keys=True).encode()).hexdigest()
 
 
 async def _tell(

@@ -3,6 +3,7 @@
 from cogs.i18n.speech import (
     CatalogueTranslator,
     Speech,
+    catalogues_digest,
     choose_language,
     language_name,
     later,
@@ -16,6 +17,7 @@ from cogs.i18n.speech import (
 __all__ = [
     "CatalogueTranslator",
     "Speech",
+    "catalogues_digest",
     "choose_language",
     "language_name",
     "later",

@@ -4,6 +4,7 @@ Every text is in the code in English, as the first argument of a `Speech` (by co
 key in the catalogues, `locale/*.po`. A test collects the texts and compares.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -38,8 +39,17 @@ NAMES = frozenset({Location.command_name, Location.group_name, Location.paramete
 
 def read_catalogue(language: str) -> Catalog:
     """The catalogue as in its file. The short forms of failures have the name of their class as context."""
-    with (files(__package__) / "locale" / f"{language}.po").open("rb") as file:
-        return read_po(file, locale=language)
+    return read_po(BytesIO(_bytes_of(language)), locale=language)
+
+
+@cache
+def catalogues_digest() -> str:
+    """Changes whenever a catalogue does."""
+    return hashlib.sha256(b"".join(map(_bytes_of, LANGUAGES.values()))).hexdigest()
+
+
+def _bytes_of(language: str) -> bytes:
+    return (files(__package__) / "locale" / f"{language}.po").read_bytes()
 
 
 @cache
@@ -168,6 +178,8 @@ class CatalogueTranslator(app_commands.Translator):
     """Descriptions and choices in every language with a catalogue."""
 
     async def translate(self, string: locale_str, locale: Locale, context: TranslationContextTypes) -> str | None:
+        if locale not in LANGUAGES:  # discord.py asks for each text in each language it knows
+            return None
         if context.location in NAMES and not isinstance(context.data, app_commands.ContextMenu):
             return None
         translated = _translations(locale).gettext(string.message)
