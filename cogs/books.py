@@ -121,7 +121,7 @@ async def add_book(
     """Fetch, parse, index and shelve a file once there is memory for it; the reply ends as a card.
 
     Raises:
-        Refusal: the shelf is full, the person has reached their limit, or Discord does not deliver the file.
+        Refusal: the person has reached their limit, or Discord does not deliver the file.
         DownloadError, BookError, StorageError: with a sentence.
     """
     await defer_if_slow(interaction, assert_may_add(interaction, use_cases))
@@ -142,6 +142,7 @@ async def add_book(
                 author=author,
                 added_by=str(interaction.user.id),
                 progress=report.update,
+                limits=use_cases.facts.limits.of_shelf,
             )
     except Exception:
         with contextlib.suppress(*DISCORD_ERRORS):
@@ -158,7 +159,8 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
     """Let a person add a book, and count it.
 
     Raises:
-        Refusal: the server's managers do not allow it, the shelf is full, or the person has reached their limit.
+        Refusal: the server's managers do not allow it, or the person has reached their limit.
+        BookError: SHELF_FULL.
     """
     await _assert_adder(interaction, use_cases)
     await _assert_room(interaction, use_cases)
@@ -176,26 +178,10 @@ async def assert_may_add(interaction: discord.Interaction[Any], use_cases: UseCa
 async def _assert_room(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
     """
     Raises:
-        Refusal: the shelf is full.
+        BookError: SHELF_FULL.
     """
-    limits, say = use_cases.facts.limits, speech_of(interaction)
     books = await use_cases.shelf.list(shelf_of(interaction))
-    if 0 < limits.books_per_shelf <= len(books):
-        raise Refusal(
-            say(
-                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room. The bot's "
-                "operator sets this limit.",
-                limit=limits.books_per_shelf,
-            )
-        )
-    if 0 < limits.shelf_mb * _MEGA <= sum(book.length for book in books):
-        raise Refusal(
-            say(
-                "The shelf is full: it holds {limit} MB of text. Remove a book with /books remove to make room. The "
-                "bot's operator sets this limit.",
-                limit=limits.shelf_mb,
-            )
-        )
+    use_cases.facts.limits.of_shelf.assert_room(len(books), sum(book.length for book in books))
 
 
 async def _assert_adder(interaction: discord.Interaction[Any], use_cases: UseCases) -> None:
@@ -374,8 +360,7 @@ class Books(
                     "permission “Manage Server”, can do that, within 7 days."
                 )
             )
-        await _assert_room(interaction, self._use_cases)
-        await self._use_cases.shelf.restore(found[0])
+        await self._use_cases.shelf.restore(found[0], self._use_cases.facts.limits.of_shelf)
         interaction.client.dispatch("book_restored", found[0].id)
         note_deed(
             interaction,

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from domain.errors import BookError, BookErrorCode, Worded
+
 _PERSON = "person:"
 OCR_MARK = "+ocr"
 """Ends the format of a book whose pages were pictures and whose text was recognised."""
@@ -157,6 +159,46 @@ class Book:
     def is_partly_read_by_ocr(self) -> bool:
         """Whether only some of its pages were pictures."""
         return self.format.endswith(PARTLY_OCR_MARK)
+
+
+_MEGA = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfLimits:
+    """How many books, and how many millions of characters, one shelf may hold; 0 is no limit."""
+
+    books: int = 0
+    megabytes: int = 0
+
+    def assert_room(self, books: int, length: int, adding: int = 1) -> None:
+        """Let a book of `adding` characters, unless that is not known yet, join those that are on the shelf.
+
+        Raises:
+            BookError: SHELF_FULL.
+        """
+        if 0 < self.books <= books:
+            message = Worded(
+                "The shelf is full: it holds {limit} books. Remove one with /books remove to make room. The bot's "
+                "operator sets this limit.",
+                limit=self.books,
+            )
+            raise BookError(BookErrorCode.SHELF_FULL, message)
+        most = self.megabytes * _MEGA
+        if 0 < most <= length:
+            message = Worded(
+                "The shelf is full: it holds {limit} MB of text. Remove a book with /books remove to make room. The "
+                "bot's operator sets this limit.",
+                limit=self.megabytes,
+            )
+            raise BookError(BookErrorCode.SHELF_FULL, message)
+        if 0 < most < length + adding:
+            message = Worded(
+                "This book doesn't fit on the shelf, which holds {limit} MB of text. Remove one with /books remove to "
+                "make room. The bot's operator sets this limit.",
+                limit=self.megabytes,
+            )
+            raise BookError(BookErrorCode.SHELF_FULL, message)
 
 
 @dataclass(frozen=True, slots=True)

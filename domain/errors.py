@@ -60,6 +60,7 @@ class BookErrorCode(StrEnum):
     NO_TEXT = "no_text"
     TOO_LARGE = "too_large"
     TIMED_OUT = "timed_out"
+    SHELF_FULL = "shelf_full"
 
 
 class BookError(MarginaliaError):

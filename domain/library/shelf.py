@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from weakref import WeakValueDictionary
 
-from domain.book import Book, BookStatus, BookText
+from domain.book import Book, BookStatus, BookText, ShelfLimits
 from domain.errors import BookError, BookErrorCode, MarginaliaError, Worded
 from domain.ports import BookFile, BookFiles, BookParser, BookRepository, Clock, Progress, RetentionRepository
 from domain.usage import Sweep
@@ -64,15 +64,16 @@ class Bookshelf:
         author: str = "",
         added_by: str = "",
         progress: Progress | None = None,
+        limits: ShelfLimits | None = None,
     ) -> AddedBook:
         """Parse, index and shelve a file. Adding the same file again changes nothing.
 
         Raises:
-            BookError: the file cannot become a book; nothing is left behind.
+            BookError: the file cannot become a book, or its shelf is full; nothing is left behind.
             StorageError: the disk or the database refused.
         """
         sha256 = await asyncio.to_thread(_digest, data)
-        if known := await self._known(shelf, sha256):
+        if known := await self._known(shelf, sha256, limits):
             return known
         async with self._files.expecting(len(data)):
             text = await self._reader.read(data, filename, progress)
@@ -81,30 +82,34 @@ class Bookshelf:
                 sha256 = await asyncio.to_thread(_digest, data + text.format.encode())
             book = _book(text, sha256, shelf, title, author, added_by, self._clock)
             async with self._lock(sha256):
-                return await self._shelve(replace(book, filename=_last_component(filename)), text, progress)
+                return await self._shelve(replace(book, filename=_last_component(filename)), text, progress, limits)
 
-    async def _known(self, shelf: str, sha256: str) -> AddedBook | None:
+    async def _known(self, shelf: str, sha256: str, limits: ShelfLimits | None) -> AddedBook | None:
         """The result for a file that the shelf has, or had until it was removed; None: it has to be parsed."""
         known = await self._books.get_by_hash(shelf, sha256)
         if known is None or known.status is not BookStatus.READY or not await self._is_readable(known):
             return None
-        return AddedBook(await self.restore(known), is_new=False, is_back=known.removed_at is not None)
+        return AddedBook(await self.restore(known, limits), is_new=False, is_back=known.removed_at is not None)
 
-    async def _shelve(self, book: Book, text: BookText, progress: Progress | None) -> AddedBook:
+    async def _shelve(
+        self, book: Book, text: BookText, progress: Progress | None, limits: ShelfLimits | None
+    ) -> AddedBook:
         """Index a parsed book and put it on its shelf, taking the same steps and time whoever else has the file."""
         words = await self._files.write(book.sha256, text, progress, anew=True)
         known = await self._books.get_by_hash(book.shelf, book.sha256)
         if known is None:
-            return await self._put(replace(book, word_count=words), text.warnings)
+            return await self._put(replace(book, word_count=words), text.warnings, limits)
         renewed = Worded("Its index was missing or out of date and has been rebuilt.")
         return AddedBook(
-            await self.restore(known), is_new=False, is_back=known.removed_at is not None, warnings=(renewed,)
+            await self.restore(known, limits), is_new=False, is_back=known.removed_at is not None, warnings=(renewed,)
         )
 
-    async def _put(self, book: Book, warnings: tuple[str, ...]) -> AddedBook:
+    async def _put(self, book: Book, warnings: tuple[str, ...], limits: ShelfLimits | None) -> AddedBook:
         try:
-            await self._books.save(book)
+            await self._books.save(book, limits)
         except BookError as error:
+            if error.code is BookErrorCode.SHELF_FULL and not await self._books.count_by_hash(book.sha256):
+                await self._files.remove(book.sha256)
             twin = await self._books.get_by_hash(book.shelf, book.sha256)
             if error.code is not BookErrorCode.ALREADY_EXISTS or twin is None:
                 raise
@@ -192,12 +197,16 @@ class Bookshelf:
         """The books that can be restored to a shelf, or to any for None; the most recently removed first."""
         return await self._books.list_removed(shelf)
 
-    async def restore(self, book: Book) -> Book:
-        """Restore a book to its shelf with all its data; does nothing if it is there."""
+    async def restore(self, book: Book, limits: ShelfLimits | None = None) -> Book:
+        """Restore a book to its shelf with all its data; does nothing if it is there.
+
+        Raises:
+            BookError: SHELF_FULL.
+        """
         if book.removed_at is None:
             return book
         restored = replace(book, removed_at=None, removed_by="")
-        await self._books.save(restored)
+        await self._books.save(restored, limits)
         return restored
 
     async def erase_removed(self, before: datetime) -> int:

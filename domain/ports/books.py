@@ -19,6 +19,7 @@ from domain.book import (
     Passage,
     PhraseHit,
     Sentence,
+    ShelfLimits,
 )
 from domain.clubs.plan import Club, Member, Post, PostState, Section, Vote
 from domain.errors import BookError
@@ -206,11 +207,12 @@ class BookDownloads(Protocol):
 class BookRepository(Protocol):
     """Books on shelves."""
 
-    async def save(self, book: Book) -> None:
-        """Insert or update.
+    async def save(self, book: Book, limits: ShelfLimits | None = None) -> None:
+        """Insert or update; with `limits`, only if there is room beside the other books on the shelf, also for those
+        that others add at the same moment.
 
         Raises:
-            BookError: ALREADY_EXISTS, its shelf holds the same file under another id.
+            BookError: ALREADY_EXISTS, its shelf holds the same file under another id; SHELF_FULL.
         """
         ...
 

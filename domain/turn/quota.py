@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from domain.book import ShelfLimits
 from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import UsageReported
@@ -23,6 +24,11 @@ class Limits:
     adds_per_hour: int = 0
     conversations_per_day: int = 0
     turns_per_minute: int = 0
+
+    @property
+    def of_shelf(self) -> ShelfLimits:
+        """Those of one shelf."""
+        return ShelfLimits(self.books_per_shelf, self.shelf_mb)
 
 
 class Allowances:

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from domain.book import Book, BookStatus, DerivedText
+from domain.book import Book, BookStatus, DerivedText, ShelfLimits
 from domain.errors import BookError, BookErrorCode, Worded
 from storage.sql.database import Database, Row, Transaction
+from storage.sql.people import TakingTurns
 from storage.sql.rows import (
     entities,
     entity,
@@ -25,6 +26,10 @@ _COLUMNS = (
 )  # fmt: skip
 _UPSERT = upsert("books", _COLUMNS)
 _SELECT = f"SELECT {listed(_COLUMNS)} FROM books"  # noqa: S608
+_OTHERS = """
+SELECT count(*) AS books, coalesce(sum(length), 0) AS length FROM books
+WHERE shelf = ? AND removed_at IS NULL AND id <> ?
+"""
 _NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
@@ -33,8 +38,9 @@ class SQLBooks:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._turns = TakingTurns(database)
 
-    async def save(self, book: Book) -> None:
+    async def save(self, book: Book, limits: ShelfLimits | None = None) -> None:
         async def put(transaction: Transaction) -> None:
             twins = await transaction.run(
                 "SELECT title FROM books WHERE shelf = ? AND sha256 = ? AND id <> ?", [book.shelf, book.sha256, book.id]
@@ -42,9 +48,15 @@ class SQLBooks:
             if twins:
                 message = Worded("This file is on the shelf already: {title}.", title=twins[0]["title"])
                 raise BookError(BookErrorCode.ALREADY_EXISTS, message)
+            if limits is not None:
+                [others] = await transaction.run(_OTHERS, [book.shelf, book.id])
+                limits.assert_room(others["books"], others["length"], book.length)
             await transaction.run(_UPSERT, _row(book))
 
-        await self._database.atomically(put)
+        if limits is None:
+            await self._database.atomically(put)
+        else:
+            await self._turns.run(f"shelf {book.shelf}", put)
 
     async def get(self, book_id: str) -> Book | None:
         return entity(_book, await self._database.read_one(f"{_SELECT} WHERE id = ? AND removed_at IS NULL", [book_id]))

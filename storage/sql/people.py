@@ -1,16 +1,18 @@
 """Readers' positions, preferences and usage, and servers' settings, in SQL."""
 
+import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
+from weakref import WeakValueDictionary
 
 from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
-from storage.sql.database import Database, Row, Transaction, Value
+from storage.sql.database import Database, Result, Row, Transaction, Value
 from storage.sql.rows import entities, entity, time_from_text, time_to_text
 
 _SET_POSITION = """
@@ -187,11 +189,38 @@ KEPT_FOR = timedelta(days=1)
 _SALT = "allowances"
 
 
+_TAKE_TURN = "INSERT INTO locks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at"
+
+
+class TakingTurns:
+    """Transactions that count before they write: those of one name run one after another, on all nodes together.
+
+    They all write the same row; PostgreSQL lets one of two at a time pass, and the other begins again. Those of this
+    process wait for each other before that.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def run(self, name: str, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
+        """Do the work in a transaction, as `Database.atomically`; the name is kept as a salted hash, for a day."""
+
+        async def alone(transaction: Transaction) -> Result:
+            now = datetime.now(UTC)
+            await transaction.run("DELETE FROM locks WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
+            await transaction.run(_TAKE_TURN, [_hashed(name, await salt_of_people(transaction)), time_to_text(now)])
+            return await work(transaction)
+
+        async with self._locks.setdefault(name, asyncio.Lock()):
+            return await self._database.atomically(alone)
+
+
 class SQLAllowances:
     """AllowanceRepository in SQL. The salt is drawn once and kept in the database, so that all nodes share it."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._turns = TakingTurns(database)
 
     async def take(
         self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
@@ -215,7 +244,7 @@ class SQLAllowances:
             )
             return None
 
-        return await self._database.atomically(take)
+        return await self._turns.run(f"{deed} {person}", take)
 
 
 async def salt_of_people(transaction: Transaction) -> str:

@@ -192,9 +192,9 @@ PERSONAL = (
 
 IMPERSONAL = frozenset({
     "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "erasures", "forgotten_messages",
-    "greeted_servers", "left_servers", "salts", "servers", "spent_tokens",
+    "greeted_servers", "left_servers", "locks", "salts", "servers", "spent_tokens",
 })  # fmt: skip
-"""Tables without personal data; `allowances`, `erasures` and `spent_tokens` hold hashes of ids, for a day."""
+"""Tables without personal data; `allowances`, `erasures`, `locks` and `spent_tokens` hold hashes of ids, for a day."""
 
 _ANSWERS = f"""
 SELECT chat_messages.conversation_id, chat_messages.created_at, content

@@ -1,16 +1,21 @@
 """What every storage promises of the settings of servers, of counting what people do, and of what they look for."""
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from domain.book import ShelfLimits
+from domain.errors import BookError, BookErrorCode
 from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
 from storage.opening import Storage
 from storage.sql import conversations
+from storage.sql.books import SQLBooks
 from storage.sql.conversations import SQLConversations
+from storage.sql.people import SQLAllowances
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, at
 
 CHOSEN = ServerSettings(
@@ -77,11 +82,52 @@ class TestAllowances:
             assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "a riddle") is None
         assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT, "another")
 
+    async def test_no_more_pass_at_the_same_moment_on_two_nodes(self, storage: Storage) -> None:
+        nodes = [storage.allowances, SQLAllowances(storage.engine)]
+        taken = await asyncio.gather(
+            *(
+                nodes[n % 2].take("hatter", Deed.ASK, 5, A_MINUTE, MIDNIGHT + n * timedelta.resolution)
+                for n in range(50)
+            )
+        )
+        assert taken.count(None) == 5
+
     async def test_who_is_erased_is_still_counted_and_not_by_name(self, storage: Storage) -> None:
         await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT)
         await storage.privacy.erase("hatter")
         assert await storage.allowances.take("hatter", Deed.ASK, 1, A_MINUTE, MIDNIGHT) == MIDNIGHT + A_MINUTE
         assert "asked" not in str(await storage.privacy.export("hatter"))
+
+
+async def test_a_shelf_takes_no_more_at_the_same_moment_on_two_nodes(storage: Storage) -> None:
+    nodes, limits = [storage.books, SQLBooks(storage.engine)], ShelfLimits(books=3)
+
+    async def add(number: int) -> BookErrorCode | None:
+        try:
+            await nodes[number % 2].save(a_book(f"b{number}", sha256=str(number)), limits)
+        except BookError as error:
+            assert isinstance(error.code, BookErrorCode)
+            return error.code
+        return None
+
+    added = await asyncio.gather(*map(add, range(50)))
+    assert (added.count(None), added.count(BookErrorCode.SHELF_FULL)) == (3, 47)
+    [known, *_] = await storage.books.list(a_book().shelf)
+    await storage.books.save(replace(known, removed_at=MIDNIGHT), limits)
+    await storage.books.save(a_book("another", sha256="another"), limits)
+    with pytest.raises(BookError, match="it holds 3 books"):
+        await storage.books.save(known, limits)
+
+
+async def test_a_shelf_takes_so_much_text(storage: Storage) -> None:
+    limits = ShelfLimits(megabytes=1)
+    await storage.books.save(a_book("half", sha256="1", length=600_000), limits)
+    with pytest.raises(BookError, match=r"doesn't fit on the shelf, which holds 1 MB"):
+        await storage.books.save(a_book("more", sha256="2", length=400_001), limits)
+    await storage.books.save(a_book("rest", sha256="3", length=400_000), limits)
+    with pytest.raises(BookError, match="full: it holds 1 MB"):
+        await storage.books.save(a_book("one more", sha256="4", length=1), limits)
+    await storage.books.save(a_book("elsewhere", shelf="other", sha256="4", length=1), limits)
 
 
 async def test_use_is_told_by_reader_and_server(storage: Storage) -> None:
