@@ -1,8 +1,8 @@
 """The composition root: the only file that names concrete classes and connects them."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.resources import files
@@ -11,6 +11,7 @@ from pathlib import Path
 from bot.downloads import BookHosts, GuardedDownloads
 from bot.gutendex import GutendexCatalogue
 from bot.mcp.addresses import ServerAddress, parse_servers
+from bot.mcp.tools import McpTools, open_mcp_tools
 from bot.parsers.sandbox.lockdown import shut_in
 from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
 from bot.settings import Provider, Settings
@@ -31,7 +32,7 @@ from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
 from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.context import NO_AIDS, MakeToolbox, ToolContext
+from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
@@ -88,25 +89,26 @@ class App(UseCases):
     provider: ChatProvider
     housekeeping: Housekeeping
     cache_figures: Callable[[], CacheFigures]
+    tools_ready: Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
 async def open_app(
     settings: Settings,
     provider: ChatProvider | ChatOnly | None = None,
-    toolbox: MakeToolbox = book_toolbox,
-    missing_tools: Callable[[], Mapping[str, str]] = dict,
+    tools: "Toolboxes | None" = None,
 ) -> AsyncIterator[App]:
     """Open the database and the shelf, and connect the core to its model; closes everything at the end.
 
-    `toolbox` makes the tools of a turn; `open_toolbox` adds those of the settings to the book's own. `missing_tools`
-    says which tool servers cannot be reached now, and why.
+    `tools` are what `open_toolbox` opens; None for the book's own tools alone. The tool servers are connected to once
+    everything else is open, because loading what that takes would slow it down.
 
     Raises:
         StorageError: the database cannot be opened.
         SettingsError: the settings contradict each other.
         LLMError: API_KEY_MISSING.
     """
+    tools = tools or Toolboxes()
     async with AsyncExitStack() as stack:
         storage = await stack.enter_async_context(await open_storage(settings.storage_url))
         book_files = open_book_files(settings, storage)
@@ -151,10 +153,11 @@ async def open_app(
         preparer = TurnPreparer(
             books=bound_books,
             tools=TurnTools(
-                toolbox,
+                tools,
                 meter=meter,
                 summaries=None if model.name == QUOTES_ONLY else summaries,
                 timeout=settings.tool_timeout_s,
+                ready=tools.servers.ready,
             ),
             system_prompts=SystemPrompts(prompts, storage.conversations),
             context=FullHistoryStrategy(settings.history_messages, window),
@@ -213,6 +216,7 @@ async def open_app(
             clock=_now,
         )
         left_servers = LeftServers(retention=storage.retention, shelf=shelf)
+        tools.servers.connect()
         yield App(
             settings=settings,
             storage=storage,
@@ -264,7 +268,8 @@ async def open_app(
                 verbose_default=settings.verbose_default,
                 limits=limits,
             ),
-            missing_tools=missing_tools,
+            missing_tools=tools.servers.missing,
+            tools_ready=tools.servers.ready,
         )
 
 
@@ -364,10 +369,9 @@ _Register = Callable[[ToolRegistry, ToolContext], None]
 class Toolboxes:
     """Makes the toolbox of a turn: the book's own tools and those of the settings."""
 
-    extras: Sequence[_Register]
-    cache: ToolResultCache
-    missing: Callable[[], Mapping[str, str]] = dict
-    """Tool servers that cannot be reached now, by name, and why."""
+    extras: Sequence[_Register] = ()
+    cache: ToolResultCache = field(default_factory=ToolResultCache)
+    servers: McpTools = field(default_factory=McpTools)
 
     def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox:
         return _ExtendedToolbox(view, aids, self.extras, self.cache)
@@ -382,21 +386,16 @@ async def open_toolbox(settings: Settings) -> AsyncIterator[Toolboxes]:
     """
     async with AsyncExitStack() as stack:
         extras: list[_Register] = []
-        missing: Callable[[], Mapping[str, str]] = dict
         if "clock" in settings.extra_tools:
             extras.append(_clock())
         if "weather" in settings.extra_tools:
             extras.append(_weather(settings, stack))
-        if servers := tool_servers(settings):
-            from bot.mcp.tools import open_mcp_tools  # takes half a second to load
-
-            tools = await stack.enter_async_context(
-                open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted)
-            )
-            extras.append(tools.register_in)
-            missing = tools.missing
+        servers = await stack.enter_async_context(
+            open_mcp_tools(tool_servers(settings), timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted)
+        )
+        extras.append(servers.register_in)
         cache = ToolResultCache(tool_ttls={"get_weather": WEATHER_TTL_S})
-        yield Toolboxes(extras, cache, missing)
+        yield Toolboxes(extras, cache, servers)
 
 
 def tool_servers(settings: Settings) -> tuple[ServerAddress, ...]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -146,8 +146,14 @@ def _session(app: App, book: Book, talk: Conversation, *, verbose: bool, as_json
         position = await app.positions.follow(TERMINAL_READER.id, book, order)
         return position, await app.positions.describe(TERMINAL_READER.id, book)
 
+    async def missing() -> Mapping[str, str]:
+        await app.tools_ready()
+        return app.missing_tools()
+
     confirm = _confirm if sys.stdin.isatty() and not as_json else None
-    return ConsoleChat(app.chat, talk, console, move=move, confirm=confirm, verbose=verbose, as_json=as_json)
+    return ConsoleChat(
+        app.chat, talk, console, move=move, missing=missing, confirm=confirm, verbose=verbose, as_json=as_json
+    )
 
 
 async def _greet(app: App, book: Book, talk: Conversation) -> None:
@@ -158,8 +164,8 @@ async def _greet(app: App, book: Book, talk: Conversation) -> None:
     details = f"Answers by {model} · /help for commands · quit, exit or Ctrl-D to leave"
     console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
     console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]", soft_wrap=True)
-    for server, problem in app.missing_tools().items():
-        console.print(f"[yellow]{escape(f'The tools of {server} are missing: {problem}.')}[/]", soft_wrap=True)
+    if starting := ", ".join(app.missing_tools()):
+        console.print(f"[dim]{escape(f'Starting the tools of {starting}')}[/]", soft_wrap=True)
     console.print()
 
 

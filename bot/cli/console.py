@@ -4,9 +4,10 @@ import contextlib
 import json
 import re
 import textwrap
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
+from itertools import starmap
 from typing import Self
 
 from rich.console import Console
@@ -67,8 +68,9 @@ DETAIL_LINES = 14
 class ConsoleChat:
     """Answers lines from a person or a pipe. `failures` counts the questions without an answer.
 
-    `move` carries out the arguments of /progress and returns the new position and a sentence about it. `confirm` asks
-    the person at the keyboard a question; None if there is nobody.
+    `move` carries out the arguments of /progress and returns the new position and a sentence about it. `missing` names
+    the tool servers that cannot be reached, and why; it may wait a moment for them. `confirm` asks the person at the
+    keyboard a question; None if there is nobody.
     """
 
     def __init__(
@@ -78,6 +80,7 @@ class ConsoleChat:
         console: Console,
         *,
         move: Callable[[str], Awaitable[tuple[ReadingPosition, str]]],
+        missing: Callable[[], Awaitable[Mapping[str, str]]] | None = None,
         confirm: Callable[[str], Awaitable[bool]] | None = None,
         verbose: bool,
         as_json: bool,
@@ -86,6 +89,8 @@ class ConsoleChat:
         self._conversation = conversation
         self._console = console
         self._move = move
+        self._missing = missing
+        self._told_missing: set[str] = set()
         self._confirm = confirm
         self._verbose = verbose
         self._as_json = as_json
@@ -133,7 +138,8 @@ class ConsoleChat:
             case "/retry":
                 self._tell("refused", "You haven't asked anything yet.")
             case "/help":
-                self._tell("help", HELP)
+                missing = await self._missing() if self._missing else {}
+                self._tell("help", "\n".join([HELP, *starmap(_missing_tools, missing.items())]))
             case _:
                 self._tell("refused", f"There is no command {command}. /help lists the commands.")
 
@@ -189,7 +195,19 @@ class ConsoleChat:
         await self._chat.receive(self._conversation.id, question, TERMINAL_READER)
         await self._answer()
 
+    async def _tell_missing(self) -> None:
+        """Say which tools are missing from now on, and which no longer are."""
+        missing = await self._missing() if self._missing else {}
+        if not self._as_json:
+            for server in sorted(self._told_missing - set(missing)):
+                self._console.print(f"The tools of {server} are here now.", style="dim", markup=False, soft_wrap=True)
+            for server in [each for each in missing if each not in self._told_missing]:
+                sentence = _missing_tools(server, missing[server])
+                self._console.print(sentence, style="yellow", markup=False, soft_wrap=True)
+        self._told_missing = set(missing)
+
     async def _answer(self) -> None:
+        await self._tell_missing()
         screen = _Rendering(self._console, verbose=self._verbose)
         with (
             interrupts(lambda: self._chat.stop(self._conversation.id)),
@@ -217,6 +235,10 @@ class ConsoleChat:
             self._console.print("Not carried out: I can't ask you while the input is piped.", style="yellow")
         elif decision is Decision.GONE:
             self._console.print("Too late: nothing was done.", style="yellow")
+
+
+def _missing_tools(server: str, problem: str) -> str:
+    return f"The tools of {server} are missing: {problem}."
 
 
 def _print_json(event: TurnEvent) -> None:

@@ -114,7 +114,7 @@ async def _run() -> None:
     async with (
         _metrics(settings) as metrics,
         open_toolbox(settings) as tools,
-        open_app(settings, None, tools, tools.missing) as app,
+        open_app(settings, None, tools) as app,
     ):
         forget_secrets()
         if metrics:
@@ -207,7 +207,7 @@ async def _preview(port: int) -> None:
         # discord.py warns of what a simulated Discord lacks
         quiet = "ERROR" if settings.log_level == "WARNING" else settings.log_level
         set_up_logs(quiet, settings.log_format)
-        async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
+        async with open_toolbox(settings) as tools, open_app(settings, None, tools) as app:
             await until_stopped(_show(app, port))
 
 
@@ -260,14 +260,11 @@ def mcp(
             )
             server = book_server(books, positions=positions)
             which = await _which_shelf(app)
-            try:
-                if http:
-                    await _serve_http(app, server, host, port, which)
-                else:
-                    errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
-                    await serve_stdio(server)
-            finally:
-                gc.freeze()  # or Python collects the whole SDK as garbage at exit, which takes a second
+            if http:
+                await _serve_http(app, server, host, port, which)
+            else:
+                errors.print(f"Serving {which} on standard input and output", markup=False, soft_wrap=True)
+                await serve_stdio(server)
 
     run_async(work)
 

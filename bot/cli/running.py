@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import re
 import signal
@@ -186,6 +187,8 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except Exception as error:
         logger.exception("%s", error)
         fail("Something went wrong inside the program. LOG_LEVEL=DEBUG shows more; please report it.")
+    finally:
+        gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
     if code:
         raise typer.Exit(code)
 
@@ -208,7 +211,7 @@ async def opened() -> AsyncIterator[App]:
 async def opened_for_talk() -> AsyncIterator[App]:
     """The same with all the tools of the settings, whose servers take a moment to start."""
     settings = _settings()
-    async with open_toolbox(settings) as tools, open_app(settings, None, tools, tools.missing) as app:
+    async with open_toolbox(settings) as tools, open_app(settings, None, tools) as app:
         forget_secrets()
         yield app
 

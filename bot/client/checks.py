@@ -12,6 +12,7 @@ import discord
 from bot.app import QUOTES_ONLY, open_provider, tool_servers
 from bot.client.client import point_discord_at
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
+from bot.mcp.tools import open_mcp_tools
 from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
@@ -29,6 +30,8 @@ FAULTS_SHOWN = 3
 READY = ToolDefinition("ready", "Report that you can call tools.", {"type": "object", "properties": {}})
 SERVER_PATIENCE_S = 30.0
 """How long a tool server may take; one that has to be downloaded before it starts needs some of it."""
+SERVER_WAIT_S = 3.0
+"""How long tool servers are waited for before the report says so."""
 PATIENCE_S = 30.0
 MOST_GUILDS = 20
 """Servers whose permissions are checked; each costs two requests."""
@@ -165,12 +168,15 @@ async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
         return
     if not servers:
         return
-    from bot.mcp.tools import open_mcp_tools  # takes half a second to load
-
     async with open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted) as tools:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SERVER_PATIENCE_S):
+            async with asyncio.timeout(SERVER_WAIT_S):
                 await tools.tried()
+        if slow := ", ".join(server.name for server in tools.status() if server.starting):
+            yield Finding("Tool servers", f"waiting for {slow}, for up to {SERVER_PATIENCE_S:.0f} seconds")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SERVER_PATIENCE_S - SERVER_WAIT_S):
+                    await tools.tried()
         for server in tools.status():
             subject = f"Tool server {server.name}"
             if server.problem:

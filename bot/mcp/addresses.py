@@ -1,11 +1,20 @@
-"""MCP_SERVERS: the tool servers, how to reach them, and which of their tools to use."""
+"""MCP_SERVERS: the tool servers, how to reach them, which of their tools to use, and how to run programs.
 
+Nothing here needs the SDK, which takes half a second to load.
+"""
+
+import asyncio
+import logging
 import os
 import re
 import shlex
+import shutil
+import signal
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Self
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
@@ -17,6 +26,38 @@ _PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HEADER = re.compile(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*)", re.DOTALL)
 _OPTIONS = ("header", "transport", "client_id", "client_secret", "issuer", "scope")
+
+_PASSED_ON = (
+    "APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATH PATHEXT PROCESSOR_ARCHITECTURE SYSTEMDRIVE SYSTEMROOT TEMP USERNAME "
+    "USERPROFILE"
+    if os.name == "nt"
+    else "HOME LOGNAME PATH SHELL TERM USER"
+).split()
+"""Variables of ours that a program sees."""
+
+MOST_TOOLS = 100
+"""Tools of all servers together; the book's own are added, and OpenAI accepts 128."""
+
+LONGEST_LINE = 32_000_000
+"""Bytes of one message from a program: five pictures of the largest size fit in."""
+
+GRACE_S = 0.5
+"""How long a program may take to end by itself after its input was closed, as the protocol asks it to."""
+_TERMINATION_S, _KILL_S = 0.2, 0.5
+_LOOK_S = 0.01
+
+_log = logging.getLogger(__name__)
+
+
+STARTING = "it is still starting"
+
+
+class ServerUnavailableError(Exception):
+    """A server cannot be reached now; the sentence is for the model."""
+
+
+class ReportedError(Exception):
+    """An error that a server reports for a call, in its own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +87,82 @@ class ServerAddress:
     oauth: ClientCredentials | None = None
     legacy_sse: bool = False
     tools: tuple[str, ...] = ()
+
+
+class ServerProgram:
+    """The running program of a tool server. It has a process group of its own, to which all belongs that it starts."""
+
+    def __init__(self, name: str, process: Process) -> None:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        self.stdin, self.stdout = process.stdin, process.stdout
+        self.has_answered = False
+        """Whether it has sent a message of the protocol."""
+        self._process = process
+        self._is_stopped = False
+        self._logging = asyncio.create_task(_log_all(process.stderr, name))
+
+    @classmethod
+    async def start(cls, address: ServerAddress) -> Self:
+        """Start the command of an address.
+
+        Raises:
+            OSError: it cannot be started.
+            ValueError: the command contains a null character.
+        """
+        command, *arguments = address.command
+        if os.name == "nt":
+            command = shutil.which(command) or command  # which finds npx.cmd
+        passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        process = await asyncio.create_subprocess_exec(
+            command,
+            *arguments,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=passed_on | dict(address.environment),
+            limit=LONGEST_LINE,
+            start_new_session=True,
+        )
+        return cls(address.name, process)
+
+    async def stop(self) -> None:
+        """End the program and all that it started. If it has never answered, it is not given time to end by itself."""
+        if self._is_stopped:  # its process number may belong to another program by now
+            return
+        self._is_stopped = True
+        self.stdin.close()
+        if not (self.has_answered and await self._ended(GRACE_S)):
+            self._send(signal.SIGTERM)
+            await self._ended(_TERMINATION_S)
+        self._send(signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        if not await self._ended(_KILL_S):
+            _log.warning("the program %s of a tool server cannot be ended", self._process.pid)
+        self._logging.cancel()
+        self._process._transport.close()  # type: ignore[attr-defined]  # noqa: SLF001 - what left the group may hold a pipe
+
+    def _send(self, number: signal.Signals) -> None:
+        try:
+            if os.name == "nt":
+                self._process.send_signal(number)
+            else:
+                os.killpg(self._process.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return  # there is nobody left, or nobody of ours
+
+    async def _ended(self, within: float) -> bool:
+        """Whether the process ends within so many seconds. `Process.wait` waits for its pipes as well."""
+        for _ in range(round(within / _LOOK_S)):
+            if self._process.returncode is not None:
+                return True
+            await asyncio.sleep(_LOOK_S)
+        return self._process.returncode is not None
+
+
+async def _log_all(stderr: asyncio.StreamReader, name: str) -> None:
+    """Log what a program writes on standard error, which a person's terminal shall not show."""
+    while chunk := await stderr.read(4096):
+        for line in chunk.decode(errors="replace").splitlines():
+            _log.info("tool server %s says: %s", name, line)
 
 
 def parse_servers(text: str, variables: Mapping[str, str | None] | None = None) -> tuple[ServerAddress, ...]:

@@ -6,7 +6,7 @@ import json
 import logging
 import re
 import time
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,13 +20,10 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from bot.mcp.addresses import ServerAddress
+from bot.mcp.addresses import MOST_TOOLS, STARTING, ReportedError, ServerAddress, ServerProgram, ServerUnavailableError
 from bot.mcp.transports import SESSION_LOST, Incoming, Item, Streams, streams_to
 
 _log = logging.getLogger(__name__)
-
-MOST_TOOLS = 100
-"""Tools of all servers together; the book's own are added, and OpenAI accepts 128."""
 
 LONGEST_DESCRIPTION = 8_000
 """Characters; longer ones are cut."""
@@ -46,10 +43,10 @@ RELIST_PAUSE_S = 0.5
 """The shortest interval between two listings of a server's tools, however often it reports changes."""
 MOST_HANGS = 2
 """Consecutive calls without an answer after which a server is restarted."""
-STARTING = "it is still starting"
 _MOST_PAGES = 100
 _FORGOTTEN = "it has forgotten the session"
 _SETTLING_LOOKS = 20
+_HANG_UP_S = 2.0
 _CLOSING_S = 0.25
 """How long it may take to notice the end of a stream after the call that met it has failed."""
 
@@ -160,10 +157,6 @@ def _cut(tool: types.Tool, left_out: dict[str, str]) -> types.Tool:
     return tool.model_copy(update={"description": description})
 
 
-class ServerUnavailableError(Exception):
-    """The server cannot be reached now; the sentence is for the model."""
-
-
 @dataclass(slots=True)
 class _Connection:
     """A connected client. `lost` is set when the connection is known to be broken, with `problem` as the reason.
@@ -194,9 +187,14 @@ class ServerLink:
     The SDK requires one task to open and close a connection, so that task lives as long as the link.
     """
 
-    def __init__(self, address: ServerAddress, *, timeout: float) -> None:
-        """`timeout` is in seconds, per call; a call that reports progress gets the full time again."""
+    def __init__(
+        self, address: ServerAddress, *, timeout: float, program: Awaitable[ServerProgram] | None = None
+    ) -> None:
+        """`timeout` is in seconds, per call; a call that reports progress gets the full time again. `program` is used
+        for the first connection, if the server is a program that was started before.
+        """
         self.address = address
+        self._started = program
         self.tools: tuple[types.Tool, ...] = ()
         self.left_out: dict[str, str] = {}
         """The server's unused tools, by name, and why."""
@@ -222,9 +220,12 @@ class ServerLink:
         """Hang up. The SDK turns a cancellation during connecting into an error, so a flag is set as well."""
         self._closing = True
         self._wanted.set()
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.wait({self._keeper})
+        if self._keeper is None:
+            return
+        self._keeper.cancel()
+        _, hanging = await asyncio.wait({self._keeper}, timeout=_HANG_UP_S)
+        for task in hanging:
+            task.cancel()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> types.CallToolResult:
         """Call a tool of the server.
@@ -232,7 +233,7 @@ class ServerLink:
         Raises:
             ServerUnavailableError: there is no connection, or it broke during the call.
             TimeoutError: the call took too long; the server was told that it is cancelled.
-            MCPError: the server reports an error of its own.
+            ReportedError: the server reports an error of its own.
         """
         try:
             return await self._call_once(tool, arguments)
@@ -261,7 +262,7 @@ class ServerLink:
                 raise _SessionForgottenError from error
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
-            raise
+            raise ReportedError(error.message) from error
         finally:
             connection.calls -= 1
         self._hangs = 0
@@ -353,7 +354,8 @@ class ServerLink:
                 message.result["tools"] = read_list(message.result["tools"], self._malformed)
             return item
 
-        async with streams_to(self.address) as (incoming, outgoing):
+        program, self._started = self._started, None
+        async with streams_to(self.address, program) as (incoming, outgoing):
             yield Incoming(incoming, look, ended.set), outgoing
 
     async def _hear(self, message: IncomingMessage) -> None:

@@ -2,21 +2,32 @@
 
 import asyncio
 import base64
+import gc
 import re
+import sys
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mcp import MCPError, types
-
-from bot.mcp.addresses import ServerAddress
-from bot.mcp.client import MOST_TOOLS, STARTING, ServerLink, ServerUnavailableError
+from bot.mcp.addresses import (
+    MOST_TOOLS,
+    STARTING,
+    ReportedError,
+    ServerAddress,
+    ServerProgram,
+    ServerUnavailableError,
+)
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolResult
 from domain.tools.context import NO_AIDS, ToolContext
 from domain.tools.registry import ToolRegistry, error_output, to_json
+
+if TYPE_CHECKING:
+    from mcp import types
+
+    from bot.mcp.client import ServerLink
 
 LONGEST_RESULT = 50_000
 """Characters of a result that reach the model: about 12,000 tokens."""
@@ -26,8 +37,8 @@ MOST_MEDIA = 5
 LARGEST_MEDIA = 5_000_000
 """Characters of base64 per picture or sound: Anthropic's limit."""
 
-START_S = 0.8
-"""How long the program waits for the servers at start-up; slower ones join later."""
+FIRST_TRY_S = 0.75
+"""How long the first question waits for the servers, counted from when connecting began; slower ones join later."""
 
 _NOT_DONE = {
     Approval.REFUSED: "The reader refused this call. Nothing was done; do not call it again for this question.",
@@ -64,18 +75,33 @@ class ServerStatus:
 
 
 class McpTools:
-    """The tools of all servers. `timeout` is in seconds, per call; those of `trusted` servers need nobody's consent."""
+    """The tools of all servers. `timeout` is in seconds, per call; those of `trusted` servers need nobody's consent.
 
-    def __init__(self, addresses: Sequence[ServerAddress], *, timeout: float, trusted: Collection[str] = ()) -> None:
-        self._links = [ServerLink(address, timeout=timeout) for address in addresses]
+    The servers' programs are started at once, but the SDK, which takes half a second to load, only with `connect`.
+    """
+
+    def __init__(
+        self, addresses: Sequence[ServerAddress] = (), *, timeout: float = 30.0, trusted: Collection[str] = ()
+    ) -> None:
+        self._addresses = tuple(addresses)
+        self._timeout = timeout
         self._trusted = frozenset(trusted)
+        self._programs: dict[str, asyncio.Task[ServerProgram]] = {}
+        self._links: list[ServerLink] = []
+        """The connections, none before the SDK has been loaded."""
+        self._first_tries: asyncio.Task[None] | None = None
+        self._patience_ends = 0.0
 
     def missing(self) -> dict[str, str]:
         """The servers that cannot be reached now, and why."""
+        if not self._links:
+            return {address.name: STARTING for address in self._addresses}
         return {link.address.name: link.problem for link in self._links if link.problem}
 
     def status(self) -> list[ServerStatus]:
         """The state of every server, in the order of the setting."""
+        if not self._links:
+            return [ServerStatus(address.name, STARTING, True, (), {}) for address in self._addresses]
         used = self._used()
         return [
             ServerStatus(
@@ -98,15 +124,16 @@ class McpTools:
                 handler = self._handler(link, tool, name, aids)
                 registry.register(ToolDefinition(name, description, schema), handler, timed=False)
 
-    def _used(self) -> dict[ServerLink, tuple[types.Tool, ...]]:
+    def _used(self) -> "dict[ServerLink, tuple[types.Tool, ...]]":
         """The tools of each server, up to the limit for all together."""
-        room, used = MOST_TOOLS, {}
+        room = MOST_TOOLS
+        used: dict[ServerLink, tuple[types.Tool, ...]] = {}
         for link in self._links:
             used[link] = link.tools[:room]
             room -= len(used[link])
         return used
 
-    def _handler(self, link: ServerLink, tool: types.Tool, name: str, aids: ToolContext) -> ToolHandler:
+    def _handler(self, link: "ServerLink", tool: "types.Tool", name: str, aids: ToolContext) -> ToolHandler:
         asks = link.address.name not in self._trusted and not (tool.annotations and tool.annotations.read_only_hint)
 
         async def call(args: dict[str, Any]) -> ToolOutput:
@@ -116,29 +143,77 @@ class McpTools:
                     return error_output(_NOT_DONE[approval] if approval else _NOBODY_TO_ASK)
             try:
                 return _as_result(await link.call(tool.name, args), link.address.name)
-            except MCPError as error:
-                return error_output(error.message)
+            except ReportedError as error:
+                return error_output(str(error))
             except ServerUnavailableError as error:
                 return error_output(f"The tool server {link.address.name} is not available at the moment: {error}")
 
         return call
 
-    async def open(self) -> None:
-        """Start connecting to all servers; fast ones are connected when it returns."""
+    def connect(self) -> None:
+        """Begin to connect to all servers, if that has not begun yet."""
+        if self._addresses and self._first_tries is None:
+            self._patience_ends = asyncio.get_running_loop().time() + FIRST_TRY_S
+            self._first_tries = asyncio.create_task(self._try_all())
+
+    async def _try_all(self) -> None:
+        await asyncio.to_thread(_load_sdk)
+        from bot.mcp.client import ServerLink
+
+        self._links = [
+            ServerLink(address, timeout=self._timeout, program=self._programs.get(address.name))
+            for address in self._addresses
+        ]
         for link in self._links:
             link.start()
-        if self._links:
-            tries = [asyncio.create_task(link.tried()) for link in self._links]
-            _, slow = await asyncio.wait(tries, timeout=START_S)
-            for task in slow:
-                task.cancel()
+        await asyncio.gather(*(link.tried() for link in self._links))
+
+    async def ready(self) -> None:
+        """Return once the first attempt to reach each server has ended, or FIRST_TRY_S after the attempts began."""
+        self.connect()
+        left = self._patience_ends - asyncio.get_running_loop().time()
+        if self._first_tries is not None and left > 0:
+            await asyncio.wait({self._first_tries}, timeout=left)
 
     async def tried(self) -> None:
         """Return once the first attempt to reach each server has ended."""
-        await asyncio.gather(*(link.tried() for link in self._links))
+        self.connect()
+        if self._first_tries is not None:
+            await asyncio.wait({self._first_tries})
+
+    def start_programs(self) -> None:
+        """Start the servers that are programs, which takes them a while."""
+        for address in self._addresses:
+            if address.command:
+                self._programs[address.name] = asyncio.create_task(ServerProgram.start(address))
 
     async def close(self) -> None:
-        await asyncio.gather(*(link.close() for link in self._links))
+        """Hang up, and end all programs at the same time."""
+        if self._first_tries is not None:
+            self._first_tries.cancel()
+            await asyncio.wait({self._first_tries})
+        await asyncio.gather(*(link.close() for link in self._links), *map(_stopped, self._programs.values()))
+
+
+async def _stopped(starting: asyncio.Task[ServerProgram]) -> None:
+    """End a program that was started."""
+    try:
+        program = await starting
+    except (OSError, ValueError):
+        return  # it could not be started, as its link says
+    await program.stop()
+
+
+def _load_sdk() -> None:
+    """Load what connecting needs. All of it stays, and looking for garbage in it would take a fifth of the time."""
+    if "bot.mcp.client" in sys.modules:
+        return
+    gc.disable()
+    try:
+        import bot.mcp.client  # noqa: F401
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @asynccontextmanager
@@ -148,10 +223,10 @@ async def open_mcp_tools(
     timeout: float = 30.0,  # noqa: ASYNC109
     trusted: Collection[str] = (),
 ) -> AsyncIterator[McpTools]:
-    """Connect to all servers at once; unreachable ones are retried while the program runs."""
+    """The tools of all servers, none of which is waited for; unreachable ones are retried while the program runs."""
     tools = McpTools(addresses, timeout=timeout, trusted=trusted)
     try:
-        await tools.open()
+        tools.start_programs()
         yield tools
     finally:
         await tools.close()
@@ -168,7 +243,7 @@ def _free_name(wanted: str, registry: ToolRegistry) -> str:
     return name
 
 
-def _as_result(result: types.CallToolResult, server: str) -> ToolResult:
+def _as_result(result: "types.CallToolResult", server: str) -> ToolResult:
     text = "\n\n".join(_texts(result.content))
     if not text and result.structured_content is not None:
         text = to_json(result.structured_content)
@@ -183,24 +258,23 @@ def _as_result(result: types.CallToolResult, server: str) -> ToolResult:
     )
 
 
-def _texts(content: Iterable[types.ContentBlock]) -> Iterator[str]:
+def _texts(content: "Iterable[types.ContentBlock]") -> Iterator[str]:
     for block in content:
-        match block:
-            case types.TextContent(text=text):
-                yield text
-            case types.EmbeddedResource(resource=types.TextResourceContents(text=text)):
-                yield text
-            case types.ResourceLink(uri=uri, name=name):
-                yield f"[{name}: {uri}]"
-            case _ if _media(block):
-                yield f"[{block.type}]"
-            case _:
-                yield f"[{block.type}, which cannot be shown here]"
+        if block.type == "text":
+            yield block.text
+        elif block.type == "resource" and isinstance(text := getattr(block.resource, "text", None), str):
+            yield text
+        elif block.type == "resource_link":
+            yield f"[{block.name}: {block.uri}]"
+        elif _media(block):
+            yield f"[{block.type}]"
+        else:
+            yield f"[{block.type}, which cannot be shown here]"
 
 
-def _media(block: types.ContentBlock) -> Media | None:
+def _media(block: "types.ContentBlock") -> Media | None:
     """The picture or sound, if models accept its type; an unaccepted one would fail the whole request."""
-    if not isinstance(block, types.ImageContent | types.AudioContent) or len(block.data) > LARGEST_MEDIA:
+    if (block.type != "image" and block.type != "audio") or len(block.data) > LARGEST_MEDIA:
         return None
     try:
         beginning = base64.b64decode(block.data, validate=True)[:16]

@@ -1,23 +1,23 @@
 """The transports to a tool server: a child process, or a URL with headers or OAuth."""
 
-import asyncio
 import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Self
 
+import anyio
 import httpx2
-from mcp import StdioServerParameters, stdio_client
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
+from mcp import types
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp.shared.message import SessionMessage
 
-from bot.mcp.addresses import ServerAddress
+from bot.mcp.addresses import GRACE_S, LONGEST_LINE, ServerAddress, ServerProgram
 
 SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
 """Receives an entry when a request of the task that set it is answered with 404: the server does not know the session.
@@ -29,21 +29,68 @@ _CONNECT_S, _READ_S = 30.0, 300.0
 
 _log = logging.getLogger(__name__)
 Streams = tuple[Any, Any]
+Item = SessionMessage | Exception
 
 
-def streams_to(address: ServerAddress) -> AbstractAsyncContextManager[Streams]:
-    """The incoming and outgoing message streams, open during the block."""
+def streams_to(
+    address: ServerAddress, program: Awaitable[ServerProgram] | None = None
+) -> AbstractAsyncContextManager[Streams]:
+    """The incoming and outgoing message streams, open during the block. `program` is one that was started before."""
     if not address.url:
-        return _program(address)
+        return _program(program or ServerProgram.start(address))
     return _legacy_sse(address) if address.legacy_sse else _streamable_http(address)
 
 
 @asynccontextmanager
-async def _program(address: ServerAddress) -> AsyncIterator[Streams]:
-    command, *args = address.command
-    program = StdioServerParameters(command=command, args=args, env=dict(address.environment))
-    async with _logged_stderr(address.name) as errlog, stdio_client(program, errlog) as streams:
-        yield streams
+async def _program(starting: Awaitable[ServerProgram]) -> AsyncIterator[Streams]:
+    """The streams of a program. With the SDK's own it starts later, and may take four seconds to end."""
+    program = await starting
+    received, incoming = anyio.create_memory_object_stream[Item](0)
+    outgoing, sent = anyio.create_memory_object_stream[SessionMessage](0)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_receive, program, received)
+        tasks.start_soon(_send, program, sent, received)
+        try:
+            yield incoming, outgoing
+        finally:
+            with anyio.CancelScope(shield=True):
+                await program.stop()
+            tasks.cancel_scope.cancel()
+
+
+async def _receive(program: ServerProgram, received: ObjectSendStream[Item]) -> None:
+    """Pass on the messages of a program, each of which is a line."""
+    async with received:
+        try:
+            async for line in program.stdout:
+                if line.strip():
+                    await received.send(_message_in(line, program))
+        except ValueError:
+            _log.warning("a tool server sent a message of more than %s bytes", f"{LONGEST_LINE:,}")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            return  # nobody listens any more
+
+
+def _message_in(line: bytes, program: ServerProgram) -> Item:
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError as error:
+        return error
+    program.has_answered = True
+    return SessionMessage(message)
+
+
+async def _send(
+    program: ServerProgram, sent: ObjectReceiveStream[SessionMessage], received: ObjectSendStream[Item]
+) -> None:
+    """Send messages to a program until it takes no more, which ends the connection."""
+    async with sent:
+        try:
+            async for item in sent:
+                program.stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                await program.stdin.drain()
+        except OSError:
+            await received.aclose()
 
 
 @asynccontextmanager
@@ -53,7 +100,7 @@ async def _streamable_http(address: ServerAddress) -> AsyncIterator[Streams]:
             headers=dict(address.headers),
             auth=_auth(address),
             timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
-            event_hooks={"response": [_note_lost_session]},
+            event_hooks={"request": [_hurry_farewell], "response": [_note_lost_session]},
         ) as http,
         streamable_http_client(address.url, http_client=http) as streams,
     ):
@@ -111,36 +158,16 @@ class _Memory:
         self._client = client_info
 
 
+async def _hurry_farewell(request: httpx2.Request) -> None:
+    """Do not wait long for the answer to the request that ends a session, because the program may be about to end."""
+    if request.method == "DELETE":
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), GRACE_S)
+
+
 async def _note_lost_session(response: httpx2.Response) -> None:
     lost = SESSION_LOST.get()
     if lost is not None and response.status_code == 404 and "mcp-session-id" in response.request.headers:
         lost.append(response.status_code)
-
-
-@asynccontextmanager
-async def _logged_stderr(name: str) -> AsyncIterator[TextIO]:
-    """A file for a child process's standard error, which goes to the log rather than to a person's terminal."""
-    read_end, write_end = os.pipe()
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read_end, "rb")
-    )
-    logging_task = asyncio.create_task(_log_all(reader, name))
-    with os.fdopen(write_end, "w") as errlog:
-        try:
-            yield errlog
-        finally:
-            transport.close()
-            logging_task.cancel()
-
-
-async def _log_all(reader: asyncio.StreamReader, name: str) -> None:
-    while chunk := await reader.read(4096):
-        for line in chunk.decode(errors="replace").splitlines():
-            _log.info("tool server %s says: %s", name, line)
-
-
-Item = SessionMessage | Exception
 
 
 class Incoming:

@@ -1,7 +1,7 @@
 """Preparing a turn: how far everybody has read, the tools, and the part of the history that goes in."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -115,8 +115,13 @@ class BoundBooks:
         return book
 
 
+async def _at_once() -> None: ...
+
+
 class TurnTools:
-    """Makes the tools of a turn, bound to its view of the book. `timeout` is in seconds, per call."""
+    """Makes the tools of a turn, bound to its view of the book. `timeout` is in seconds, per call; `ready` returns when
+    the tools can be used, and does not take long.
+    """
 
     def __init__(
         self,
@@ -125,8 +130,10 @@ class TurnTools:
         meter: UsageMeter,
         summaries: ChapterSummaries | None,
         timeout: float,
+        ready: Callable[[], Awaitable[None]] = _at_once,
     ) -> None:
         self._make_toolbox = make_toolbox
+        self.ready = ready
         self._meter = meter
         self._summaries = summaries
         self.timeout = timeout
@@ -217,6 +224,7 @@ class TurnPreparer:
         """
         question = draft.asked[-1]
         await self._quota.check(question.author_id, conversation, "" if draft.replaces else question.id)
+        await self._tools.ready()
         opened, turns = await asyncio.gather(
             self._books.open(conversation, people, [message.author_id for message in draft.asked]),
             self._turns.get_recent(conversation.id, self.reach + 1),

@@ -53,7 +53,7 @@ async def online(
     """Keep a bot online for the length of the block."""
     chosen = Settings(_env_file=None, data_dir=folder, **settings)  # type: ignore[call-arg]
     state = Online()
-    async with open_toolbox(chosen) as tools, open_app(chosen, state.model, tools, tools.missing) as app:
+    async with open_toolbox(chosen) as tools, open_app(chosen, state.model, tools) as app:
         state.app = app
         make = partial(QuickBot, app, health=HealthFile(folder), announce=state.told.append, guild_ready_timeout=0.05)
 

@@ -33,10 +33,11 @@ async def test_with_nothing_set_there_are_the_book_tools_alone() -> None:
 
 async def test_the_settings_add_tools_after_those_of_the_book(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXTRA_TOOLS", "weather, clock")
-    monkeypatch.setattr("bot.mcp.tools.START_S", 30.0)
+    monkeypatch.setattr("bot.mcp.tools.FIRST_TRY_S", 30.0)
     monkeypatch.setenv("MCP_TRUSTED", "double")
     monkeypatch.setenv("MCP_SERVERS", f"double=PYTHONPATH={ROOT} {sys.executable} -m tests.doubles.mcp_server")
     async with open_toolbox(load_settings()) as toolbox:
+        await toolbox.servers.ready()
         tools = toolbox(NO_BOOK)
         names = [definition.name for definition in tools.get_definitions()]
         dispatch = tools.build_dispatcher()

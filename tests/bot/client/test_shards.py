@@ -51,7 +51,7 @@ class Node:
     async def running(self) -> AsyncIterator["Node"]:
         async with (
             open_toolbox(self.settings) as tools,
-            open_app(self.settings, self.model, tools, tools.missing) as self.app,
+            open_app(self.settings, self.model, tools) as self.app,
         ):
             health = HealthFile(self.settings.data_dir)
             serving = asyncio.create_task(serve_shards(self.app, self._make, self._double.token, health, None))

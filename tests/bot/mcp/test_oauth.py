@@ -28,6 +28,7 @@ def setting(server: McpHttpDouble, **changes: str) -> str:
 async def test_a_token_is_asked_for_and_sent_along(server: McpHttpDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", CLIENT[1])
     async with open_mcp_tools(parse_servers(setting(server, scope="read")), timeout=5) as tools:
+        await tools.tried()
         assert (await call(tools, "far_add", a=2, b=3)).content == "5"
         assert tools.missing() == {}
     [request] = server.token_requests
@@ -39,6 +40,7 @@ async def test_a_token_is_asked_for_and_sent_along(server: McpHttpDouble, monkey
 async def test_a_token_that_is_taken_back_is_replaced(server: McpHttpDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET", CLIENT[1])
     async with open_mcp_tools(parse_servers(setting(server)), timeout=5) as tools:
+        await tools.tried()
         assert (await call(tools, "far_echo", text="one")).content == "one"
         server.tokens.clear()
         assert (await call(tools, "far_echo", text="two")).content == "two"
@@ -50,6 +52,7 @@ async def test_who_is_not_known_is_missing_and_it_is_said_why(
 ) -> None:
     monkeypatch.setenv("SECRET", "shibboleth")
     async with open_mcp_tools(parse_servers(setting(server)), timeout=5) as tools:
+        await tools.tried()
         await until(lambda: "far" in tools.missing() and bool(server.token_requests))
         told = tools.missing()["far"]
     assert told == "no token was issued for the client_id and client_secret that MCP_SERVERS gives it"
@@ -61,5 +64,6 @@ async def test_a_token_of_another_issuer_is_not_asked_for(
 ) -> None:
     monkeypatch.setenv("SECRET", CLIENT[1])
     async with open_mcp_tools(parse_servers(setting(server, issuer="https://elsewhere.example")), timeout=5) as tools:
+        await tools.tried()
         await until(lambda: "far" in tools.missing())
     assert server.token_requests == []

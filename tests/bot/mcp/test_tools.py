@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,7 @@ import pytest
 
 from bot.mcp import client
 from bot.mcp import tools as tools_module
-from bot.mcp.addresses import ServerAddress, parse_servers
-from bot.mcp.client import MOST_TOOLS
+from bot.mcp.addresses import MOST_TOOLS, ServerAddress, parse_servers
 from bot.mcp.tools import LONGEST_RESULT, McpTools, open_mcp_tools
 from bot.providers.anthropic.request import Request
 from bot.providers.openai.client import build_request
@@ -85,10 +85,12 @@ serve_stdio()
 """
 
 
-@pytest.fixture(autouse=True)
-def patient_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a loaded machine the double takes its time."""
-    monkeypatch.setattr(tools_module, "START_S", 30.0)
+@asynccontextmanager
+async def connected(addresses: Sequence[ServerAddress], **options: Any) -> AsyncIterator[McpTools]:
+    """The tools, after the first attempt to reach each server."""
+    async with open_mcp_tools(addresses, **options) as tools:
+        await tools.tried()
+        yield tools
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def mortal(tmp_path: Path) -> ServerAddress:
 
 @pytest.fixture
 async def stdio() -> AsyncIterator[McpTools]:
-    async with open_mcp_tools([program()], timeout=10) as tools:
+    async with connected([program()], timeout=10) as tools:
         yield tools
 
 
@@ -131,7 +133,7 @@ class TestListing:
         assert len(set(names)) == 2 * len(TOOLS)
 
     async def test_no_servers_are_no_tools(self) -> None:
-        async with open_mcp_tools([]) as tools:
+        async with connected([]) as tools:
             registry = ToolRegistry()
             tools.register_in(registry)
         assert len(registry) == 0
@@ -174,12 +176,12 @@ class TestCalling:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "secret")
-        async with open_mcp_tools([program(TOKEN="for the server")]) as tools:
+        async with connected([program(TOKEN="for the server")]) as tools:
             assert (await call(tools, "double_env", text="TOKEN")).content == "for the server"
             assert (await call(tools, "double_env", text="ANTHROPIC_API_KEY")).content == "The tool returned nothing."
 
     async def test_a_slow_call_times_out_and_the_line_stays_up(self) -> None:
-        async with open_mcp_tools([program()], timeout=0.3) as tools:
+        async with connected([program()], timeout=0.3) as tools:
             assert error_of(await call(tools, "double_sleep", seconds=0.5)) == "double_sleep timed out after 0.3 s"
             assert not tools.missing()
             await asyncio.sleep(0.3)
@@ -196,7 +198,7 @@ class TestServersThatDie:
     async def test_a_server_that_dies_between_calls_is_back_before_the_next(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
     ) -> None:
-        async with open_mcp_tools([mortal], timeout=10) as tools:
+        async with connected([mortal], timeout=10) as tools:
             first = pid_of_mortal()
             os.kill(first, signal.SIGKILL)
             await until(lambda: "mortal" in tools.missing())
@@ -209,7 +211,7 @@ class TestServersThatDie:
     ) -> None:
         monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         address = program("once", sys.executable, "-c", RUNS_ONCE, str(tmp_path / "ran"))
-        async with open_mcp_tools([address], timeout=10) as tools:
+        async with connected([address], timeout=10) as tools:
             assert error_of(await call(tools, "once_die"))
             error = error_of(await call(tools, "once_echo", text="x"))
             assert error.startswith("The tool server once is not available at the moment: ")
@@ -227,7 +229,7 @@ class TestServersThatDie:
         ids=["no program", "ends at once", "talks nonsense", "nobody listens", "no address"],
     )
     async def test_a_server_that_cannot_be_reached_keeps_nobody_waiting(self, address: ServerAddress) -> None:
-        async with open_mcp_tools([address, program()], timeout=10) as tools:
+        async with connected([address, program()], timeout=10) as tools:
             assert tools.missing()["gone"]
             assert list(tools.missing()) == ["gone"]
             assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
@@ -235,13 +237,13 @@ class TestServersThatDie:
     async def test_a_server_that_never_answers_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "CONNECT_S", 0.3)
         address = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
-        async with open_mcp_tools([address]) as tools:
+        async with connected([address]) as tools:
             assert "mute" in tools.missing()
 
     async def test_closing_ends_the_servers_program(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
     ) -> None:
-        async with open_mcp_tools([mortal]):
+        async with connected([mortal]):
             pid = pid_of_mortal()
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
@@ -249,8 +251,8 @@ class TestServersThatDie:
     async def test_what_a_server_writes_on_standard_error_goes_to_the_log(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", logger="bot.mcp.transports")
-        async with open_mcp_tools([program()]) as tools:
+        caplog.set_level("INFO", logger="bot.mcp")
+        async with connected([program()]) as tools:
             await call(tools, "double_echo", text="x")
             await until(lambda: "tool server double says: this double talks on standard error, too" in caplog.messages)
 
@@ -263,7 +265,7 @@ class TestHttp:
 
     @pytest.fixture
     async def http(self, server: McpHttpDouble) -> AsyncIterator[McpTools]:
-        async with open_mcp_tools([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+        async with connected([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
             yield tools
 
     async def test_calls_go_over_http(self, http: McpTools) -> None:
@@ -296,7 +298,7 @@ class TestHttp:
             monkeypatch.setattr(client, "PATIENCE_S", moment / 100)
             async with McpHttpDouble() as server:
                 tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
-                await tools.open()
+                await tools.tried()
             for _ in range(2):  # the first call notices that the line is dead, the second has it made anew
                 assert error_of(await call(tools, "web_echo", text="x"))
             async with asyncio.timeout(30):
@@ -306,7 +308,7 @@ class TestHttp:
         monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         async with McpHttpDouble() as server:
             tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
-            await tools.open()
+            await tools.tried()
         for _ in range(2):
             assert error_of(await call(tools, "web_echo", text="x"))
         await tools.close()
@@ -315,12 +317,12 @@ class TestHttp:
         server.needed = {"X-Key": "s3cret"}
         (address,) = parse_servers(f"web={server.base_url} header='X-Key: ${{KEY}}'", {"KEY": "s3cret"})
         assert "s3cret" not in repr(address)
-        async with open_mcp_tools([address], timeout=5) as tools:
+        async with connected([address], timeout=5) as tools:
             assert (await call(tools, "web_echo", text="x")).content == "x"
 
     async def test_without_the_header_it_is_missing_and_says_so(self, server: McpHttpDouble) -> None:
         server.needed = {"X-Key": "s3cret"}
-        async with open_mcp_tools([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+        async with connected([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
             assert list(tools.missing()) == ["web"]
 
     @pytest.mark.parametrize("code", [-32600, -32000, -32001])
@@ -372,20 +374,20 @@ class TestErrorsOfServers:
     async def test_what_a_server_reports_is_its_sentence_and_restarts_nothing(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int], code: int
     ) -> None:
-        async with open_mcp_tools([mortal], timeout=10) as tools:
+        async with connected([mortal], timeout=10) as tools:
             first = pid_of_mortal()
             assert error_of(await call(tools, "mortal_refuse", code=code)) == "no, the server says"
             assert (await call(tools, "mortal_calls")).content == "2"
             assert pid_of_mortal() == first
 
     async def test_progress_gives_a_call_its_time_again(self) -> None:
-        async with open_mcp_tools([program()], timeout=1.0) as tools:
+        async with connected([program()], timeout=1.0) as tools:
             assert (await call(tools, "double_work", steps=6, seconds=0.4)).content == "worked"
 
     async def test_a_server_that_hangs_twice_is_started_anew(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
     ) -> None:
-        async with open_mcp_tools([mortal], timeout=0.3) as tools:
+        async with connected([mortal], timeout=0.3) as tools:
             first = pid_of_mortal()
             for _ in range(2):
                 assert "timed out" in error_of(await call(tools, "mortal_sleep", seconds=600))
@@ -401,7 +403,7 @@ class TestLists:
 
     async def test_only_the_chosen_tools_are_used(self) -> None:
         address = replace(program(), tools=("echo", "no_such"))
-        async with open_mcp_tools([address], timeout=10) as tools:
+        async with connected([address], timeout=10) as tools:
             (status,) = tools.status()
         assert status.tools == ("echo",)
         assert status.left_out == {"no_such": "the server has no such tool"}
@@ -422,7 +424,7 @@ class TestLists:
             {"name": "no_type", "inputSchema": {"properties": {}}, "outputSchema": 7, "annotations": "x"},
             {"name": "wordy", "description": "x" * 9_000, "inputSchema": {"type": "object"}},
         ]
-        async with open_mcp_tools([program(ODD_TOOLS=json.dumps(odd))], timeout=10) as tools:
+        async with connected([program(ODD_TOOLS=json.dumps(odd))], timeout=10) as tools:
             (status,) = tools.status()
             registry = ToolRegistry()
             tools.register_in(registry)
@@ -434,7 +436,7 @@ class TestLists:
     async def test_there_is_room_for_a_hundred_tools_in_all(self) -> None:
         many = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(95)]
         servers = [program("one", ODD_TOOLS=json.dumps(many)), program("two")]
-        async with open_mcp_tools(servers, timeout=10) as tools:
+        async with connected(servers, timeout=10) as tools:
             registry = ToolRegistry()
             tools.register_in(registry)
             one, two = tools.status()
@@ -473,9 +475,11 @@ class TestApproval:
 
 class TestStart:
     async def test_a_server_that_never_answers_holds_nobody_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(tools_module, "START_S", 0.1)
+        monkeypatch.setattr(tools_module, "FIRST_TRY_S", 0.1)
         mute = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
         async with open_mcp_tools([mute, program()], timeout=10) as tools:
+            assert list(tools.missing()) == ["mute", "double"]
+            await tools.ready()
             assert tools.missing()["mute"] == "it is still starting"
             await until(lambda: list(tools.missing()) == ["mute"])
             assert (await call(tools, "double_echo", text="joined")).content == "joined"

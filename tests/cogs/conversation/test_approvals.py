@@ -20,7 +20,7 @@ SERVERS = f"double=PYTHONPATH={ROOT} {sys.executable} -m tests.doubles.mcp_serve
 @pytest.fixture
 async def room(double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
     """A scene with the tools of a server."""
-    monkeypatch.setattr("bot.mcp.tools.START_S", 30.0)
+    monkeypatch.setattr("bot.mcp.tools.FIRST_TRY_S", 30.0)
     async with scene(double, tmp_path, mcp_servers=SERVERS) as opened:
         await opened.prepare()
         yield opened
@@ -103,7 +103,7 @@ async def test_stop_ends_the_waiting(room: Scene) -> None:
 async def test_servers_that_are_trusted_ask_nobody(
     double: DiscordDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.mcp.tools.START_S", 30.0)
+    monkeypatch.setattr("bot.mcp.tools.FIRST_TRY_S", 30.0)
     async with scene(double, tmp_path, mcp_servers=SERVERS, mcp_trusted="double") as opened:
         await opened.prepare()
         opened.model.say(calls(call("double_echo", text="x")), "Noted.")
