@@ -1,7 +1,7 @@
 """What a turn looks like in a terminal."""
 
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from datetime import UTC, datetime
 from io import StringIO
 from typing import cast
@@ -45,6 +45,10 @@ class Played:
             yield event
 
 
+async def no_move(order: str) -> tuple[ReadingPosition, str]:
+    raise AssertionError(order)
+
+
 async def screen(*lines: str, events: tuple[TurnEvent, ...] = (), verbose: bool = False, as_json: bool = False) -> str:
     """What is on the screen after these lines were typed."""
     moved: list[str] = []
@@ -71,6 +75,27 @@ async def test_what_discord_would_cover_is_left_out() -> None:
     assert "She came. ▒▒▒ (hidden) She paid." in shown
     assert "Lucian" not in shown
     assert "\nI've hidden part of this answer" in shown
+
+
+async def test_missing_tools_are_named_once_in_help_and_when_they_are_back() -> None:
+    states = iter([{"notes": "it is still starting"}] * 3 + [{}])
+
+    async def missing() -> Mapping[str, str]:
+        return next(states)
+
+    async def typed() -> AsyncIterator[str]:
+        for line in ("One?", "Two?", "/help", "Three?"):
+            yield line
+
+    out = Console(file=StringIO(), width=200)
+    chat = cast(ChatWithBook, Played(TextDelta("An answer."), Answer("1", "An answer.")))
+    await ConsoleChat(chat, TALK, out, move=no_move, missing=missing, verbose=False, as_json=False).run(typed())
+    shown = cast(StringIO, out.file).getvalue()
+    first, rest = shown.split("An answer.", 1)
+    assert first == "The tools of notes are missing: it is still starting.\n"
+    assert rest.count("The tools of notes are missing: it is still starting.") == 1, "in /help"
+    assert "leave\nThe tools of notes are missing" in rest
+    assert rest.count("The tools of notes are here now.") == 1
 
 
 async def test_a_proposed_position_says_how_to_accept_it() -> None:

@@ -1,5 +1,6 @@
 """marginalia check: each line says ok, or what to do."""
 
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typer.testing import CliRunner
 
 from bot.__main__ import app
 from bot.cli.maintenance import line
-from bot.client.checks import Finding, findings
+from bot.client.checks import Finding, check_tool_servers, findings
 from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
@@ -66,6 +67,30 @@ async def test_a_database_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "marginalia.db").write_bytes(b"this is no database at all" * 100)
     found = await report(tmp_path)
     assert not found["Database"].ok
+
+
+async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.client.checks.SERVER_WAIT_S", 0.1)
+    root = Path(__file__).parents[3]
+    double = f"PYTHONPATH={root} {sys.executable} -m tests.doubles.mcp_server"
+    servers = f"good[echo,add,away]={double}; gone=/no/such/program; mute=sleep 1000"
+    chosen = Settings(_env_file=None, mcp_servers=servers)  # type: ignore[call-arg]
+    found = []
+    async for finding in check_tool_servers(chosen):
+        found.append(finding)
+        if "waiting for" in finding.sentence:
+            assert "mute" in finding.sentence
+            assert "for up to 30 seconds" in finding.sentence
+            monkeypatch.setattr("bot.client.checks.SERVER_PATIENCE_S", 10.1)
+    told = {each.subject: each for each in found[1:]}
+    assert told["Tool server good"].sentence == (
+        "reached, 2 tools: echo, add. Not used as they are: away (the server has no such tool)"
+    )
+    assert told["Tool server gone"].sentence == (
+        "It cannot be reached: /no/such/program: No such file or directory. Check its entry in MCP_SERVERS."
+    )
+    assert "it has not answered within" in told["Tool server mute"].sentence
+    assert [each.ok for each in found[1:]] == [True, False, False]
 
 
 async def test_discord_with_everything_in_place(double: DiscordDouble, tmp_path: Path) -> None:

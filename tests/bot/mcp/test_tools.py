@@ -77,6 +77,8 @@ pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
 serve_stdio()
 """
 
+STUBBORN = 'trap "" TERM; sleep 1000 & echo $! > "$1"; wait'
+
 RUNS_ONCE = """
 import pathlib, sys
 from tests.doubles.mcp_server import serve_stdio
@@ -247,6 +249,12 @@ class TestServersThatDie:
             pid = pid_of_mortal()
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
+
+    async def test_closing_leaves_nothing_behind_of_a_program_that_does_not_want_to_end(self, tmp_path: Path) -> None:
+        stubborn = ServerAddress("stubborn", command=("sh", "-c", STUBBORN, "sh", str(tmp_path / "pid")))
+        async with open_mcp_tools([stubborn]):
+            await until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n"))
+        await until(lambda: not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/exe").exists())
 
     async def test_what_a_server_writes_on_standard_error_goes_to_the_log(
         self, caplog: pytest.LogCaptureFixture
