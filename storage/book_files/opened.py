@@ -289,6 +289,7 @@ class OpenedBook:
         self._book = book
         self._path = path
         self._open_files = open_files
+        self._layout: BookLayout | None = None
         self.damage: BookError | None = None
         """See BookFile."""
 
@@ -296,7 +297,7 @@ class OpenedBook:
         """Raises:
         BookError: INVALID_STATE, the file is missing or unreadable.
         """
-        await self.run(lambda file: file.layout)
+        await self._whole()
 
     async def verify(self) -> None:
         """See BookFile."""
@@ -306,13 +307,19 @@ class OpenedBook:
         return await self.run(lambda file: _text(file, page))
 
     async def pages(self) -> tuple[Page, ...]:
-        return await self.run(lambda file: file.layout.pages)
+        return (await self._whole()).pages
 
     async def chapters(self) -> tuple[Chapter, ...]:
-        return await self.run(lambda file: file.layout.chapters)
+        return (await self._whole()).chapters
 
     def view(self, read_to: int) -> BookView:
         return BoundView(self._book, read_to, self)
+
+    async def _whole(self) -> BookLayout:
+        """The layout of the whole book, read once."""
+        if self._layout is None:
+            self._layout = await self.run(lambda file: file.layout)
+        return self._layout
 
     async def run(self, work: Callable[[OpenedFile], _Result]) -> _Result:
         """Run blocking work on the file in a thread."""

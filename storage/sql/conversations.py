@@ -10,7 +10,7 @@ from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, ConversationNames, TitleSource, checked_title
 from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Statement, Transaction
-from storage.sql.people import KEEP_ERASURE, erased_person, salt_of_people
+from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
 from storage.sql.rows import (
     citations_from_text,
     citations_to_text,
@@ -370,7 +370,7 @@ class SQLMessages:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._salt = ""
+        self._salt = SaltOfPeople(database)
 
     async def save(self, message: ChatMessage) -> None:
         await self.save_batch([message])
@@ -382,8 +382,7 @@ class SQLMessages:
     async def add_incoming(self, message: ChatMessage, written_at: datetime | None = None) -> bool:
         if written_at is None:
             return bool(await self._database.write(_ADD.format(""), _message_row(message)))
-        self._salt = self._salt or await self._database.atomically(salt_of_people)
-        erased = [erased_person(message.author_id, self._salt), time_to_text(written_at)]
+        erased = [erased_person(message.author_id, await self._salt()), time_to_text(written_at)]
         _, added, *_ = await self._database.write_all(
             [
                 (KEEP_ERASURE, erased[:1]),

@@ -13,7 +13,7 @@ from domain.book import PositionState, ReadingPosition
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord, UsageTotal
 from storage.sql.database import Database, Result, Row, Transaction, Value
-from storage.sql.rows import entities, entity, time_from_text, time_to_text
+from storage.sql.rows import entities, entity, listed, marks, time_from_text, time_to_text
 
 _SET_POSITION = """
 INSERT INTO positions (reader_id, book_id, state, read_to) VALUES (?, ?, ?, ?)
@@ -107,11 +107,15 @@ def _position(row: Row) -> ReadingPosition:
     return ReadingPosition(PositionState(row["state"]), row["read_to"])
 
 
-_RECORD = """
-INSERT INTO usage (at, reader_id, guild_id, conversation_id, model, input_tokens, output_tokens, cache_read_tokens,
-  cache_write_tokens, cost_microdollars, estimated)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-"""
+_USED = (
+    "at", "reader_id", "guild_id", "conversation_id", "model", "input_tokens", "output_tokens", "cache_read_tokens",
+    "cache_write_tokens", "cost_microdollars", "estimated",
+)  # fmt: skip
+_RECORD = f"INSERT INTO usage ({listed(_USED)}) VALUES ({marks(_USED)})"  # noqa: S608
+_RECORD_UNLESS_ERASED = f"""
+INSERT INTO usage ({listed(_USED)}) SELECT {marks(_USED)}
+WHERE NOT EXISTS (SELECT 1 FROM erasures WHERE person = ? AND at >= ?)
+"""  # noqa: S608
 
 _TOTAL = """
 SELECT count(*) AS requests, coalesce(sum(input_tokens), 0) AS input_tokens,
@@ -127,24 +131,33 @@ class SQLUsage:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._salt = SaltOfPeople(database)
 
     async def record(self, record: UsageRecord) -> None:
-        tokens = record.usage
+        tokens, at = record.usage, time_to_text(record.at)
+        used = [
+            at, record.reader_id, record.guild_id, record.conversation_id, record.model, tokens.input_tokens,
+            tokens.output_tokens, tokens.cache_read_tokens, tokens.cache_write_tokens, record.cost_microdollars,
+            int(tokens.estimated),
+        ]  # fmt: skip
+        if not record.reader_id:
+            await self._database.write(_RECORD, used)
+            return
+        person = erased_person(record.reader_id, await self._salt())
+        [known], _ = await self._database.write_all(
+            [(KEEP_ERASURE, [person]), (_RECORD_UNLESS_ERASED, [*used, person, at])]
+        )
+        if known["at"] >= at:
+            await self._record_without_name(record, used)
+
+    async def _record_without_name(self, record: UsageRecord, used: Sequence[Value]) -> None:
+        """Record usage of somebody who has been erased meanwhile; their tokens of the day count all the same."""
+        spent = {record.guild_id or "": record.usage.input_tokens + record.usage.output_tokens}
 
         async def write(transaction: Transaction) -> None:
-            is_gone = await was_erased(transaction, record.reader_id, record.at)
-            await transaction.run(
-                _RECORD,
-                [
-                    time_to_text(record.at), "" if is_gone else record.reader_id, record.guild_id,
-                    record.conversation_id, record.model, tokens.input_tokens, tokens.output_tokens,
-                    tokens.cache_read_tokens, tokens.cache_write_tokens, record.cost_microdollars,
-                    int(tokens.estimated),
-                ],
-            )  # fmt: skip
-            if is_gone:
-                spent = {record.guild_id or "": tokens.input_tokens + tokens.output_tokens}
-                await _add_spent(transaction, record.reader_id, record.at, spent)
+            at, _, *others = used
+            await transaction.run(_RECORD, [at, "", *others])
+            await _add_spent(transaction, record.reader_id, record.at, spent)
 
         await self._database.atomically(write)
 
@@ -257,6 +270,18 @@ async def salt_of_people(transaction: Transaction) -> str:
         )
         rows = await transaction.run("SELECT value FROM salts WHERE name = ?", [_SALT])
     return str(rows[0]["value"])
+
+
+class SaltOfPeople:
+    """That salt, read once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._salt = ""
+
+    async def __call__(self) -> str:
+        self._salt = self._salt or await self._database.atomically(salt_of_people)
+        return self._salt
 
 
 def _hashed(person: str, salt: str) -> str:
