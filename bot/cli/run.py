@@ -96,8 +96,8 @@ def run() -> None:
 
 
 async def _run() -> None:
-    from bot.client.client import Marginalia, point_discord_at  # discord.py takes a while to load
-    from bot.client.connection import stay_online
+    from bot.client.client import Marginalia  # discord.py takes a while to load
+    from bot.client.connection import point_discord_at, stay_online
     from bot.client.shards import serve_shards
 
     settings = load_settings()

@@ -10,8 +10,7 @@ from pathlib import Path
 import discord
 
 from bot.app import QUOTES_ONLY, open_provider, tool_servers
-from bot.client.client import point_discord_at
-from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, reads_messages
+from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
 from bot.mcp.tools import open_mcp_tools
 from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement

@@ -3,20 +3,18 @@
 import asyncio
 import json
 import logging
-import random
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import discord
 import yarl
 from discord import app_commands
 from discord.ext import commands
-from discord.gateway import DiscordWebSocket, KeepAliveHandler
+from discord.gateway import DiscordWebSocket
 
 from bot.app import App
 from bot.client.command_sync import (
@@ -24,12 +22,10 @@ from bot.client.command_sync import (
     CommandLinks,
     CommandMemory,
     SharedCommandMemory,
-    known_ids,
-    sync_commands,
+    stay_in_sync,
 )
-from bot.client.http_fixes import keep_requests_going
+from bot.client.http_fixes import keep_requests_going, stop_heartbeats
 from bot.logs import NODE, HealthFile
-from bot.settings import Settings
 from cogs.basics import FirstSteps, FirstWords, Help, Usage, Verbose
 from cogs.books import Books
 from cogs.chat import Chat, Opening
@@ -48,8 +44,8 @@ from cogs.removals import Removals
 from cogs.services import Memberships, RecentIds, ServingBot
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
+from domain.leases import CURRENT_LEASE
 from domain.ports import LeaseRepository
-from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
 
@@ -59,7 +55,12 @@ AN_HOUR_AT_MOST = 40
 RESERVED_SESSIONS = 20
 """Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
+INTERACTION_S = 8.0
+"""Discord waits three seconds for the answer to an interaction. The rest is for clocks that differ."""
+
 ASK_AGAIN_S = 0.25
+LOOK_FOR_LEASE_S = 3.0
+"""A process that wakes up learns within this time whether its shard has another holder now."""
 LOOK_AGAIN_S = 60.0
 IDENTIFY_S = 5.5
 """Discord lets one shard per bucket start a session every five seconds."""
@@ -71,7 +72,6 @@ CACHED_MESSAGES = 100
 """The conversation is in storage; discord.py's own cache of messages is not used."""
 LONGEST_RATE_LIMIT_S = 30.0
 """A request that would have to wait longer fails instead: a thread's third rename would wait for ten minutes."""
-SYNC_AGAIN_AFTER_S = 60.0
 STORAGE_PATIENCE_S = 5.0
 """How long a healthy database may take to answer."""
 COMMAND_PATIENCE_S = 1.5
@@ -151,14 +151,18 @@ class GatewaySession:
 
     `sequence` is the number of the last event that was dealt with, `gateway` the address to go on at. `guilds` are the
     guilds as GUILD_CREATE tells of them: a session that goes on is not told. `interactions` are the ids of those that
-    were answered or turned away.
+    were answered or turned away; None where the process was killed, and nobody knows.
     """
 
     id: str
     sequence: int
     gateway: str
-    interactions: tuple[int, ...] = ()
+    interactions: tuple[int, ...] | None = ()
     guilds: tuple[dict[str, Any], ...] = ()
+
+
+class SessionRefused(Exception):  # noqa: N818
+    """The session cannot be gone on with, and a new one has to wait for its turn."""
 
 
 class GatewaySocket(DiscordWebSocket):
@@ -166,12 +170,11 @@ class GatewaySocket(DiscordWebSocket):
 
     @classmethod
     async def from_client(cls, client: discord.Client, **options: Any) -> Self:
-        session = client.taken_over if isinstance(client, Marginalia) else None
-        if session is not None and isinstance(client, Marginalia):
-            client.taken_over = None
-            options |= {"session": session.id, "sequence": session.sequence, "resume": True}
-            options["gateway"] = yarl.URL(session.gateway)
-        return await super().from_client(client, **options)
+        if not isinstance(client, Marginalia):
+            return await super().from_client(client, **options)
+        socket = await super().from_client(client, **await client.connecting(options))
+        client.taken_over = None
+        return socket
 
 
 discord.client.DiscordWebSocket = GatewaySocket  # type: ignore[misc]  # the library asks nobody for the class
@@ -230,6 +233,8 @@ class Marginalia(ServingBot):
         self._identify_turns = SharedIdentifyLimit(leases, self.shard_count or 1) if leases is not None else None
         self.taken_over: GatewaySession | None = None
         """The session to go on with instead of a new one."""
+        self._hears_again = False
+        """Whether events are told again that a killed process may have dealt with."""
         self._dealt_with: int | None = None
         self.use_cases = app
         self.audit = AuditLog(app)
@@ -257,7 +262,10 @@ class Marginalia(ServingBot):
         self.add_dynamic_items(on_stale_press(self.handled))
         self._in_background = []
         # one shard tells Discord for all of them
-        telling = self._sync(tells=not self.shard_id)
+        leases, servers = self._storage.leases, self._settings.discord_guild_ids
+        file = CommandMemory(self._settings.data_dir / "discord-commands.json")
+        memory = file if leases is None else SharedCommandMemory(leases)
+        telling = stay_in_sync(self.tree, servers, memory, self.links, tells=not self.shard_id)
         self._in_background.append(asyncio.create_task(telling, name="command sync"))
         if self._health:
             self._in_background.append(asyncio.create_task(self._health.keep(self.is_well), name="health file"))
@@ -293,28 +301,50 @@ class Marginalia(ServingBot):
         self._connection.guild_ready_timeout = self._guild_ready_timeout
         self._announce(f"Online as {self.user} in {len(self.guilds)} server(s).")
 
+    async def connecting(self, options: dict[str, Any]) -> dict[str, Any]:
+        """The library's options for a connection to the gateway, with the session that was taken over, if any.
+
+        Raises:
+            SessionRefused: it would begin a new session, and has not waited for its turn.
+        """
+        lease = CURRENT_LEASE.get()
+        if lease is not None and not lease.is_held():  # the next holder may have the session: this task is ended then
+            await asyncio.sleep(LOOK_FOR_LEASE_S)
+        if session := self.taken_over:
+            options |= {"session": session.id, "sequence": session.sequence, "resume": True}
+            options["gateway"] = yarl.URL(session.gateway)
+        elif self._turns_shard is not None and not options.get("resume") and not self._may_identify:
+            raise SessionRefused("the session at the gateway cannot be gone on with")
+        return options
+
+    @property
+    def _turns_shard(self) -> int | None:
+        """The shard, where several processes take turns beginning sessions."""
+        return None if self._identify_turns is None else self.shard_id
+
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is requested."""
         self.identify_limit.count()
-        if self._identify_turns is None or shard_id is None:
+        if self._turns_shard is None:
             await super().before_identify_hook(shard_id, initial=initial)
-        elif self._may_identify:
-            self._may_identify = False
-        else:
-            await self._identify_turns.turn(shard_id)
+        self._may_identify = False
 
-    async def wait_to_identify(self, buckets: int, total: int) -> None:
+    async def wait_to_identify(self, buckets: int = 0, total: int = 0) -> None:
         """Wait for this shard's turn to ask for a session, before the library begins to count the time.
 
-        `buckets` and `total` are Discord's: how many it lets begin at once, and in a day.
+        `buckets` and `total` are Discord's: how many it lets begin at once, and in a day; 0: as it said last.
         """
-        if self._identify_turns is not None and self.shard_id is not None:
-            self._identify_turns.buckets, self._identify_turns.total = buckets, total
-            await self._identify_turns.turn(self.shard_id)
+        turns, shard = self._identify_turns, self.shard_id
+        if turns is not None and shard is not None:
+            turns.buckets, turns.total = buckets or turns.buckets, total or turns.total
+            await turns.turn(shard)
             self._may_identify = True
 
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
         """Take in an interaction; while the program is being stopped, people are told to try again."""
+        age = discord.utils.utcnow() - interaction.created_at
+        if self._hears_again and age.total_seconds() > INTERACTION_S:
+            return False
         if not self._is_stopping:
             IN_SERVER.set(interaction.guild_id)
             return super().take_up(interaction)
@@ -368,7 +398,8 @@ class Marginalia(ServingBot):
         await super().connect(reconnect=reconnect)
 
     def _know_guilds(self, session: GatewaySession) -> None:
-        for number in session.interactions:
+        self._hears_again = session.interactions is None
+        for number in session.interactions or ():
             self.carried_out.is_new(number)
         user, state = self.user, self._connection
         assert user is not None, "the log-in comes before the gateway"
@@ -379,18 +410,30 @@ class Marginalia(ServingBot):
         for guild in session.guilds:
             state.parse_guild_create(guild)
 
+    async def on_resumed(self) -> None:
+        """Everything has been told that happened before the session was gone on with."""
+        self._hears_again = False
+
+    def session(self) -> GatewaySession | None:
+        """The session as it is now, without guilds, as it is for others if this process is killed; None: there is
+        none, or its guilds are still being told.
+        """
+        is_loading = self._connection._ready_task is not None  # noqa: SLF001
+        if is_loading or self.ws is None or not self.ws.open or not self.ws.session_id or self.ws.sequence is None:
+            return None
+        return GatewaySession(self.ws.session_id, self.ws.sequence, str(self.ws.gateway), interactions=None)
+
     async def leave_session(self) -> GatewaySession | None:
         """Come to rest and leave the gateway so that another process may go on there; None where there is no session.
 
         Its guilds are still to be added.
         """
         await self.come_to_rest()
-        if self.ws is None or not self.ws.open or not self.ws.session_id or self._dealt_with is None:
+        session = self.session()
+        if session is None or self._dealt_with is None:
             return None
         await self.ws.close(LEFT_OPEN)
-        return GatewaySession(
-            self.ws.session_id, self._dealt_with, str(self.ws.gateway), interactions=self.carried_out.known()
-        )
+        return replace(session, sequence=self._dealt_with, interactions=self.carried_out.known())
 
     async def close(self) -> None:
         """Finish running work while the connection is still open, then close it."""
@@ -439,33 +482,6 @@ class Marginalia(ServingBot):
         channel = self.get_channel(int(channel_id)) if channel_id else None
         return channel.guild.id if isinstance(channel, (discord.abc.GuildChannel, discord.Thread)) else None
 
-    async def _sync(self, *, tells: bool) -> None:
-        """Tell Discord about changed commands if this client `tells`, and learn their ids, which make them clickable.
-
-        In the background, and again later in case of trouble, or while another node has not told Discord yet.
-        """
-        leases, servers = self._storage.leases, self._settings.discord_guild_ids
-        file = CommandMemory(self._settings.data_dir / "discord-commands.json")
-        memory = file if leases is None else SharedCommandMemory(leases)
-        application_id = self.application_id
-        assert application_id is not None
-        names = {each.qualified_name for each in self.tree.walk_commands() if isinstance(each, app_commands.Command)}
-        while True:
-            try:
-                if tells:
-                    # told and noted, or the next holder of the shard tells Discord once more
-                    changed = await to_the_end(sync_commands(self.tree, application_id, servers, memory))
-                    logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
-                self.links.learn(await known_ids(self.tree, application_id, servers, memory))
-                if tells or not self.links.lack(names, servers):
-                    return
-            except app_commands.CommandSyncFailure:
-                logger.exception("Discord does not take the commands as they are")
-                return
-            except (discord.DiscordException, MarginaliaError, OSError):
-                logger.exception("the commands could not be told to Discord, or not learned; it is tried again")
-            await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311
-
 
 async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[asyncio.Task[Any]]:
     """Let tasks be done, and cancel those that take longer; which these were."""
@@ -481,18 +497,3 @@ async def _end(tasks: Collection[asyncio.Task[Any]], patience_s: float) -> set[a
 def intents(*, reads_messages: bool) -> discord.Intents:
     """Servers with their channels and threads, and messages, including direct ones. No members, no presences."""
     return discord.Intents(guilds=True, guild_messages=True, dm_messages=True, message_content=reads_messages)
-
-
-def point_discord_at(settings: Settings) -> None:
-    """Send this process's REST requests and gateway connections where the settings say, and disable voice."""
-    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
-    discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
-    if settings.discord_gateway_url:
-        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
-
-
-def stop_heartbeats(bot: discord.Client) -> None:
-    """Stop the heartbeat threads: a connection abandoned while it was being made leaves its own thread behind."""
-    for thread in threading.enumerate():
-        if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
-            thread.stop()

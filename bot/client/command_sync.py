@@ -7,6 +7,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import random
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
@@ -17,9 +18,13 @@ import discord
 from discord import app_commands
 
 from cogs.i18n import catalogues_digest
+from domain.errors import MarginaliaError
 from domain.ports import LeaseRepository
+from domain.tasks import to_the_end
 
 logger = logging.getLogger(__name__)
+
+SYNC_AGAIN_AFTER_S = 60.0
 
 EVERYWHERE = "everywhere"
 """The name of the scope of commands that are offered in all servers."""
@@ -220,3 +225,35 @@ def _leaves(command: app_commands.AppCommand | app_commands.AppCommandGroup) -> 
         yield from (f"{command.name} {leaf}" for leaf in _leaves(group))
     if not groups:
         yield command.name
+
+
+async def stay_in_sync(
+    tree: app_commands.CommandTree[Any],
+    servers: Collection[int],
+    memory: CommandMemory | SharedCommandMemory,
+    links: CommandLinks,
+    *,
+    tells: bool,
+) -> None:
+    """Tell Discord about changed commands if this client `tells`, and learn their ids, which make them clickable.
+
+    It is tried again later in case of trouble, or while another node has not told Discord yet.
+    """
+    application_id = tree.client.application_id
+    assert application_id is not None, "the log-in comes before"
+    names = {each.qualified_name for each in tree.walk_commands() if isinstance(each, app_commands.Command)}
+    while True:
+        try:
+            if tells:
+                # told and noted, or the next holder of the shard tells Discord once more
+                changed = await to_the_end(sync_commands(tree, application_id, servers, memory))
+                logger.info("commands told to Discord: %s", ", ".join(changed) or "nothing has changed")
+            links.learn(await known_ids(tree, application_id, servers, memory))
+            if tells or not links.lack(names, servers):
+                return
+        except app_commands.CommandSyncFailure:
+            logger.exception("Discord does not take the commands as they are")
+            return
+        except (discord.DiscordException, MarginaliaError, OSError):
+            logger.exception("the commands could not be told to Discord, or not learned; it is tried again")
+        await asyncio.sleep(SYNC_AGAIN_AFTER_S * random.uniform(1, 2))  # noqa: S311

@@ -11,9 +11,12 @@ from typing import Protocol
 
 import aiohttp
 import discord
+import yarl
+from discord.gateway import DiscordWebSocket
 
-from bot.client.client import RESERVED_SESSIONS, Marginalia, stop_heartbeats
-from bot.client.http_fixes import keep_interactions_steady
+from bot.client.client import RESERVED_SESSIONS, Marginalia, SessionRefused
+from bot.client.http_fixes import keep_interactions_steady, stop_heartbeats
+from bot.settings import Settings
 from domain.errors import SettingsError
 from domain.tasks import to_the_end
 
@@ -26,6 +29,14 @@ AUTHENTICATION_FAILED = 4004
 
 DISCORD_ERRORS = (OSError, aiohttp.ClientError, TimeoutError, discord.HTTPException, discord.GatewayNotFound)
 """Temporary errors, unless Discord says that the request itself was wrong."""
+
+
+def point_discord_at(settings: Settings) -> None:
+    """Send this process's REST requests and gateway connections where the settings say, and disable voice."""
+    discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
+    discord.http.Route.BASE = settings.discord_api_url.rstrip("/")
+    if settings.discord_gateway_url:
+        DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(settings.discord_gateway_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +145,11 @@ async def _may_read_messages(token: str) -> bool:
 async def _stay_connected(bot: Marginalia, waits: Waits, pace: ReconnectPace) -> None:
     """Connect again whenever the library gives up: a failed first connection, an event it cannot parse, …"""
     while not bot.is_closed():
-        await _wait_for_sessions(bot)
         try:
+            await _wait_for_sessions(bot)
             await _connect(bot, pace)
+        except SessionRefused as refused:
+            logger.info("%s; a new one is begun", refused)
         except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed):
             raise
         except Exception as error:  # noqa: BLE001 - anything may come out of a parser
@@ -176,6 +189,7 @@ async def _wait_for_sessions(bot: Marginalia) -> None:
     try:
         _, _, limit = await bot.http.get_bot_gateway()
     except DISCORD_ERRORS:  # the connection itself will show what is wrong
+        await bot.wait_to_identify()
         return
     if limit["remaining"] <= RESERVED_SESSIONS:
         seconds = limit["reset_after"] / 1000

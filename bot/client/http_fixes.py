@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import aiohttp
 import discord
+from discord.gateway import KeepAliveHandler
 from discord.http import HTTPClient, Route
 from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 
@@ -98,3 +100,10 @@ def keep_requests_going(http: HTTPClient, links: CommandLinks, server_of: Callab
             raise
 
     http.request = steady_request  # type: ignore[method-assign]
+
+
+def stop_heartbeats(bot: discord.Client) -> None:
+    """Stop the heartbeat threads: a connection abandoned while it was being made leaves its own thread behind."""
+    for thread in threading.enumerate():
+        if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
+            thread.stop()

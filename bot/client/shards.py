@@ -6,7 +6,7 @@ import json
 import logging
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ LOOK_S = 1.0
 """How often a node looks for free shards."""
 
 _SHARD, _NODE = "shard/", "node/"
-_COUNT = "shard count"
+_COUNT, _GUILDS = "shard count", "guilds/"
 
 
 class ShardKeeper:
@@ -87,7 +87,8 @@ class ShardKeeper:
 
     async def _renew(self) -> None:
         asked = time.monotonic()
-        renewed = set(await self._leases.renew(self._node, LEASE_S))
+        notes = {lease.name: lease.note for lease, _ in self._held.values()}
+        renewed = set(await self._leases.renew(self._node, LEASE_S, notes))
         self._renewed_at = asked
         if self._presence is None or (self._presence.name, self._presence.epoch) not in renewed:
             self._presence = await self._leases.acquire(f"{_NODE}{self._node}", self._node, LEASE_S)
@@ -159,18 +160,29 @@ def _spread(count: int, index: int, nodes: int) -> Iterable[int]:
 
 
 async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
-    """The number of shards for all nodes: what running nodes use, or else `wanted`."""
+    """The number of shards for all nodes: what running nodes use, or else `wanted`. Sessions of another number are
+    forgotten.
+    """
+    await leases.clear(_NODE)
     noted = await leases.get_note(_COUNT)
     if noted and await leases.list_held(_NODE):
         if int(noted) != wanted:
             logger.warning("the nodes that run use %s shards, so this one does too; stop all to use %d", noted, wanted)
         return int(noted)
-    await leases.set_note(_COUNT, str(wanted))
+    if noted != str(wanted):
+        await leases.clear(_GUILDS)
+        await leases.set_note(_COUNT, str(wanted))
     return wanted
 
 
 SESSION_KEPT_S = 120.0
 """How long a session that was left is tried to be gone on with; Discord ends it after some minutes."""
+KEEP_S = 5.0
+"""How often the place in a session is noted, which the next renewal of its lease stores."""
+KEEP_GUILDS_S = 60.0
+"""How often changed guilds are stored at most: for a thousand guilds that is a megabyte."""
+AT_ONCE = 20
+"""Guilds that are described in one step of the loop, which takes some milliseconds."""
 
 _CHANNEL = {
     "id": "id",
@@ -281,43 +293,113 @@ def _member(member: discord.Member) -> dict[str, Any]:
     }
 
 
-async def leave_session(leases: LeaseRepository, name: str, bot: Marginalia) -> None:
-    """Leave the bot's session at the gateway to the next holder of its shard, unless there is one already."""
-    lease = CURRENT_LEASE.get()
-    session = await bot.leave_session()
-    if session is None or lease is None or not lease.is_held():
-        return
-    guilds = tuple(bot.guilds)
-    try:
-        await leases.set_note(name, await asyncio.to_thread(_packed, session, guilds))
-    except MarginaliaError as error:
-        logger.warning("the session of a shard could not be left to another node: %s", error)
+_CHANGES = (
+    "guild_join", "guild_available", "guild_unavailable", "guild_remove", "guild_update", "guild_role_create",
+    "guild_role_update", "guild_role_delete", "guild_channel_create", "guild_channel_update", "guild_channel_delete",
+    "thread_create", "thread_join", "thread_update", "thread_remove", "thread_delete", "member_update",
+)  # fmt: skip
+"""The events after which guilds are not what they were."""
 
 
-async def take_session(leases: LeaseRepository, name: str) -> GatewaySession | None:
-    """Take the session that the last holder of a shard has left, which nobody else can take then."""
-    note = await leases.get_note(name)
-    if not note:
-        return None
-    await leases.set_note(name, "")
-    try:
-        return await asyncio.to_thread(_unpacked, note)
-    except (ValueError, TypeError, zlib.error) as error:  # it was left by another version, maybe
-        logger.warning("a session that was left cannot be read: %r", error)
-        return None
+class SessionNotes:
+    """Keeps in the database what the next holder of a shard needs to go on with its session, also after a kill.
+
+    The note of the shard's lease is the session and the place in it. The guilds are a note of their own, which is
+    larger and seldom changes. While they have changed, the place stays where they were stored, so that the gateway
+    tells the next holder about the change.
+    """
+
+    def __init__(self, leases: LeaseRepository, lease: HeldLease, shard: int, count: int) -> None:
+        self._leases = leases
+        self._lease = lease
+        self._count = count
+        self._name = f"{_GUILDS}{shard}/{count}"
+        self._stored: GatewaySession | None = None
+        self._stored_at = 0.0
+        self._changed = True
+
+    def watch(self, bot: Marginalia) -> None:
+        """Learn from a client when its guilds change."""
+        for event in _CHANGES:
+            bot.add_listener(self._note_change, f"on_{event}")
+
+    async def _note_change(self, *_: object) -> None:
+        self._changed = True
+
+    async def take(self) -> GatewaySession | None:
+        """The session that the last holder had; None: there is none that may still be gone on with."""
+        if not self._lease.note:
+            return None
+        try:
+            at, count, session_id, sequence, gateway, known = json.loads(self._lease.note)
+            note = await self._leases.get_note(self._name)
+            if count != self._count or abs(time.time() - at) > SESSION_KEPT_S or not note:
+                return None
+            guilds = tuple(await asyncio.to_thread(_unpacked, note))
+            interactions = None if known is None else tuple(known)
+            return GatewaySession(session_id, sequence, gateway, interactions, guilds)
+        except (ValueError, TypeError, zlib.error) as error:  # it was left by another version, maybe
+            logger.warning("a session that was left cannot be read: %r", error)
+            return None
+
+    async def keep(self, bot: Callable[[], Marginalia | None]) -> None:
+        """Note the place in the session of the current client every few seconds, until cancelled.
+
+        What is noted is the place of the time before: the events since then may still be worked on.
+        """
+        before: GatewaySession | None = None
+        while True:
+            client = bot()
+            now = client.session() if client else None
+            if client and now:
+                await self._keep_guilds(client, now)
+                self._note(before if before and before.id == now.id else now)
+            before = now
+            await asyncio.sleep(KEEP_S if now else LOOK_S)
+
+    async def _keep_guilds(self, bot: Marginalia, now: GatewaySession) -> None:
+        is_new = self._stored is None or self._stored.id != now.id
+        if is_new or (self._changed and time.monotonic() - self._stored_at >= KEEP_GUILDS_S):
+            self._changed, self._stored_at = False, time.monotonic()
+            try:
+                await self._leases.set_note(self._name, await _packed(bot.guilds), self._lease)
+                self._stored = now
+            except MarginaliaError as error:
+                self._changed = True
+                logger.warning("the guilds of a shard could not be stored: %s", error)
+
+    def _note(self, session: GatewaySession) -> None:
+        if self._stored is None or self._stored.id != session.id:
+            return
+        reached = min(session.sequence, self._stored.sequence) if self._changed else session.sequence
+        known = session.interactions
+        self._lease.note = json.dumps([time.time(), self._count, session.id, reached, session.gateway, known])
+
+    async def leave(self, bot: Marginalia) -> None:
+        """Leave the bot's session to the next holder, unless there is one already; the lease is given back then."""
+        session = await bot.leave_session()
+        if session is None or not self._lease.is_held():
+            return
+        try:
+            await self._leases.set_note(self._name, await _packed(bot.guilds), self._lease)
+            self._stored, self._changed = session, False
+            self._note(session)
+        except MarginaliaError as error:
+            logger.warning("the session of a shard could not be left to another node: %s", error)
 
 
-def _packed(session: GatewaySession, guilds: Iterable[discord.Guild]) -> str:
-    told = [guild_payload(guild) for guild in guilds]
-    kept = [time.time(), session.id, session.sequence, session.gateway, session.interactions, told]
-    return base64.b85encode(zlib.compress(json.dumps(kept).encode())).decode()
+async def _packed(guilds: Sequence[discord.Guild]) -> str:
+    told = []
+    for number, guild in enumerate(guilds, 1):
+        told.append(json.dumps(guild_payload(guild)))
+        if not number % AT_ONCE:
+            await asyncio.sleep(0)
+    return await asyncio.to_thread(lambda: base64.b85encode(zlib.compress(f"[{','.join(told)}]".encode())).decode())
 
 
-def _unpacked(note: str) -> GatewaySession | None:
-    left_at, session_id, sequence, gateway, interactions, guilds = json.loads(zlib.decompress(base64.b85decode(note)))
-    if abs(time.time() - left_at) > SESSION_KEPT_S:
-        return None
-    return GatewaySession(session_id, sequence, gateway, tuple(interactions), tuple(guilds))
+def _unpacked(note: str) -> list[dict[str, Any]]:
+    guilds: list[dict[str, Any]] = json.loads(zlib.decompress(base64.b85decode(note)))
+    return guilds
 
 
 async def serve_shards(
@@ -335,18 +417,23 @@ async def serve_shards(
     bots: dict[int, Marginalia] = {}
     sessions: dict[int, GatewaySession] = {}
 
-    def make(shard: int, *, reads_messages: bool) -> Marginalia:
-        bots[shard] = make_bot(reads_messages=reads_messages, shard_id=shard, shard_count=count)
-        bots[shard].taken_over = sessions.pop(shard, None)
-        return bots[shard]
+    def make(shard: int, notes: SessionNotes, *, reads_messages: bool) -> Marginalia:
+        bot = bots[shard] = make_bot(reads_messages=reads_messages, shard_id=shard, shard_count=count)
+        bot.taken_over = sessions.pop(shard, None)
+        notes.watch(bot)
+        return bot
 
     async def serve(shard: int) -> None:
-        duties = [asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping")] if shard == 0 else []
-        name = f"session/{shard}/{count}"
-        if session := await take_session(leases, name):
+        lease = CURRENT_LEASE.get()
+        assert lease is not None, "a shard is served under its lease"
+        notes = SessionNotes(leases, lease, shard, count)
+        if session := await notes.take():
             sessions[shard] = session
+        duties = [asyncio.create_task(notes.keep(lambda: bots.get(shard)), name=f"session of shard {shard}")]
+        if shard == 0:
+            duties.append(asyncio.create_task(app.housekeeping.keep_house(), name="housekeeping"))
         try:
-            await stay_online(partial(make, shard), token, leave=partial(leave_session, leases, name))
+            await stay_online(partial(make, shard, notes), token, leave=notes.leave)
         finally:
             bots.pop(shard, None)
             for duty in duties:

@@ -1,5 +1,6 @@
 """The ports: what the domain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
 
+from domain.leases import LeaseRepository
 from domain.ports.books import (
     BookCatalogue,
     BookDownloads,
@@ -16,7 +17,6 @@ from domain.ports.conversations import (
     AllowanceRepository,
     ChatMessageRepository,
     ConversationRepository,
-    LeaseRepository,
     PrivacyRepository,
     ReaderRepository,
     RetentionRepository,

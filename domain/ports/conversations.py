@@ -1,4 +1,4 @@
-"""The ports for what the database keeps about people: conversations, positions, usage, and leases on the work."""
+"""The ports for what the database keeps about people: conversations, positions, usage."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -7,7 +7,6 @@ from typing import Any, Protocol
 from domain.book import ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, TitleSource, Turn
-from domain.leases import HeldLease
 from domain.usage import Deed, Erasure, PersonalPost, Removal, ServerSettings, UsageRecord, UsageTotal
 
 
@@ -464,33 +463,3 @@ class RetentionRepository(Protocol):
     async def erase_server(self, guild_id: str) -> None:
         """Erase all data of a server: books, conversations, positions in its books. The files of books stay."""
         ...
-
-
-class LeaseRepository(Protocol):
-    """Leases, each with one holder at a time, timed by the clock of the database.
-
-    Raises (all methods):
-        StorageError.
-    """
-
-    async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
-        """Take a free lease. None: it is held, possibly by the same holder."""
-        ...
-
-    async def renew(self, holder: str, seconds: float) -> Collection[tuple[str, int]]:
-        """Renew everything this holder still holds; returns the name and epoch of each lease."""
-        ...
-
-    async def release(self, lease: HeldLease) -> None:
-        """Give a lease back; one that somebody else holds by now is left alone."""
-        ...
-
-    async def list_held(self, prefix: str) -> Collection[str]:
-        """The names with that beginning that are held now."""
-        ...
-
-    async def get_note(self, name: str) -> str:
-        """The note under a name; empty if there is none."""
-        ...
-
-    async def set_note(self, name: str, note: str) -> None: ...

@@ -1,7 +1,8 @@
 """Leases in PostgreSQL, timed by the server's clock."""
 
+import json
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from domain.leases import MARGIN_S, HeldLease
 from storage.sql.database import Database
@@ -12,16 +13,18 @@ VALUES (?1, ?2, 1, clock_timestamp() + make_interval(secs => ?3))
 ON CONFLICT (name) DO UPDATE
   SET holder = excluded.holder, epoch = leases.epoch + 1, expires_at = excluded.expires_at
   WHERE leases.expires_at <= clock_timestamp()
-RETURNING epoch
+RETURNING epoch, state
 """
 
 _RENEW = """
-UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2) WHERE holder = ?1 RETURNING name, epoch
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2),
+  state = coalesce(CAST(?3 AS json) ->> name, state)
+WHERE holder = ?1 RETURNING name, epoch
 """
 
 # The epoch is kept, so that the next holder gets a new one.
 _RELEASE = """
-UPDATE leases SET holder = '', expires_at = clock_timestamp() WHERE name = ?1 AND holder = ?2 AND epoch = ?3
+UPDATE leases SET holder = '', expires_at = clock_timestamp(), state = ?4 WHERE name = ?1 AND holder = ?2 AND epoch = ?3
 """
 
 _HELD = "SELECT name FROM leases WHERE starts_with(name, ?1) AND expires_at > clock_timestamp()"
@@ -30,6 +33,15 @@ _NOTE = """
 INSERT INTO leases (name, holder, epoch, expires_at, state) VALUES (?1, '', 0, '-infinity', ?2)
 ON CONFLICT (name) DO UPDATE SET state = excluded.state
 """
+
+# The row stays locked until the note is written, so that nobody takes the lease in between.
+_NOTE_UNDER = """
+WITH held AS (SELECT 1 FROM leases WHERE name = ?3 AND holder = ?4 AND epoch = ?5 FOR SHARE)
+INSERT INTO leases (name, holder, epoch, expires_at, state) SELECT ?1, '', 0, '-infinity', ?2 FROM held
+ON CONFLICT (name) DO UPDATE SET state = excluded.state
+"""
+
+_CLEAR = "DELETE FROM leases WHERE starts_with(name, ?1) AND expires_at < clock_timestamp() - INTERVAL '1 hour'"
 
 
 class PostgresLeases:
@@ -41,14 +53,18 @@ class PostgresLeases:
     async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
         asked = time.monotonic()
         rows = await self._database.write(_ACQUIRE, [name, holder, seconds])
-        return HeldLease(name, holder, rows[0]["epoch"], asked + seconds - MARGIN_S) if rows else None
+        if not rows:
+            return None
+        return HeldLease(name, holder, rows[0]["epoch"], asked + seconds - MARGIN_S, rows[0]["state"])
 
-    async def renew(self, holder: str, seconds: float) -> Collection[tuple[str, int]]:
-        rows = await self._database.write(_RENEW, [holder, seconds])
+    async def renew(
+        self, holder: str, seconds: float, notes: Mapping[str, str] | None = None
+    ) -> Collection[tuple[str, int]]:
+        rows = await self._database.write(_RENEW, [holder, seconds, json.dumps(dict(notes or {}))])
         return {(row["name"], row["epoch"]) for row in rows}
 
     async def release(self, lease: HeldLease) -> None:
-        await self._database.write(_RELEASE, [lease.name, lease.holder, lease.epoch])
+        await self._database.write(_RELEASE, [lease.name, lease.holder, lease.epoch, lease.note])
 
     async def list_held(self, prefix: str) -> Collection[str]:
         return {row["name"] for row in await self._database.read(_HELD, [prefix])}
@@ -57,5 +73,11 @@ class PostgresLeases:
         row = await self._database.read_one("SELECT state FROM leases WHERE name = ?", [name])
         return "" if row is None else str(row["state"])
 
-    async def set_note(self, name: str, note: str) -> None:
-        await self._database.write(_NOTE, [name, note])
+    async def set_note(self, name: str, note: str, under: HeldLease | None = None) -> None:
+        if under is None:
+            await self._database.write(_NOTE, [name, note])
+        else:
+            await self._database.write(_NOTE_UNDER, [name, note, under.name, under.holder, under.epoch])
+
+    async def clear(self, prefix: str) -> None:
+        await self._database.write(_CLEAR, [prefix])

@@ -1,9 +1,7 @@
 """A shard that is handed over: the next holder goes on with the session, knows the guilds, and misses nothing."""
 
 import asyncio
-import base64
 import json
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,18 +14,16 @@ from discord import ChannelType
 from bot.app import open_app, open_toolbox
 from bot.client import shards
 from bot.client.client import Marginalia
-from bot.client.shards import guild_payload, serve_shards, take_session
+from bot.client.shards import SessionNotes, agree_on_count, guild_payload, serve_shards
 from bot.logs import HealthFile
 from bot.settings import Settings
-from storage.opening import open_storage
+from storage.opening import Storage, open_storage
 from tests.bot.online import online
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.pointing import pointed_at
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.postgres import a_database
-
-NOTE = "session/0/1"
 
 
 @pytest.fixture
@@ -121,34 +117,43 @@ async def test_a_session_that_discord_has_ended_is_begun_anew(
         await room.until_said("It was Hobb.", "Nobody did.")
 
 
-@pytest.mark.parametrize("note", ["", "nonsense", "of another version"])
+@pytest.mark.parametrize("note", ["", "nonsense", '[1, "a session"]'])
 async def test_so_it_is_where_none_was_left_that_can_be_read(
     nodes: Callable[[str], Node], double: DiscordDouble, note: str
 ) -> None:
-    if note == "of another version":
-        note = base64.b85encode(zlib.compress(b'[1, "a session"]')).decode()
     node = nodes("first")
     async with await open_storage(node.settings.storage_url) as storage:
-        assert storage.leases is not None
-        await storage.leases.set_note(NOTE, note)
+        await tell_next_holder(storage, note)
     async with node.running():
         await talked(node, double)
     assert (double.gateway.identifies, double.gateway.resumes) == (1, 0)
 
 
-async def test_what_was_left_is_taken_once_and_not_after_minutes(
+async def tell_next_holder(storage: Storage, note: str) -> None:
+    assert storage.leases is not None
+    lease = await storage.leases.acquire("shard/0", "somebody", 60)
+    assert lease is not None
+    lease.note = note
+    await storage.leases.release(lease)
+
+
+async def test_what_was_left_is_not_taken_after_minutes_nor_with_another_number_of_shards(
     nodes: Callable[[str], Node], double: DiscordDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node = nodes("first")
+    async with node.running():
+        pass
     async with await open_storage(node.settings.storage_url) as storage:
         leases = storage.leases
         assert leases is not None
-        for kept_s, is_taken in ((120.0, True), (-1.0, False)):
-            monkeypatch.setattr(shards, "SESSION_KEPT_S", kept_s)
-            async with node.running():
-                pass
-            assert (await take_session(leases, NOTE) is not None) is is_taken
-            assert await take_session(leases, NOTE) is None
+        lease = await leases.acquire("shard/0", "second", 60)
+        assert lease is not None
+        assert await SessionNotes(leases, lease, 0, 1).take() is not None
+        assert await SessionNotes(leases, lease, 0, 2).take() is None
+        monkeypatch.setattr(shards, "SESSION_KEPT_S", -1.0)
+        assert await SessionNotes(leases, lease, 0, 1).take() is None
+        assert await agree_on_count(leases, 2) == 2
+        assert await leases.get_note("guilds/0/1") == ""
 
 
 CHANNELS = (ChannelType.text, ChannelType.voice, ChannelType.category, ChannelType.news, ChannelType.stage_voice)

@@ -55,6 +55,8 @@ class DiscordDouble:
         composer = Composer(self.world, self.violations)
         self._messages = MessageRoutes(self.world, composer, self.now)
         self.commands = CommandRoutes(self.world, composer)
+        self.gateway.buckets = lambda: self.commands.identify_limit["max_concurrency"]
+        self.gateway.problem = self.violations.append
         self._channels = ChannelRoutes(self.world, composer, self.rest.limits)
         self._events = EventRoutes(self.world, composer)
         self.interactions = InteractionRoutes(self.world, composer, self._messages)

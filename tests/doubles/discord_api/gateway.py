@@ -16,6 +16,10 @@ from tests.doubles.discord_api.entities import Json, User
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, REQUEST_MEMBERS, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 8, 9, 10, 11
 AUTHENTICATION_FAILED, DISALLOWED_INTENTS, ABRUPT = 4004, 4014, 4000
 ENDS_THE_SESSION = (WSCloseCode.OK, WSCloseCode.GOING_AWAY)
+IDENTIFY_S = 5.0
+"""How long a bucket of shards has to wait between two new sessions. Discord has one bucket per session it lets begin at
+once; a bot without shards has none.
+"""
 ACK_DELAY_S = 0.03
 """discord.py misreads its latency when a heartbeat is acknowledged at once."""
 
@@ -111,8 +115,11 @@ class Gateway:
         self.privileged = INTENT_MEMBERS | INTENT_CONTENT
         self.refuse = 0
         self.replay = 0
+        self.buckets: Callable[[], int] = lambda: 1
+        self.problem: Callable[[str], None] = lambda problem: None
         self.identifies = 0
         self.resumes = 0
+        self._identified: dict[int, float] = {}
 
     @property
     def live(self) -> list[Session]:
@@ -203,11 +210,21 @@ class Gateway:
             await connection.close(AUTHENTICATION_FAILED)
         elif data["intents"] & (INTENT_MEMBERS | INTENT_CONTENT) & ~self.privileged:
             await connection.close(DISALLOWED_INTENTS)
+        elif not self._takes_its_turn(shard := tuple(data.get("shard", (0, 1)))):
+            self.problem(f"shard {shard[0]} began a session within {IDENTIFY_S:.0f} s of another in its bucket")
+            connection.send({"op": INVALID, "d": False})
         else:
-            shard = tuple(data.get("shard", (0, 1)))
             session = Session(secrets.token_hex(16), data["intents"], connection, shard=(shard[0], shard[1]))
             self.sessions[session.id] = session
             self.welcome(session)
+
+    def _takes_its_turn(self, shard: tuple[int, ...]) -> bool:
+        number, count = shard
+        now, bucket = asyncio.get_running_loop().time(), number % self.buckets()
+        if count > 1 and now - self._identified.get(bucket, -IDENTIFY_S) < IDENTIFY_S:
+            return False
+        self._identified[bucket] = now
+        return True
 
     def _resume(self, connection: Connection, data: Json) -> None:
         session = self.sessions.get(data["session_id"])
