@@ -2,12 +2,13 @@
 
     python -m benchmarks.nodes [--pause 60] [--questions 30]
 
-Each row is one thing that is done to a node. "from" is how many shards it had; "dark" is the longest time that one of
+Each row is one thing that is done to nodes. "from" is how many shards they had; "dark" is the longest time that one of
 them had no session at the gateway, or was served by nobody where the node only slept; "slowest answer" counts from a
 question to its answer, while a question is written every tenth of a second or so. At the end: questions without exactly
 one answer, reminders of clubs that became due meanwhile, and how often Discord was told the commands. Then books: the
 first search on a node without a copy, and from the end of an addition on one node to an answer from another. Everything
-runs on this machine, PostgreSQL and the store of books (a folder) included.
+runs on this machine, PostgreSQL and the store of books (a folder) included. Discord lets one session begin at a time,
+except while the nodes start.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -130,10 +131,10 @@ class Run:
                 await asyncio.sleep(0.2)
 
     async def row(
-        self, name: str, node: BotProcess, do: Callable[[], Awaitable[None]], *, sleeps: bool = False
+        self, name: str, nodes: Sequence[BotProcess], do: Callable[[], Awaitable[object]], *, sleeps: bool = False
     ) -> None:
-        """Do something to a node while people write and a club's reminder becomes due."""
-        held = await self.shards_of(node) if node.is_running else set()
+        """Do something to nodes while people write and a club's reminder becomes due."""
+        held = set().union(*[await self.shards_of(node) for node in nodes if node.is_running])
         asleep = frozenset(each.id for each in self.discord.gateway.live if each.shard[0] in held) if sleeps else None
         before = self.discord.gateway.identifies, self.discord.gateway.resumes
         await self.remind_soon()
@@ -203,6 +204,11 @@ async def play(run: Run, pause_s: float) -> None:
     async def stop() -> None:
         assert await third.stop() == 0
 
+    async def kill_and_end_sessions() -> None:
+        await first.kill()
+        for session in [each for each in run.discord.gateway.sessions.values() if each.connection is None]:
+            del run.discord.gateway.sessions[session.id]
+
     async def sleep_and_wake() -> None:
         second.pause()
         await asyncio.sleep(pause_s)
@@ -210,12 +216,17 @@ async def play(run: Run, pause_s: float) -> None:
 
     await asyncio.gather(*(node.start() for node in run.nodes))
     await run.settled()
-    await run.row("nothing", first, lambda: asyncio.sleep(0))
-    await run.row("SIGTERM", third, stop)
-    await run.row("a node joins", third, third.start)
-    await run.row("kill -9", first, first.kill)
-    await run.row("a node joins", first, first.start)
-    await run.row(f"SIGSTOP for {pause_s:.0f} s", second, sleep_and_wake, sleeps=True)
+    run.discord.commands.identify_limit["max_concurrency"] = 1
+    await run.row("nothing", [first], lambda: asyncio.sleep(0))
+    await run.row("SIGTERM", [third], stop)
+    await run.row("a node joins", [third], third.start)
+    await run.row("kill -9", [first], first.kill)
+    await run.row("a node joins", [first], first.start)
+    await run.row("kill -9 of two", [second, third], lambda: asyncio.gather(second.kill(), third.kill()))
+    await run.row("two nodes join", [second, third], lambda: asyncio.gather(second.start(), third.start()))
+    await run.row("kill -9, sessions lost", [first], kill_and_end_sessions)
+    await run.row("a node joins", [first], first.start)
+    await run.row(f"SIGSTOP for {pause_s:.0f} s", [second], sleep_and_wake, sleeps=True)
     async with asyncio.timeout(60):
         while not all(run.reminders()):
             await asyncio.sleep(1)

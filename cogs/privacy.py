@@ -211,17 +211,12 @@ class Privacy(commands.Cog):
         """Find out which servers the bot was removed from, or added to again, while it was offline."""
         here = {str(guild.id) for guild in self._bot.guilds}
         try:
-            known = {each for each in await self._use_cases.left_servers.known() if self._is_of_this_shard(each)}
+            known = {each for each in await self._use_cases.left_servers.known() if self._bot.serves(each)}
             await self._use_cases.left_servers.left(known - here)
             await self._use_cases.left_servers.back(known & here)
         except MarginaliaError as error:
             logger.error("which servers the bot was removed from could not be found out: %s", error)
         self._removals.wake()
-
-    def _is_of_this_shard(self, guild_id: str) -> bool:
-        if self._bot.shard_id is None or self._bot.shard_count is None:
-            return True
-        return (int(guild_id) >> 22) % self._bot.shard_count == self._bot.shard_id
 
 
 def _manages_server(interaction: discord.Interaction[Any]) -> bool:

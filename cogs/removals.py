@@ -109,7 +109,9 @@ class Removals:
         try:
             if not self._bot.shard_id:  # one shard does it for all of them
                 await self._use_cases.chat.drop_expired_answers()
-            await self.work([each for each in await self._use_cases.people.removals() if self._is_ours(each)])
+            await self.work(
+                [each for each in await self._use_cases.people.removals() if self._bot.serves(each.guild_id or "")]
+            )
         except MarginaliaError as error:
             logger.error("what is to be removed from Discord could not be found out: %s", error)
 
@@ -136,12 +138,6 @@ class Removals:
             await self._use_cases.people.refused(removal)
             return False
         return True
-
-    def _is_ours(self, removal: Removal) -> bool:
-        if self._bot.shard_id is None or self._bot.shard_count is None:
-            return True
-        guild_id = removal.guild_id or ""
-        return (int(guild_id if guild_id.isdecimal() else 0) >> 22) % self._bot.shard_count == self._bot.shard_id
 
     async def _remove(self, removal: Removal) -> bool:
         """Remove it; returns whether its thread is gone now.

@@ -14,6 +14,7 @@ from discord.ui import DynamicItem
 from cogs.i18n import Speech, speech_for
 from domain.book import personal_shelf
 from domain.conversation import Conversation
+from domain.leases import Shard
 from domain.use_cases import UseCases
 
 MEMBERSHIP_S = 60.0
@@ -172,6 +173,16 @@ class ServingBot(commands.Bot):
     def handle_form(self, action: str, act: Action) -> None:
         """Register an action for the modals that `cogs.interactions.form` makes."""
         self.forms[action] = act
+
+    @property
+    def shard(self) -> Shard:
+        """The shard that this client serves: the only one, if there are no others."""
+        return (self.shard_id or 0, self.shard_count or 1)
+
+    def serves(self, guild_id: str) -> bool:
+        """Whether Discord tells this client about a server. What is in no server belongs to the first shard."""
+        number, count = self.shard
+        return (int(guild_id if guild_id.isdecimal() else 0) >> 22) % count == number
 
     @property
     def serves_direct_messages(self) -> bool:

@@ -4,7 +4,13 @@ import time
 from collections.abc import Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
+
+Shard: TypeAlias = tuple[int, int]
+"""The number of a shard, and how many there are. Discord tells it about the servers whose id, shifted by 22 bits, is
+its number modulo theirs; the first one is also told about direct messages.
+"""
+ALL: Shard = (0, 1)
 
 MARGIN_S = 3.0
 """A holder gives up a lease this long before others may take it: clocks differ in speed, and

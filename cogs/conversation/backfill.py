@@ -66,7 +66,7 @@ class Backfill:
 
     async def _take_up_unfinished(self, failures: int = 0) -> None:
         try:
-            unfinished = await self._use_cases.transcripts.unfinished()
+            unfinished = await self._use_cases.transcripts.unfinished(self._bot.shard)
         except MarginaliaError as error:
             logger.error("what was left unfinished could not be found out: %s", error)
             self._come_back(partial(self._take_up_unfinished, failures + 1), failures)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from domain.book import ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, TitleSource, Turn
+from domain.leases import ALL, Shard
 from domain.usage import Deed, Erasure, PersonalPost, Removal, ServerSettings, UsageRecord, UsageTotal
 
 
@@ -151,8 +152,8 @@ class ChatMessageRepository(Protocol):
         """The newest messages of readers on the platform, newest first."""
         ...
 
-    async def list_waiting(self) -> Sequence[str]:
-        """The conversations with a reader's message that waits for its turn."""
+    async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:
+        """The conversations of a shard with a reader's message that waits for its turn."""
         ...
 
     async def delete(self, message_id: str) -> None: ...
@@ -255,8 +256,8 @@ class TurnRepository(Protocol):
         ...
 
     async def update_delivery(self, turn_id: str, reply_ids: Sequence[str], trace_id: str | None) -> None: ...
-    async def list_undelivered(self) -> Sequence[Turn]:
-        """Turns that are RUNNING or ANSWERED, and FAILED ones nobody was told about, oldest first.
+    async def list_undelivered(self, shard: Shard = ALL) -> Sequence[Turn]:
+        """Turns of a shard that are RUNNING or ANSWERED, and FAILED ones nobody was told about, oldest first.
 
         At start-up these are the interrupted ones.
         """

@@ -14,6 +14,7 @@ from domain.citations.quotations import find_uncited
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState, title_from
 from domain.errors import BookError, BookErrorCode, ConversationError, ConversationErrorCode, MarginaliaError
 from domain.event import Answer, UsageReported
+from domain.leases import Shard
 from domain.ports import (
     BookRepository,
     ChatMessageRepository,
@@ -361,10 +362,10 @@ class Transcripts:
         """
         await self._messages.note_known(conversation_id, external_id)
 
-    async def unfinished(self) -> set[str]:
-        """The conversations with a waiting message, or with an undelivered last answer."""
-        undelivered = await self._turns.list_undelivered()
-        return {turn.conversation_id for turn in undelivered} | {*await self._messages.list_waiting()}
+    async def unfinished(self, shard: Shard) -> set[str]:
+        """The conversations of a shard with a waiting message, or with an undelivered last answer."""
+        undelivered = await self._turns.list_undelivered(shard)
+        return {turn.conversation_id for turn in undelivered} | {*await self._messages.list_waiting(shard)}
 
     async def shown_by(self, message_id: str, channel_id: str, guild_id: str | None) -> str | None:
         """The id of the turn whose delivered answer a message of the platform shows; None if it shows none."""

@@ -8,6 +8,7 @@ from itertools import chain
 
 from domain.chat import ChatMessage, MessageRole
 from domain.conversation import Conversation, ConversationNames, TitleSource, checked_title
+from domain.leases import ALL, Shard
 from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
@@ -259,6 +260,20 @@ WHERE chat_messages.conversation_id = ?
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
+# Discord's own rule; whatever is in no server belongs to the first shard.
+OF_SHARD = """
+(CAST(CASE WHEN guild_id <> '' AND ltrim(guild_id, '0123456789') = '' THEN guild_id ELSE '0' END AS BIGINT) >> 22)
+  % ?2 = ?1
+"""
+# The server is looked up for what waits, which is little; a join might read all conversations instead.
+_WAITING = f"""
+SELECT conversation_id AS id FROM (
+  SELECT DISTINCT conversation_id, (SELECT guild_id FROM conversations WHERE id = conversation_id) AS guild_id
+  FROM chat_messages WHERE turn_id IS NULL AND role = 'user'
+) AS waiting
+WHERE {OF_SHARD}
+"""  # noqa: S608
+
 FIRST_OF_RECENT = """coalesce((
   SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
   ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
@@ -438,11 +453,9 @@ class SQLMessages:
     async def list_questions(self, conversation_id: str, limit: int) -> Sequence[ChatMessage]:
         return await entities(_message, await self._database.read(_QUESTIONS, [conversation_id, limit]))
 
-    async def list_waiting(self) -> Sequence[str]:
-        rows = await self._database.read(
-            "SELECT DISTINCT conversation_id FROM chat_messages WHERE turn_id IS NULL AND role = 'user'"
-        )
-        return [row["conversation_id"] for row in rows]
+    async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:
+        rows = await self._database.read(_WAITING, shard)
+        return [row["id"] for row in rows]
 
     async def delete(self, message_id: str) -> None:
         await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])

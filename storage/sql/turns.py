@@ -8,8 +8,8 @@ from datetime import datetime
 from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
-from domain.leases import CURRENT_LEASE
-from storage.sql.conversations import FIRST_OF_RECENT, saving, write_messages
+from domain.leases import ALL, CURRENT_LEASE, Shard
+from storage.sql.conversations import FIRST_OF_RECENT, OF_SHARD, saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
@@ -74,7 +74,7 @@ _UNDELIVERED = f"""
 {_SELECT} WHERE id IN (
   SELECT id FROM turns WHERE state IN ('running', 'answered')
   UNION ALL SELECT id FROM turns WHERE state = 'failed' AND told = 0
-)
+) AND EXISTS (SELECT 1 FROM conversations WHERE conversations.id = conversation_id AND {OF_SHARD})
 ORDER BY started_at, rowid
 """  # noqa: S608
 
@@ -340,8 +340,8 @@ class SQLTurns:
             [*fence(), ("UPDATE turns SET reply_ids = ?, trace_id = ? WHERE id = ?", delivery)]
         )
 
-    async def list_undelivered(self) -> Sequence[Turn]:
-        return await entities(_turn, await self._database.read(_UNDELIVERED))
+    async def list_undelivered(self, shard: Shard = ALL) -> Sequence[Turn]:
+        return await entities(_turn, await self._database.read(_UNDELIVERED, shard))
 
 
 async def _leave_without_question(transaction: Transaction, asked: Row, expires_at: datetime) -> Row | None:

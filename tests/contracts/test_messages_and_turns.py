@@ -428,6 +428,20 @@ class TestTurns:
         ordered = await storage.turns.get_by_conversation("tea")
         assert [turn.number for turn in ordered] == [1, 2, 3, 4]
 
+    async def test_a_shard_is_told_of_what_is_unfinished_in_its_servers(self, storage: Storage) -> None:
+        servers = {str(number << 22): number % 4 for number in range(8)} | {"person:hatter": 0, None: 0, "": 0}
+        for place, guild in enumerate(servers):
+            await storage.conversations.save(
+                replace(a_conversation(f"talk-{place:02}"), guild_id=guild, thread_id=None)
+            )
+            await storage.messages.add_incoming(a_question(f"waits-{place}", conversation_id=f"talk-{place:02}"))
+            await storage.messages.add_incoming(a_question(f"runs-{place}", conversation_id=f"talk-{place:02}"))
+            await storage.turns.begin(f"talk-{place:02}", [f"runs-{place}"], at(place))
+        for number in range(4):
+            expected = [f"talk-{place:02}" for place, shard in enumerate(servers.values()) if shard == number]
+            assert sorted(await storage.messages.list_waiting((number, 4))) == expected
+            assert [turn.conversation_id for turn in await storage.turns.list_undelivered((number, 4))] == expected
+
     async def test_a_failure_that_was_told_is_done_with(self, storage: Storage) -> None:
         await storage.messages.add_incoming(a_question())
         turn = await storage.turns.begin("tea", ["question"], MIDNIGHT)

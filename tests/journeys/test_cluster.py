@@ -166,6 +166,14 @@ async def until_delivered(storage: Storage, threads: Sequence[Channel]) -> None:
             await asyncio.sleep(0.1)
 
 
+async def until_sessions_are_noted(storage: Storage) -> None:
+    """Until the database has the place of every shard in its session, for whoever goes on with it."""
+    assert storage.leases is not None
+    async with asyncio.timeout(30):
+        while not all([await storage.leases.get_note(f"shard/{shard}") for shard in range(SHARDS)]):
+            await asyncio.sleep(0.1)
+
+
 async def states(storage: Storage, threads: Sequence[Channel]) -> set[TurnState]:
     turns = [turn for thread in threads for turn in await storage.turns.get_by_conversation(f"talk-{thread.id}")]
     return {turn.state for turn in turns}
@@ -180,12 +188,17 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.write(12)
     await readers.all_answered()
 
-    await nodes[0].kill()
+    discord.commands.identify_limit["max_concurrency"] = 1
+    await until_sessions_are_noted(storage)
+    begun, gone_on_with = discord.gateway.identifies, discord.gateway.resumes
+    await asyncio.gather(nodes[0].kill(), nodes[1].kill())
     await readers.write(12)
-    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 60)
+    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 30)
+    assert discord.gateway.identifies == begun
+    assert discord.gateway.resumes > gone_on_with
     await readers.all_answered()
 
-    await nodes[0].start()
+    await asyncio.gather(nodes[0].start(), nodes[1].start())
     await readers.write(6)
     nodes[1].pause()
     await readers.write(12)
