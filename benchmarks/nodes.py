@@ -31,6 +31,7 @@ from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble
 from tests.doubles.discord_api import Channel, DiscordDouble
+from tests.doubles.discord_api.gateway import Connection
 from tests.doubles.discord_api.ratelimits import Window
 from tests.journeys.conftest import EDIT, SEND
 from tests.journeys.discord_process import BotProcess, bot_process
@@ -63,13 +64,13 @@ class Watch:
         self._readers = readers
         self._asked: dict[str, float] = {}
         self._dark_since: dict[int, float] = {}
-        self._asleep: set[str] = set()
+        self._asleep: frozenset[Connection | None] = frozenset()
         self.waits: list[float] = []
         self.dark: list[float] = []
 
-    def begin(self, asleep: frozenset[str] = frozenset()) -> None:
-        """Begin a new row; sessions that are `asleep` count as none."""
-        self.waits, self.dark, self._asleep = [], [], set(asleep)
+    def begin(self, asleep: frozenset[Connection | None] = frozenset()) -> None:
+        """Begin a new row; sessions on connections that are `asleep` count as none."""
+        self.waits, self.dark, self._asleep = [], [], asleep
 
     async def run(self) -> None:
         answered: set[str] = set()
@@ -86,7 +87,11 @@ class Watch:
             await asyncio.sleep(LOOK_S)
 
     def _look_at_shards(self, now: float) -> None:
-        live = [each for each in self._discord.gateway.live if each.shard[1] == SHARDS and each.id not in self._asleep]
+        live = [
+            each
+            for each in self._discord.gateway.live
+            if each.shard[1] == SHARDS and each.connection not in self._asleep
+        ]
         lit = {session.shard[0] for session in live}
         for shard in range(SHARDS):
             if shard not in lit:
@@ -135,7 +140,8 @@ class Run:
     ) -> None:
         """Do something to nodes while people write and a club's reminder becomes due."""
         held = set().union(*[await self.shards_of(node) for node in nodes if node.is_running])
-        asleep = frozenset(each.id for each in self.discord.gateway.live if each.shard[0] in held) if sleeps else None
+        live = self.discord.gateway.live
+        asleep = frozenset(each.connection for each in live if each.shard[0] in held) if sleeps else None
         before = self.discord.gateway.identifies, self.discord.gateway.resumes
         await self.remind_soon()
         self.watch.begin(asleep or frozenset())

@@ -11,7 +11,7 @@ import discord
 from discord.ext import commands
 from discord.ui import DynamicItem
 
-from cogs.i18n import Speech, speech_for
+from cogs.i18n import LANGUAGES, Speech, speech_for
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.leases import Shard
@@ -216,8 +216,19 @@ def use_cases_of(interaction: discord.Interaction[Any]) -> UseCases:
 
 async def direct_speech(use_cases: UseCases, person_id: str) -> Speech:
     """The language of a person's direct messages: that of the command by which they last started to talk."""
-    known = await use_cases.people.locale(person_id)
-    return speech_for(discord.Locale(known) if known in _LOCALES else discord.Locale.american_english)
+    return speech_for(_locale_of(await use_cases.people.locale(person_id)) or discord.Locale.american_english)
+
+
+def last_direct_speeches(use_cases: UseCases, person_id: str) -> Sequence[Speech]:
+    """The same without the database: all languages if that person's is not known."""
+    known = _locale_of(use_cases.people.last_locale(person_id))
+    return (
+        [speech_for(known)] if known else [speech_for(each) for each in (discord.Locale.american_english, *LANGUAGES)]
+    )
+
+
+def _locale_of(code: str | None) -> discord.Locale | None:
+    return discord.Locale(code) if code in _LOCALES else None
 
 
 _LOCALES = frozenset(locale.value for locale in discord.Locale)

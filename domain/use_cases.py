@@ -16,6 +16,9 @@ from domain.turn.conversations import Company, ManageConversations, TitleWriter,
 from domain.turn.quota import Allowances, Limits
 from domain.usage import Erasure, PersonalPost, Removal, UsageTotal
 
+LOCALES = 10_000
+"""How many people's languages are remembered for when the database is away."""
+
 
 class ManagePeople:
     """Preferences, usage and privacy of people, by their ids."""
@@ -25,6 +28,7 @@ class ManagePeople:
         self._usage = usage
         self._privacy = privacy
         self._left_out: set[str] = set()
+        self._locales: dict[str, str] = {}
 
     async def verbose(self, reader_id: str) -> bool | None:
         """Whether they want to see tool calls; None if they have not said."""
@@ -59,10 +63,24 @@ class ManagePeople:
 
     async def locale(self, reader_id: str) -> str | None:
         """The last known language of a person, in their platform's naming; None if unknown."""
-        return await self._readers.get_locale(reader_id)
+        locale = await self._readers.get_locale(reader_id)
+        self._remember_locale(reader_id, locale)
+        return locale
+
+    def last_locale(self, reader_id: str) -> str | None:
+        """The same as it was last known, for when the database is away; None if it has not been known lately."""
+        return self._locales.get(reader_id)
+
+    def _remember_locale(self, reader_id: str, locale: str | None) -> None:
+        self._locales.pop(reader_id, None)
+        if locale is not None:
+            self._locales[reader_id] = locale
+        while len(self._locales) > LOCALES:
+            del self._locales[next(iter(self._locales))]
 
     async def note_locale(self, reader_id: str, locale: str) -> None:
         """Record the language to answer them in where messages do not tell it."""
+        self._remember_locale(reader_id, locale)
         if await self._readers.get_locale(reader_id) != locale:
             await self._readers.set_locale(reader_id, locale)
 
@@ -84,6 +102,7 @@ class ManagePeople:
         Posts that show them on the platform are on the list of removals from then on. Messages of theirs from before
         `written_before` (by the platform's clock) that come in later are not stored.
         """
+        self._remember_locale(reader_id, None)
         return await self._privacy.erase(reader_id, written_before)
 
     async def note_posts(self, posts: Iterable[PersonalPost]) -> bool:

@@ -202,7 +202,6 @@ _THREAD = {
     "id": "id",
     "name": "name",
     "parent_id": "parent_id",
-    "owner_id": "owner_id",
     "message_count": "message_count",
     "member_count": "member_count",
     "rate_limit_per_user": "slowmode_delay",
@@ -269,7 +268,9 @@ def _thread(thread: discord.Thread) -> dict[str, Any]:
         "invitable": thread.invitable,
         "create_timestamp": thread.created_at.isoformat() if thread.created_at else None,
     }
-    told = _fields(thread, _THREAD) | {"type": thread.type.value, "thread_metadata": metadata}
+    is_ours = thread.guild.me is not None and thread.owner_id == thread.guild.me.id
+    owner = {"owner_id": thread.owner_id if is_ours else 0}  # whose it is else is nobody's business
+    told = _fields(thread, _THREAD) | owner | {"type": thread.type.value, "thread_metadata": metadata}
     if thread.me:
         told["member"] = {"join_timestamp": thread.me.joined_at.isoformat(), "flags": thread.me.flags}
     return told

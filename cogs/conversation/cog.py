@@ -34,13 +34,13 @@ from cogs.conversation.intake import (
 from cogs.conversation.presenter import ThreadContexts
 from cogs.conversation.worker import ConversationWorkers, TitleUpdates
 from cogs.delivery.writer import ChannelWriters
-from cogs.errors import DISCORD_ERRORS, sentence_for, tell_kept, waiting_sentence
+from cogs.errors import DISCORD_ERRORS, is_away, sentence_for, tell_kept, waiting_sentence
 from cogs.i18n import Speech, speech_for, speech_in
 from cogs.interactions import acknowledge, not_here, on_custom_id, on_press, take_away
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.removals import Removals
 from cogs.rendering.tool_calls import PATTERN as CARD_BUTTON
-from cogs.services import NotifyPrivately, ServingBot, direct_speech, shelf_of
+from cogs.services import NotifyPrivately, ServingBot, direct_speech, last_direct_speeches, shelf_of
 from domain.book import personal_shelf
 from domain.conversation import Conversation
 from domain.errors import MarginaliaError, StorageError
@@ -240,14 +240,16 @@ class ConversationCog(commands.Cog):
 
     async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
         """Take in a message in a thread or in direct messages."""
-        say = await self._speech_at(message)
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
-            notice = await hint(message, f"⚠️ {waiting_sentence(error, say)}", hear_button(message.id, say))
+            says = self._known_speeches_at(message) if is_away(error) else [await self._speech_at(message)]
+            trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
+            notice = await hint(message, trouble, hear_button(message.id, says[0]))
             if isinstance(error, StorageError):
                 self._hear_later(message, notice)
             return
+        say = await self._speech_at(message)
         if heard is None:
             if message.guild is None:
                 await hint(message, await self._how_to_start_directly(message, say))
@@ -266,6 +268,12 @@ class ConversationCog(commands.Cog):
             return await direct_speech(self._use_cases, str(message.author.id))
         except StorageError:
             return speech_for(discord.Locale.american_english)
+
+    def _known_speeches_at(self, message: discord.Message) -> Sequence[Speech]:
+        """The same, as far as it is known without the database; several if it is not."""
+        if message.guild is not None:
+            return [speech_in(message.guild)]
+        return last_direct_speeches(self._use_cases, str(message.author.id))
 
     async def _how_to_start_directly(self, message: discord.Message, say: Speech) -> str:
         try:

@@ -1,6 +1,7 @@
 """The bot's texts in all its languages: English in the code, others in one catalogue each."""
 
 from cogs.i18n.speech import (
+    LANGUAGES,
     CatalogueTranslator,
     Speech,
     catalogues_digest,
@@ -15,6 +16,7 @@ from cogs.i18n.speech import (
 )
 
 __all__ = [
+    "LANGUAGES",
     "CatalogueTranslator",
     "Speech",
     "catalogues_digest",

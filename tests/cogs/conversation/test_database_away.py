@@ -15,6 +15,7 @@ from cogs.i18n import speech_for
 from domain.errors import StorageError, StorageErrorCode
 from storage.postgres import database
 from tests.cogs.conversation.scene import Scene, again, scene
+from tests.cogs.conversation.test_direct_messages import Reader
 from tests.doubles.discord_api import DiscordDouble
 from tests.postgres import Wire, a_database, wire_to
 
@@ -74,6 +75,22 @@ async def test_in_the_servers_language(room: Scene, wire: Wire) -> None:
     await room.until_said(AWAY_IN_GERMAN)
     wire.mend()
     await room.until_said("Es war Hobb.")
+
+
+async def test_in_the_persons_language_in_direct_messages_and_in_all_if_it_is_not_known(
+    room: Scene, wire: Wire
+) -> None:
+    ann, ben = room.double.stranger("ann"), room.double.stranger("ben")
+    ann.locale = "de"
+    reader = Reader(room.double, room.state, ann)
+    await reader.chat(await reader.add("The Lamp"))
+    wire.cut()
+    await ann.say(ann.direct_channel, "Wer hat die Lampe gelöscht?")
+    await room.double.until(lambda: room.double.said(ann.direct_channel)[-1] == AWAY_IN_GERMAN)
+    await ben.say(ben.direct_channel, "Who put the lamp out?")
+    await room.double.until(lambda: room.double.said(ben.direct_channel)[-1:] == [f"{AWAY}\n{AWAY_IN_GERMAN}"])
+    wire.mend()
+    await reader.heard("I do not know.")
 
 
 async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(

@@ -39,7 +39,13 @@ async def _listen(storage: Storage) -> list[str]:
 
 def _scans(database: sqlite3.Connection, sql: str) -> list[str]:
     details = [str(row[3]) for row in database.execute(f"EXPLAIN QUERY PLAN {sql}")]
-    harmless = ("SCAN CONSTANT ROW", "SCAN replies VIRTUAL TABLE", "SCAN turns USING INDEX turns_un", "SCAN traces")
+    harmless = (
+        "SCAN CONSTANT ROW",
+        "SCAN replies VIRTUAL TABLE",
+        "SCAN turns USING INDEX turns_un",
+        "SCAN traces",
+        "SCAN waiting",
+    )
     return [detail for detail in details if detail.startswith("SCAN") and not detail.startswith(harmless)]
 
 
