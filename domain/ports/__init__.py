@@ -1,6 +1,5 @@
 """The ports: what the domain needs from the world. Adapters live in bot/ and storage/ and are chosen in bot/app.py."""
 
-from domain.leases import LeaseRepository
 from domain.ports.books import (
     BookCatalogue,
     BookDownloads,
@@ -29,6 +28,7 @@ from domain.ports.models import (
     Clock,
     ConversationContextStrategy,
     Dispatcher,
+    LeaseRepository,
     RetrievalStrategy,
     Toolbox,
     ToolHandler,

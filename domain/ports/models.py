@@ -1,11 +1,12 @@
-"""The ports for language models."""
+"""The ports for language models, tools, the clock and leases."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
 from domain.chat import ChatMessage, PromptMessage
 from domain.event import StrategyEvent
+from domain.leases import HeldLease
 from domain.tool_use import ChatResponse, ProviderEvent, ToolDefinition, ToolResult
 
 
@@ -103,3 +104,44 @@ class ConversationContextStrategy(Protocol):
 
 Clock = Callable[[], datetime]
 """Now, with a time zone."""
+
+
+class LeaseRepository(Protocol):
+    """Leases, each with one holder at a time, timed by the clock of the database.
+
+    Raises (all methods):
+        StorageError.
+    """
+
+    async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
+        """Take a free lease, with the note of its last holder. None: it is held, possibly by the same holder."""
+        ...
+
+    async def renew(
+        self, holder: str, seconds: float, notes: Mapping[str, str] | None = None
+    ) -> Collection[tuple[str, int]]:
+        """Renew everything this holder still holds; returns the name and epoch of each lease.
+
+        `notes` are the notes of some of the leases, by their names. They replace the stored ones.
+        """
+        ...
+
+    async def release(self, lease: HeldLease) -> None:
+        """Give a lease back, with its note; one that somebody else holds by now is left alone."""
+        ...
+
+    async def list_held(self, prefix: str) -> Collection[str]:
+        """The names with that beginning that are held now."""
+        ...
+
+    async def get_note(self, name: str) -> str:
+        """The note under a name; empty if there is none."""
+        ...
+
+    async def set_note(self, name: str, note: str, under: HeldLease | None = None) -> None:
+        """Write a note; not if it is written `under` a lease that somebody else holds by now."""
+        ...
+
+    async def clear(self, prefix: str) -> None:
+        """Delete all with names of that beginning that nobody has held for an hour: leases and notes."""
+        ...
