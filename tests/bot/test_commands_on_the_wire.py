@@ -160,3 +160,36 @@ async def test_a_private_thread_is_no_ones_business(double: DiscordDouble, bot: 
     listed = await double.user("bob").slash("conversations list")
     await answered(double, listed)
     assert "Secret" in listed.text
+
+
+async def test_what_comes_at_the_same_moment_or_back_stays_within_the_limits(
+    double: DiscordDouble, tmp_path: Path
+) -> None:
+    limits: dict[str, Any] = {"max_books_per_shelf": 3, "max_adds_per_hour": 4, "max_conversations_per_day": 2}
+    async with online(double, tmp_path, **limits) as bot:
+        await double.until(lambda: double.commands.commands.get(0))
+        people = [double.user(name) for name in ("ann", "ben", "eve")]
+        for person in people:
+            person.locale = "de"
+
+        async def add(number: int) -> str:
+            file = double.file(f"{number}.md", TALE + f"\n\nTale {number}.".encode())
+            added = await people[number % 3].slash("books add", file=file)
+            await double.until(lambda: "Gedauert" in added.text or "Diese Grenze legt fest" in added.text)
+            return added.text
+
+        told = await asyncio.gather(*map(add, range(18)))
+        assert sum("Gedauert" in each for each in told) == 3
+        assert sum("Das Regal ist voll: Es fasst 3 Bücher" in each for each in told) >= 9
+        assert all("books remove" in each or "<t:" in each for each in told if "Gedauert" not in each)
+        shelf = str(double.guild.id)
+        [first, *_] = await bot.app.shelf.list(shelf)
+        await bot.app.shelf.take_off(first.id, by=first.added_by)
+        await bot.app.shelf.add(b"One more tale. Nobody came but the fox.", "more.txt", shelf=shelf)
+        adder = next(each for each in people if str(each.id) == first.added_by)
+        back = await adder.slash("books restore", book=first.id)
+        await double.until(lambda: "Das Regal ist voll" in back.text)
+        begun = await asyncio.gather(*(adder.slash("chat", book="more", title=str(n)) for n in range(10)))
+        await double.until(lambda: all(each.messages for each in begun))
+        assert len(double.threads()) == 2
+        assert sum("<t:" in each.text for each in begun) == 8
