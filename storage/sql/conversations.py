@@ -13,6 +13,7 @@ from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
 from storage.sql.rows import (
+    OF_SHARD,
     citations_from_text,
     citations_to_text,
     entities,
@@ -260,18 +261,12 @@ WHERE chat_messages.conversation_id = ?
 ORDER BY turns.number IS NULL, turns.number, chat_messages.arrival
 """  # noqa: S608
 
-# Discord's own rule; whatever is in no server belongs to the first shard.
-OF_SHARD = """
-(CAST(CASE WHEN guild_id <> '' AND ltrim(guild_id, '0123456789') = '' THEN guild_id ELSE '0' END AS BIGINT) >> 22)
-  % ?2 = ?1
-"""
 # The server is looked up for what waits, which is little; a join might read all conversations instead.
 _WAITING = f"""
 SELECT conversation_id AS id FROM (
   SELECT DISTINCT conversation_id, (SELECT guild_id FROM conversations WHERE id = conversation_id) AS guild_id
   FROM chat_messages WHERE turn_id IS NULL AND role = 'user'
-) AS waiting
-WHERE {OF_SHARD}
+) AS waiting WHERE {OF_SHARD}
 """  # noqa: S608
 
 FIRST_OF_RECENT = """coalesce((
@@ -454,8 +449,7 @@ class SQLMessages:
         return await entities(_message, await self._database.read(_QUESTIONS, [conversation_id, limit]))
 
     async def list_waiting(self, shard: Shard = ALL) -> Sequence[str]:
-        rows = await self._database.read(_WAITING, shard)
-        return [row["id"] for row in rows]
+        return [row["id"] for row in await self._database.read(_WAITING, shard)]
 
     async def delete(self, message_id: str) -> None:
         await self._database.write("DELETE FROM chat_messages WHERE id = ?", [message_id])

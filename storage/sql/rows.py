@@ -26,6 +26,12 @@ _NAMES: dict[type, tuple[str, ...]] = {
 }
 """Each value's field names, cached: they are needed thousands of times per history."""
 
+# Discord's own rule; whatever is in no server belongs to the first shard.
+OF_SHARD = """
+(CAST(CASE WHEN guild_id <> '' AND ltrim(guild_id, '0123456789') = '' THEN guild_id ELSE '0' END AS BIGINT) >> 22)
+  % ?2 = ?1
+"""
+
 
 def time_to_text(moment: datetime) -> str:
     """A moment as UTC text; the texts sort by time.
