@@ -45,8 +45,6 @@ from domain.use_cases import Facts, ManagePeople, UseCases
 from storage.book_files.files import CacheFigures, SQLiteBookFiles
 from storage.opening import Storage, open_storage
 
-MICRODOLLARS = 1_000_000
-
 QUOTES_ONLY: Provider = "extractive"
 """The provider without a model, which therefore writes neither summaries nor titles."""
 SHARE_FOR_WRITING = 0.7
@@ -59,22 +57,33 @@ WEATHER_TTL_S = 600.0
 
 
 def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | None:
-    """The cost of one request in millionths of a US dollar, or None if the model's price is unknown."""
+    """The cost of one request in millionths of a US dollar, or None if the model's price is unknown.
+
+    The library's own sum, which is the same, takes half a millisecond: it looks at every kind of price there is.
+    """
     if provider == "extractive":
         return 0
-    from genai_prices import Usage, calc_price  # 3 MB of prices, which free models do not need
+    from genai_prices.data_snapshot import get_snapshot  # 3 MB of prices, which free models do not need
+    from genai_prices.types import calc_unit_price
 
-    tokens = Usage(
-        input_tokens=usage.input_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        output_tokens=usage.output_tokens,
-    )
     try:
-        price = calc_price(tokens, model_ref=model, provider_id="anthropic" if provider == "anthropic" else None)
+        _, known = get_snapshot().find_provider_model(
+            model, None, "anthropic" if provider == "anthropic" else None, None
+        )
     except LookupError:
         return None
-    return round(price.total_price * MICRODOLLARS)
+    prices = known.get_prices(datetime.now(UTC))
+    cache_read, cache_write = (
+        prices.input_mtok if price is None else price for price in (prices.cache_read_mtok, prices.cache_write_mtok)
+    )
+    parts = (
+        (prices.input_mtok, max(usage.input_tokens - usage.cache_read_tokens - usage.cache_write_tokens, 0)),
+        (cache_read, usage.cache_read_tokens),
+        (cache_write, usage.cache_write_tokens),
+        (prices.output_mtok, usage.output_tokens),
+    )
+    # A price is for a million tokens, so that it is the millionths of one.
+    return round(sum(calc_unit_price(price, tokens, usage.input_tokens, 1) for price, tokens in parts))
 
 
 _now = partial(datetime.now, UTC)
