@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from domain.book import Passage
 from domain.citations.matching import KEY_GROUP
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import is_dense, words_of
@@ -77,16 +78,16 @@ class Quotations:
     def __init__(self, stands_in_book: Callable[[str], Awaitable[bool]]) -> None:
         self._stands_in_book = stands_in_book
         self._seen: list[str] = []
-        self._unfolded: list[str] = []
+        self._unfolded: list[Passage | str] = []
         self._known: dict[str, bool] = {}
         self._looked_up = 0
 
-    def learn(self, text: str) -> None:
-        """Add a text the model may quote: a passage, a title, a reader's own words.
+    def learn(self, source: Passage | str) -> None:
+        """Add what the model may quote: a passage and its chapter's title, or a text, such as a reader's own words.
 
         A history has dozens of them; they are folded only when there is a quotation to compare.
         """
-        self._unfolded.append(text)
+        self._unfolded.append(source)
 
     def open_at(self, text: str, before: str = "") -> int:
         """Where an unfinished quotation begins; the length of the text if there is none.
@@ -124,7 +125,8 @@ class Quotations:
 
     async def _stands(self, part: str) -> bool:
         needle = fold(part).strip(_EDGES)
-        self._seen += map(fold, self._unfolded)
+        for source in self._unfolded:
+            self._seen += map(fold, (source,) if isinstance(source, str) else (source.text, source.chapter))
         self._unfolded.clear()
         return any(needle in text for text in self._seen) or await self._is_in_book(part.strip(_EDGES + _MARKS))
 

@@ -78,6 +78,7 @@ class AnswerComposer:
         self._matcher = PassageMatcher()
         self._by_source: dict[str, Passage] = {}
         self._by_key: dict[str, Sentence] = {}
+        self._without_keys: list[Passage] = []
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
         self.learn(passages)
@@ -87,10 +88,9 @@ class AnswerComposer:
         """Add passages that the model has been given."""
         for passage in passages:
             self._by_source[passage.source] = passage
-            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
+            self._without_keys.append(passage)
             self._matcher.learn(passage)
-            self._quotations.learn(passage.text)
-            self._quotations.learn(passage.chapter)
+            self._quotations.learn(passage)
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
@@ -209,6 +209,9 @@ class AnswerComposer:
         return reference
 
     async def _sentence_of(self, key: str) -> Sentence | None:
+        for passage in self._without_keys:  # models that cite in their own way write no keys
+            self._by_key.update((key_of(sentence), sentence) for sentence in passage.sentences)
+        self._without_keys.clear()
         return self._by_key.get(key) or (await self._opening_of(key) if self._opening_of else None)
 
     async def _resolve_mark(self, mark: CitationMark) -> Citation | None:
