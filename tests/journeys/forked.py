@@ -11,11 +11,13 @@ from typing import IO
 
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(
-    # not `bot.cli`, which asks at once how wide the terminal is
+    # nothing that is another in each process: `bot.logs` has its name, `bot.cli` knows how wide the terminal is
     [
-        *("bot.app", "bot.client.client", "bot.client.connection", "bot.client.shards", "bot.settings", "typer"),
-        *("bot.providers.anthropic.client", "anthropic.resources.messages", "bot.providers.extractive.client"),
-        *("bot.gutendex", "bot.metrics", "genai_prices.data", "rich.markdown", "rich.progress", "storage.postgres"),
+        *("anthropic.resources.messages", "genai_prices.data", "rich.markdown", "rich.progress", "typer"),
+        *("bot.app", "bot.gutendex", "bot.providers.anthropic.client", "bot.providers.extractive.client"),
+        *("cogs.basics", "cogs.books", "cogs.chat", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
+        *("cogs.menus", "cogs.privacy", "cogs.progress", "cogs.reading", "cogs.removals", "cogs.settings"),
+        *("domain.library.evaluation", "storage.postgres.database"),
     ]
 )
 
