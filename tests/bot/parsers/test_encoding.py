@@ -79,6 +79,7 @@ _CASES = [
     (_TRADITIONAL, "big5"),
     (_KOREAN, "euc_kr"),
 ]
+_OF_SEVERAL_BYTES = {"shift_jis", "euc_jp", "iso2022_jp", "gb18030", "big5", "euc_kr"}
 _case = pytest.mark.parametrize(("text", "encoding"), _CASES, ids=[f"{text[:6]} {name}" for text, name in _CASES])
 _LICENCE = "The Project Gutenberg EBook. This eBook is for the use of anyone anywhere at no cost.\n" * 200
 
@@ -88,7 +89,7 @@ _LICENCE = "The Project Gutenberg EBook. This eBook is for the use of anyone any
 def test_long_files_whatever_byte_a_sample_ends_at(text: str, encoding: str, around: int) -> None:
     paragraphs = text + "\n\n"
     book = _LICENCE + paragraphs * (around // len(paragraphs.encode(encoding)) + 1)
-    for shift in range(4):
+    for shift in range(4 if encoding in _OF_SEVERAL_BYTES else 1):
         shifted = "x" * shift + book
         assert decode(shifted.encode(encoding)) == (shifted, ())
 

@@ -7,6 +7,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,6 +19,7 @@ from bot.parsers.sandbox.lockdown import Confinement, code_folders, hide_memory,
 from bot.parsers.sandbox.pool import SandboxedParser
 from bot.parsers.text.parser import read_plain
 from bot.settings import Settings
+from domain.book import BookText
 from domain.errors import StorageError, StorageErrorCode
 from storage.book_files import files as book_files
 from storage.book_files.files import SQLiteBookFiles
@@ -129,24 +131,27 @@ async def test_the_same_attacks_work_in_an_indexer_that_is_not_locked(where: str
 
 
 @needs_everything
-@pytest.mark.parametrize("language", ["en", "de", "ja", "tr"])
+@pytest.mark.parametrize(
+    ("language", "boot"), [("en", ""), ("ja", ""), ("de", _NO_LANDLOCK), ("ja", _NO_LANDLOCK), ("tr", _NO_LANDLOCK)]
+)
 async def test_a_locked_indexer_makes_the_same_file(
-    landlock: str, language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    language: str, boot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    book = replace(read_plain(_tale(WORTH_TWO + 100_000)), language=language)
+    book = replace(_tale(WORTH_TWO + 100_000), language=language)
     open_to_all, locked = SQLiteBookFiles(tmp_path / "open"), SQLiteBookFiles(tmp_path / "locked", confine=shut_in)
     await open_to_all.write("5" * 64, book)
-    boot = f"from bot.parsers.sandbox import lockdown; {landlock}from importlib"
-    monkeypatch.setattr(book_files, "_BOOT", book_files._BOOT.replace("from importlib", boot))
+    imports = f"from bot.parsers.sandbox import lockdown; {boot}from importlib"
+    monkeypatch.setattr(book_files, "_BOOT", book_files._BOOT.replace("from importlib", imports))
     await locked.write("5" * 64, book)
     assert _only_file(tmp_path / "locked") == _only_file(tmp_path / "open")
 
 
-def _tale(characters: int) -> str:
+@cache
+def _tale(characters: int) -> BookText:
     chapter = (
         "CHAPTER {}\n\nHobb, der Sohn des Wärters, war nicht da. 潮水在九点退去。 “Who is it?” he asked.\n\nNobody.\n\n"
     )
-    return "".join(chapter.format(number) for number in range(1, characters // len(chapter) + 2))
+    return read_plain("".join(chapter.format(number) for number in range(1, characters // len(chapter) + 2)))
 
 
 def _only_file(folder: Path) -> bytes:
@@ -175,7 +180,7 @@ async def test_what_no_sound_indexer_says_is_a_sentence_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(book_files, "_BOOT", f"import sys; PATHS; IMAGE; sys.stdin.read(); print({said!r})")
     with pytest.raises(StorageError, match="Please try again") as caught:
-        await SQLiteBookFiles(tmp_path / "books").write("5" * 64, read_plain(_tale(200_000)))
+        await SQLiteBookFiles(tmp_path / "books").write("5" * 64, _tale(200_000))
     assert caught.value.code is StorageErrorCode.WRITE_FAILED
     assert list((tmp_path / "books").iterdir()) == []
 
