@@ -29,9 +29,19 @@ _NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
 
 _SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
 _UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
-_DISGUISE = re.compile(rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~")
+_DISGUISE = re.compile(
+    rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
+    r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
+)
 """Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
+Of a link, only the label is read.
 """
+_LINK_INTO_A_BOOK = re.compile(
+    r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
+    re.IGNORECASE,
+)
+"""A link that leads to a page, with its label in brackets as the group."""
+_RAISED = re.compile(r"\s?<sup>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</sup>", re.IGNORECASE)
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
 _EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
@@ -93,6 +103,8 @@ def _as_seen(text: str) -> _Seen:
                 add(_folded(run[0]), *run.span())
         if disguise and disguise[0][0] == "&":
             add(_fold(html.unescape(disguise[0])), start, end)
+        elif disguise and disguise["target"]:
+            add("]", start, end)
         at = end
     return _Seen("".join(pieces), [*starts, len(text)], ends)
 
@@ -105,10 +117,10 @@ _FOREIGN_WORDS = """
     sidor sidorna siden sider siderne blaðsíða síða sivu sivun sivulla sivut strona stronie stronę strony stron strana
     straně strany stránka stránce stranica stranici stranice oldal oldalon sayfa sayfada sayfası halaman laman trang
     страница странице страницу страницы страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ folio folios
-    lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach
-    עמוד עמודים צפחה صفحة الصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
+    lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach pag pags pagg blz
+    עמוד בעמוד העמוד לעמוד עמודים צפחה صفحة الصفحة بالصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
 """
-_ABBREVIATIONS = "s pag pags pág págs pagg blz str sf sid hal fol mbl bls"
+_ABBREVIATIONS = "s str sf sid hal fol mbl bls"
 _CARDINALS = """
     one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
     nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
@@ -122,16 +134,33 @@ _CARDINALS = """
     quaranta quarant cinquanta cinquant sessanta settanta ottanta novanta cento
     um dois duas quatro sete oito dez doze treze vinte trinta quarenta cinquenta sessenta oitenta cem
     een twee drie vijf zes zeven negen tien twaalf dertig veertig vijftig zestig zeventig tachtig negentig honderd
+    två fyra sju åtta nio tio elva tolv tretton fjorton femton sexton sjutton arton nitton tjugo trettio fyrtio femtio
+    sextio sjuttio åttio nittio syv sju otte fjorten seksten sytten atten tyve tjue tredive tretti førti
     один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
     пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
     восемьдесят девяносто сто
 """
-_SMALL_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth"
+_SMALL_ORDINALS = """
+    first second third fourth fifth sixth seventh eighth ninth tenth
+    deuxième troisième quatrième cinquième sixième septième huitième neuvième
+    segunda tercera cuarta quinta sexta séptima octava novena terceira quarta sétima oitava nona terza sesta settima
+    ottava первой второй третьей четвертой пятой шестой седьмой восьмой девятой
+"""
 _ORDINALS = """
     eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth
     fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth thousandth
 """
-_ENGLISH_PAGE = re.compile(r"(?<![^\W_])p(?:[\s.·-]?[a4][\s.·-]?g[\s.·-]?[e3])s?(?![^\W\d_])")
+_TENS_AND_ONES = (
+    r"(?:tjugo|trettio|fyrtio|femtio|sextio|sjuttio|attio|nittio|tjue|tretti|forti|femti|seksti|sytti|atti|nitti)"
+    r"(?:en|ett|to|tva|tre|fyra|fire|fem|sex|seks|sju|syv|atta|atte|nio|ni)"
+    r"|(?:en|to|tre|fire|fem|seks|syv|otte|ni)og(?:tyve|tredive|fyrre|halvtreds|tres|halvfjerds|firs|halvfems)"
+)
+"""Numbers of Scandinavian languages, whose parts are words of other languages as well."""
+_ORDINAL_ENDINGS = (
+    r"\w*(?:(?:zehn|elf|zwolf|ss?ig|zig|hundert)s?te[nrms]?|(?:tien|tig|honderd|elf|twaalf)(?:de|ste)"
+    r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|ant|cent)ieme|[gtv]esim[ao]|[nt]tesim[ao])"
+)
+_ENGLISH_PAGE = re.compile(r"(?<![^\W_])p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?![^\W\d_])")
 _TOKEN = re.compile(r"\S+")
 _WORD = re.compile(r"[^\W\d_]+")
 _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
@@ -140,7 +169,9 @@ _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|
 
 @cache
 def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
-    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig"."""
+    """Single words and their symbols, and the pattern for numbers written as one word, such as "achtunddreißig" or
+    "achtunddreißigsten".
+    """
     lists = {
         _CARDINAL: _CARDINALS,
         _FOREIGN: _FOREIGN_WORDS,
@@ -151,7 +182,7 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
     }
     by_word = {_fold(word): symbol for symbol, words in lists.items() for word in words.split()}
     parts = "|".join(sorted(map(_fold, _CARDINALS.split()), key=len, reverse=True))
-    return by_word, re.compile(rf"(?>(?:und|{parts}|en|y|e)+)")
+    return by_word, re.compile(rf"(?P<ordinal>{_ORDINAL_ENDINGS})|{_TENS_AND_ONES}|(?>(?:und|{parts}|en|y|e)+)")
 
 
 def _marked(text: str) -> str:
@@ -159,7 +190,9 @@ def _marked(text: str) -> str:
     by_word, compound = _symbols()
 
     def mark(word: re.Match[str]) -> str:
-        symbol = by_word.get(word[0]) or (_CARDINAL if len(word[0]) > 5 and compound.fullmatch(word[0]) else "")
+        symbol = by_word.get(word[0], "")
+        if not symbol and len(word[0]) > 5 and (number := compound.fullmatch(word[0])):
+            symbol = _ORDINAL if number["ordinal"] else _CARDINAL
         is_somebody = word[0] == "one" and _SOMEBODY.match(text, word.end())
         return symbol * len(word[0]) if symbol and not is_somebody else word[0]
 
@@ -169,8 +202,8 @@ def _marked(text: str) -> str:
 _SPELT = rf"{_CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{_CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
 _ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 _DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-h])(?!\w)|[{_SUPERSCRIPTS}]+|:\d{{1,3}}"
-    r"|(?![\w%])))"
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv])(?!\w)|[{_SUPERSCRIPTS}]+|:\d{{1,3}}"
+    r"|(?:\s\d){0,3}(?![\w%])))"
 )
 _WRITTEN = rf"(?:{_DIGITS}|{_ROMAN})"
 _NUMBER = rf"(?:{_WRITTEN}|{_SPELT})"
@@ -181,34 +214,68 @@ _NUMBERS = (
 )
 _HAN_NUMBER = "[0-9一二三四五六七八九十百千〇零两]{1,6}"
 
-_NAMED = r"(?:\s?(?:numbered|number|numero|num|nummer|no|nr|n)(?:\.|(?!\w)))?"
+_NAMED = r"(?:\s?(?:references?|refs?|numbered|numbers?|numero|num|nummer|no|nr|n)(?:[.°]|(?!\w)))?"
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
 _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![\w'’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_NO_COUNT = (
-    r"(?!\s+(?:years?|months?|weeks?|days?|hours?|minutes?|seconds?|times?|miles?|men|women|people|boys?|girls?)\b)"
+_BY_THE_SIDE = "".join(
+    rf"(?<!{word} )"
+    for word in (
+        "beiden",
+        "anderen",
+        "einen",
+        "linken",
+        "rechten",
+        "seiner",
+        "ihrer",
+        "jeder",
+        "dieser",
+        "andra",
+        "vid",
+    )
 )
-_ENGLISH = rf"{_BEFORE}(?:{_PAGE}++|{_ABBREVIATED_PAGE}++){_NUMBERED}"
-_FOREIGN_PAGE = rf"{_BEFORE}(?:{_FOREIGN}++\.?|{_ABBREVIATED}++\.){_NUMBERED}"
+"""German "Seite" and Swedish "sida" mean a side, too."""
+_COUNTED = (
+    "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
+    " people boys? girls? children kings? queens? knights? lords? ladies soldiers? jahren? monate tage mal manner"
+    " frauen kinder fois ans mois jours hommes femmes enfants anos veces meses dias hombres mujeres anni volte mesi"
+    " giorni uomini"
+)
+_NO_COUNT = rf"(?!\s+(?:{'|'.join(_COUNTED.split())})\b)"
+_SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
+"""After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
+_ENGLISH = rf"{_BEFORE}(?:{_PAGE}++{_SAME_SENTENCE}|{_ABBREVIATED_PAGE}++){_NUMBERED}{_NO_COUNT}"
+_FOREIGN_PAGE = (
+    rf"{_BEFORE}{_BY_THE_SIDE}(?:{_FOREIGN}{{1,4}}+(?!{_FOREIGN})\.?|{_FOREIGN}{{5,}}+(?:['’]{_ABBREVIATED})?{_SAME_SENTENCE}\.?"
+    rf"|{_ABBREVIATED}++\.|(?<=pa )side|(?<={_fold('на')} )c\.|(?<={_fold('см')}\. )c\.)"
+    rf"{_NUMBERED}{_NO_COUNT}"
+)
 _SPELT_ORDINAL = (
-    rf"(?:(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{_ORDINAL}++"
+    rf"(?:(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{0,4}}{_ORDINAL}++(?:[\s-]{_SMALL_ORDINAL}++)?"
     rf"|(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{_SMALL_ORDINAL}++)"
 )
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{_SPELT_ORDINAL}[\s-]){_PAGE}++"
 _NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|я|й|и|ая|ои|у|ю|е))?\s?-?{_FOREIGN}++(?!\w)"
 _COUNT = rf"\d{{1,5}}\s{_FOREIGN}++"
 """A number without an ordinal sign before a foreign word for page is a count."""
-_NTH_FOREIGN = rf"(?!{_COUNT}){_NTH_FOREIGN}"
+_NTH_FOREIGN = rf"(?:(?!{_COUNT}){_NTH_FOREIGN}|{_BEFORE}{_SPELT_ORDINAL}\s{_FOREIGN}++(?!\w))"
+_ROMANCE = (
+    rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
+    rf"\s(?:{_ENGLISH}|{_NTH})"
+)
+"""French has the English word for page, and other languages have its abbreviation."""
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{_SMALL_ORDINAL}++ {_PAGE}++{_ELSEWHERE}"
 _HAN_PAGE = f"(?:{'|'.join(map(_fold, ('頁', '页', 'ページ', '쪽', '페이지')))})"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(_fold, letters))})" for letters in ("일이삼사오육칠팔구", "십백"))
+_HANGUL_NUMBER = rf"{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
 _HAN = (
     rf"(?:第\s?{_HAN_NUMBER}\s?(?:{_HAN_PAGE}|面|張|张)|(?<![\d全共約约]){_HAN_NUMBER}\s?{_HAN_PAGE}"
-    rf"|{_HAN_PAGE}\s?{_HAN_NUMBER})"
+    rf"|{_HAN_PAGE}\s?{_HAN_NUMBER}|{_HANGUL_NUMBER}\s?{_HAN_PAGE})"
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
@@ -219,28 +286,35 @@ _LEAD = (
 _MORE = rf"(?:\s*(?:[,;/]|{_JOINT})\s*(?:[{_ABBREVIATED_PAGE}{_ABBREVIATED}]{{1,2}}\.?\s?)?{_NUMBER})*(?:\s?ff?\.?)?"
 _SHORTENED = (
     r"(?!(?:ch|chap|kap|cap|vol|bk|pt|act|sc|st|no|nr|age|b|d|r|ca|in|of|on|at|by|to|ad|bc|ps|fig|sect?|lib|bd"
-    r"|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?!\w)|c\.\s?\d{4})(?:[^\W\d_]{1,2}|[^\W\d_]{1,4}\.)\s?"
+    r"|jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)(?!\w)|c\.\s?\d{4})"
+    rf"(?:(?:[^\W\d_]{{1,2}}|[^\W\d_]{{1,4}}\.|side)\s?{_DIGITS}|[^\W\d_]{{1,4}}(?:\.\s?|\s){_ROMAN})"
 )
-"""Any language's abbreviation for page, in brackets; chapters, years and ages have abbreviations too."""
+"""A number behind any language's abbreviation for page, in brackets; chapters, years and ages have some as well."""
+_NO_YEAR = r"(?!1[5-9]\d\d(?!\d)|20\d\d(?!\d))"
+_BARE = rf"\^?\s?{_NO_YEAR}{_NUMBER}{_MORE}\.?\s?(?:†[^()\[\]【】\n]{{0,40}})?"
+"""A number in brackets without a word."""
 
 
 @cache
 def _typed() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<bracketed>\s*{_OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{_CLOSE}"
-        rf"|\s*\(\s*{_SHORTENED}{_WRITTEN}{_MORE}\s*\)"
-        rf"|(?<=[\w.!?…,\"”’])\s*\[\s*\d{{1,4}}{_MORE}\s*\]"
-        rf"|(?<=[.!?…\"”’])\s*\(\s*\d{{1,4}}{_MORE}\s*\))"
+        rf"|\s*\(\s*{_SHORTENED}{_MORE}\s*\)"
+        rf"|(?<=[\w.!?…,\"”’])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
+        rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
+        rf"|(?<=[\w,\"”’])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
+        rf"|(?<=[.!?…,;:\"”’)])[{_SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{_SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{_OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={_CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
-        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}{_NO_COUNT}|{_NTH}))"
-        rf"|(?P<foreign>{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
+        rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
+        rf"|(?P<foreign>{_ROMANCE}|{_FOREIGN_PAGE}|{_NTH_FOREIGN}|{_HAN})"
     )
 
 
 @cache
 def _label() -> re.Pattern[str]:
-    return re.compile(rf"(?<![^\W\d_])(?:{_NUMBER}|{_SPELT_ORDINAL})|\d+|{_HAN_NUMBER}")
+    number = rf"(?<![^\W\d_])(?:\d+\.(?=\s?{_FOREIGN})|(?:{_SPELT_ORDINAL}|{_NUMBER})(?:\s?ff?(?!\w))?)"
+    return re.compile(rf"{number}|\d+|{_HAN_NUMBER}|{_HANGUL_NUMBER}")
 
 
 LONGEST_REFERENCE = 160
@@ -275,7 +349,7 @@ def settled(text: str) -> int:
 def without_typed_pages(text: str, before: str = "") -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-1:]
-    written = context + text
+    written = context + _RAISED.sub("", _LINK_INTO_A_BOOK.sub(r"\1", text))
     seen, kept, at = _as_seen(written), [], len(context)
     for first, last, replacement in _edits(seen, written):
         start, end = seen.span(first, last, written)

@@ -37,8 +37,10 @@ _MOST_HELD = LONGEST + 200
 """Characters held back at most: a quotation of the greatest length, and a reference after it."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
-_UNFINISHED = re.compile(r"(?:\s*+(?:\[[^\]\n]{0,80}+\]?+|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z")
-"""A tail that may still become keys or page references in brackets, or the blank before them.
+_UNFINISHED = re.compile(
+    r"(?:\s*+(?:\[[^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z"
+)
+"""A tail that may still become keys, links or page references in brackets, or the blank before them.
 
 The pattern never backtracks: a model that writes a hundred brackets must not delay everybody.
 """

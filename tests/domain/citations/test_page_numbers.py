@@ -23,6 +23,10 @@ from domain.citations.page_numbers import settled, without_typed_pages
         "She turned a page.\n\n1. First\n2. Second",
         "U.S. 38 states, Messrs. 38, side 2, vol. 3, no. 4 and Book 3, line 4.",
         "The Arrival (12), The Key (3), and Varley (38) [12 men].",
+        "His brother (Levi) mixed (mix) it for Ali (Ali): (i) milk, (ii) tea, (iii) ink. He left [1851] in May (1851).",
+        "She turned the page. Two dogs barked. Elle tourne la page. Deux hommes entrent. Una página. Dos hombres van.",
+        "A page two feet tall; le page deux fois puni; auf beiden Seiten zwei Türme; sida vid sida två män.",
+        "It is 38 m² and 2³. [He](https://example.org/38) left; in chapter 3 the thirty-eighth man left.",
     ],
 )
 def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
@@ -47,6 +51,9 @@ def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
         ("En la página 42 se va.", "En la página … se va."),
         ("На странице 42 она уходит (стр. 42).", "На странице … она уходит."),
         ("第 12 頁", "第 … 頁"),
+        ("À la page n° 38, il part.", "À la page n° …, il part."),
+        ("Auf der achtunddreißigsten Seite, S. 38 f.", "Auf der … Seite, S. …."),
+        ("She leaves [page 38](https://example.org/38).", "She leaves."),
     ],
 )
 def test_what_is_one_goes_and_the_sentence_stays(typed: str, shown: str) -> None:
@@ -61,6 +68,8 @@ def test_what_is_one_goes_and_the_sentence_stays(typed: str, shown: str) -> None
         *("(p. **99**)", "(**p.** 99)", "(p. `99`)", "(p. 12**9**)", "(p. <b>99</b>)", "(||p. 99||)", "(p. 12`9`)"),
         *("(p. 12, 99)", "(p. 12; 99)", "(p. 12 / p. 99)", "(p. 12 or 99)", "(pp. 12, 13, 99)", "(p. 99 ff.)"),
         *("(about p. 12)", "[p12]", "(стр. 38)", "(σελ. 38)", "(σ. 38)", "(s. 38)", "(siehe S. 38 f.)", "[38]"),
+        *("(38)", "(xxxviii)", "(thirty-eight)", "[^38]", "{38}", "【38】", "【38†source】", "³⁸", "<sup>38</sup>"),
+        *("[page 38](https://x.org/38)", "([38](#page=38))", "(side 38)", "[p. 38](x.html#p38)"),
     ],
 )
 def test_no_disguise_keeps_a_reference_in_brackets(typed: str) -> None:
@@ -121,14 +130,18 @@ def test_no_disguise_keeps_a_reference_in_brackets(typed: str) -> None:
             "trang 12",
             "blz. 12",
         ),
-        *("12ページ", "第十二頁", "12쪽", "folio 12"),
+        *("12ページ", "第十二頁", "12쪽", "folio 12", "삼십팔 쪽", "בעמוד 12", "fol. 12v", "page 1 2", "pág 12"),
+        *("sidan trettioåtta", "på side otteogtredive", "på side 12", "на с. 12", "на тридцать восьмой странице"),
+        *("à la trente-huitième page", "en la trigésima octava página", "op de achtendertigste bladzijde"),
     ],
 )
 def test_no_disguise_keeps_a_reference_in_a_sentence(typed: str) -> None:
     checked = without_typed_pages(f"It stands on {typed}, they say.")
     left = re.sub(r"s-1234567", "", checked)
     assert checked != f"It stands on {typed}, they say."
-    assert not re.search(r"\d|twelve|eight|zwölf|acht|двенадцать|trente|treinta|十|xii|Ⅻ", left), checked
+    assert not re.search(
+        r"\d|twelve|eight|zwölf|acht|двенадцать|восьм|trente|trettio|tredive|treinta|trigés|십|十|xii|Ⅻ", left
+    ), checked
 
 
 @pytest.mark.parametrize(
