@@ -155,6 +155,8 @@ async def _tool_call(provider: ChatProvider) -> str:
         return f"It cannot use tools. {without}"
     if response.tool_invocations:
         return "It calls tools."
+    if not (response.text or "").strip():
+        raise LLMError(LLMErrorCode.EMPTY_REPLY, "It sent an empty reply. Please check the log of its server.")
     return "Asked to call a tool, it wrote text: if its answers do not come from the book, set LLM_TOOLS=off."
 
 

@@ -24,6 +24,7 @@ from domain.errors import (
 )
 from domain.event import (
     Answer,
+    DraftDiscarded,
     StrategyEvent,
     StrategyOutcome,
     TextDelta,
@@ -234,6 +235,8 @@ class TurnRunner:
 
 async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:
     """Emit an event, covered where it reveals too much; of the model's words only those that may be shown by now."""
+    if isinstance(event, DraftDiscarded):
+        _emit_text(await answer.finish(), answer, emit)  # nothing can be a reference any more that was held back
     shown = await answer.presentable(event)
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments

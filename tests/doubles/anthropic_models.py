@@ -61,7 +61,9 @@ _FIELDS = frozenset(
     | {"cache_control", "metadata", "stop_sequences", "service_tier"}
 )
 _SAMPLING = ("temperature", "top_p", "top_k")
-_TOOL_KEYS = frozenset({"name", "description", "input_schema", "cache_control", "strict", "eager_input_streaming"})
+_TOOL_KEYS = frozenset(
+    {"type", "name", "description", "input_schema", "cache_control", "strict", "eager_input_streaming"}
+)
 _EFFORTS = ("low", "medium", "high", "xhigh", "max")
 
 
@@ -122,6 +124,8 @@ def _check_tools(body: Json, model: Model) -> None:
     names = [tool.get("name", "") for tool in tools]
     for place, tool in enumerate(tools):
         check_keys(tool, _TOOL_KEYS, f"tools.{place}")
+        if tool.get("type", "custom") != "custom":
+            raise bad(f"tools.{place}.type: This double knows no tools of the service's own")
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", names[place]):
             raise bad(f"tools.{place}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
         _check_schema(tool.get("input_schema"), f"tools.{place}.input_schema")

@@ -28,6 +28,7 @@ from domain.strategies.window import estimate
 from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
+    import httpx2
     from openai import AsyncOpenAI, AsyncStream
 
 logger = logging.getLogger(__name__)
@@ -50,6 +51,9 @@ REPLIES_TO_TELL: Final = 3
 
 NO_SUCH_ROUTE: Final = (404, 405, 501)
 """The status of servers that do not list models."""
+
+UNSTREAMED: Final = ("application/json", "text/html")
+"""Kinds of content that servers and proxies send in place of a stream, with the status of a success."""
 
 UNREADABLE: Final = (AttributeError, TypeError, ValueError)
 """What the SDK raises for a list of models that is none: a page of HTML, or JSON of another shape."""
@@ -177,7 +181,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens
         self._refused_fields: set[str] = set()
-        self._has_called = False
+        self._reads_tools = False
         self._without_call = 0
 
     @property
@@ -194,9 +198,15 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             offered = tools if call_tools or self._heeds_tool_choice else ()
             reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
             request = self._request(messages, offered, call_tools=call_tools)
+            held: list[ProviderEvent] = []  # an answer given without the book is not shown
+            is_doubted = self._is_doubted(tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
-                    yield piece
+                    held.append(piece)
+                    if not is_doubted or reader.called:
+                        for each in held:
+                            yield each
+                        held = []
             if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
                 logger.info(
                     "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
@@ -209,13 +219,18 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 async with aclosing(self._read(request, reader)) as pieces:
                     async for piece in pieces:
                         yield piece
-            self._has_called = self._has_called or reader.called
-            for piece in reader.end():
-                if isinstance(piece, ChatResponse) and tools and self._ignores_tools(messages, tools, piece):
-                    if not self.supports_tools:
-                        logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
-                    raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
+            self._reads_tools = self._reads_tools or reader.called
+            held += reader.end()
+            if isinstance(held[-1], ChatResponse) and self._ignores_tools(messages, tools, held[-1]):
+                if not self.supports_tools:
+                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+                raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
+            for piece in held:
                 yield piece
+
+    def _is_doubted(self, tools: Sequence[ToolDefinition]) -> bool:
+        """Whether it is not known yet if the server reads tools, and these are enough to tell."""
+        return self._supports_tools is None and not self._reads_tools and estimate((), tools) > LEAST_TO_TELL
 
     def _ignores_tools(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], response: ChatResponse
@@ -225,20 +240,20 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         The tokens it counts tell so for certain. Where it counts none, a reply without a call is doubted, and only
         after a few of them the model is taken to know no tools: it may have had nothing to look up.
         """
-        described = estimate((), tools)
-        if self._supports_tools is not None or self._has_called or described <= LEAST_TO_TELL:
+        if not self._is_doubted(tools):
             return False
         if response.usage is None or response.usage.estimated:
             if not response.text or any(message.tool_invocations for message in messages):
                 return False
             self._without_call += 1
-            ignored, certain = True, self._without_call >= REPLIES_TO_TELL
-        else:
-            certain = 0 < response.usage.input_tokens < estimate(messages) + described * SHARE_TO_TELL
-            ignored = certain
-        if certain:
+            if self._without_call >= REPLIES_TO_TELL:
+                self._supports_tools = False
+            return True
+        least = estimate(messages) + estimate((), tools) * SHARE_TO_TELL
+        self._reads_tools = response.usage.input_tokens >= least
+        if 0 < response.usage.input_tokens < least:
             self._supports_tools = False
-        return ignored
+        return self._supports_tools is False
 
     def _request(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
@@ -251,6 +266,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     ) -> AsyncGenerator[ProviderEvent, None]:
         chunks = await self._send(request)
         async with chunks:
+            if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
+                for piece in reader.read(await _whole(chunks.response)):
+                    yield piece
             async for chunk in chunks:
                 await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
                 for piece in reader.read(chunk):
@@ -324,6 +342,27 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         code = error_code(error)
         window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
         return self._service.error(code, wait, window=window, said=sentence_of(error))
+
+
+async def _whole(response: "httpx2.Response") -> Wire:
+    """A reply that came in one piece, as the only chunk of a stream.
+
+    Raises:
+        openai.APIError: it is an error, or a page that a proxy sent.
+    """
+    from openai import APIError
+
+    text = (await response.aread()).decode(errors="replace")
+    try:
+        body = json.loads(text)
+    except ValueError:
+        body = text
+    match body:
+        case {"choices": [{"message": dict(message), **rest}]}:
+            return {**body, "choices": [{**rest, "delta": message}]}
+        case {"error": error}:
+            body = error
+    raise APIError("There is no reply.", request=response.request, body=body)
 
 
 def _rooted(base_url: str) -> str:

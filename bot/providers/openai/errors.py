@@ -30,7 +30,8 @@ _SAID: Final = (
         r"maximum context length|context (?:size|length|window)|contextwindow|prompt is too long"
         r"|input (?:is|was) too long"
         r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
-        r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)",
+        r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
+        r"|max_tokens must be at least 1, got -",
     ),
     (
         LLMErrorCode.UNKNOWN_MODEL,
@@ -45,7 +46,8 @@ _SAID: Final = (
     ),
     (
         LLMErrorCode.API_KEY_MISSING,
-        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication",
+        # LiteLLM without a database says "No connected db." to every key that is not its own
+        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication|no_db_connection",
     ),
     (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
     (

@@ -12,11 +12,13 @@ from typer.testing import CliRunner
 
 from bot.__main__ import app
 from bot.cli.maintenance import line
-from bot.client.checks import Finding, check_tool_servers, findings
+from bot.client.checks import Finding, check_model, check_tool_servers, findings
 from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
 from tests.doubles.discord_api.pointing import pointed_at
+from tests.doubles.openai_api import OpenAIDouble
+from tests.doubles.script import Call, Failure, Reply, say
 
 
 @pytest.fixture
@@ -91,6 +93,33 @@ async def test_each_tool_server_is_reached_or_it_is_said_why_not(monkeypatch: py
     )
     assert "it has not answered within" in told["Tool server mute"].sentence
     assert [each.ok for each in found[1:]] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_ok", "said"),
+    [
+        (say(Call("ready", {})), True, "It calls tools."),
+        (say("I'm ready."), True, "it wrote text"),
+        (Failure(400, message="double-1 does not support tools"), True, "It gets passages with each question instead."),
+        (say(""), False, "It sent an empty reply."),
+        (
+            Failure(400, message="Quantum flux is off, see sk-double-123456"),
+            False,
+            "It says: Quantum flux is off, see …",
+        ),
+        (Failure(404, "model_not_found"), False, "has no model called double-1"),
+    ],
+)
+async def test_the_model_is_asked_to_call_a_tool(reply: Reply | Failure, is_ok: bool, said: str) -> None:
+    async with OpenAIDouble() as api:
+        api.script(reply)
+        settings: dict[str, Any] = {
+            "openai_api_key": api.api_key,
+            "openai_base_url": api.base_url,
+            "llm_model": api.model,
+        }
+        found = await check_model(Settings(_env_file=None, llm_provider="openai", **settings))  # type: ignore[call-arg]
+    assert (found.ok, said in found.sentence) == (is_ok, True), found.sentence
 
 
 async def test_discord_with_everything_in_place(double: DiscordDouble, tmp_path: Path) -> None:

@@ -101,6 +101,36 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ),
     ("html 503", 503, "<html><body>upstream</body></html>", C.OVERLOADED),
     ("fastapi", 422, {"detail": [{"loc": ["body"], "msg": "value is not a valid dict"}]}, C.API_CALL_FAILED),
+    (
+        "vllm without room",
+        400,
+        {"error": {"message": "max_tokens must be at least 1, got -186.", "type": "BadRequestError", "code": 400}},
+        C.CONTEXT_EXCEEDED,
+    ),
+    ("litellm key", 400, {"error": {"message": "No connected db.", "type": "no_db_connection"}}, C.API_KEY_MISSING),
+    ("openrouter in place of a reply", 200, {"error": {"message": "User not found.", "code": 401}}, C.API_KEY_MISSING),
+    ("a proxy's page in place of a reply", 200, "<html><body>Please sign in</body></html>", C.API_CALL_FAILED),
+    (
+        "lm studio in the stream",
+        200,
+        'event: error\ndata: {"error": {"message": "The number of tokens to keep from the initial prompt is greater '
+        'than the context length (n_keep: 13055>= n_ctx: 4096)."}}\n\n',
+        C.CONTEXT_EXCEEDED,
+    ),
+    (
+        "tgi in the stream",
+        200,
+        'data: {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000", '
+        '"error_type": "validation"}\n\n',
+        C.CONTEXT_EXCEEDED,
+    ),
+    (
+        "sglang in the stream",
+        200,
+        'data: {"error": {"object": "error", "message": "The input (5000 tokens) is longer than the model\'s context '
+        'length (4096 tokens).", "type": "BadRequestError", "code": 400}}\n\n',
+        C.CONTEXT_EXCEEDED,
+    ),
 ]
 
 
@@ -155,7 +185,7 @@ async def test_an_error_is_known_for_what_it_is(
     assert "</" not in caught.value.said
 
 
-@pytest.mark.parametrize("at", [0, 2, 4, 6])
+@pytest.mark.parametrize("at", [0, 2, 4, 6, -3, -2, -1])
 async def test_the_window_an_error_names_is_taken_down(server: Server, chat: OpenAIChat, at: int) -> None:
     server.answers = [ERRORS[at][1:3]]
     with pytest.raises(LLMError) as caught:
@@ -168,6 +198,12 @@ async def test_errors_inside_the_stream(server: Server, chat: OpenAIChat) -> Non
     with pytest.raises(LLMError) as caught:
         await chat.chat([user("?")])
     assert caught.value.code is C.OUT_OF_CREDIT
+
+
+async def test_a_reply_that_comes_in_one_piece_is_a_reply(server: Server, chat: OpenAIChat) -> None:
+    message = {"role": "assistant", "content": "Hobb."}
+    server.answers = [(200, {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})]
+    assert await chat.chat([user("?")]) == "Hobb."
 
 
 @pytest.mark.parametrize(
