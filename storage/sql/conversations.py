@@ -13,6 +13,7 @@ from domain.spoilers.filter import hide
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
 from storage.sql.rows import (
+    FIRST_OF_RECENT,
     OF_SHARD,
     citations_from_text,
     citations_to_text,
@@ -268,12 +269,6 @@ SELECT conversation_id AS id FROM (
   FROM chat_messages WHERE turn_id IS NULL AND role = 'user'
 ) AS waiting WHERE {OF_SHARD}
 """  # noqa: S608
-
-FIRST_OF_RECENT = """coalesce((
-  SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
-  ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
-), 0)"""
-"""The number of the oldest of the newest turns: the last `n` that did not fail, and the failed ones among them."""
 
 _RECENT = f"""
 SELECT {_SELECTED}, 0 AS waiting, turns.number AS turn_number, arrival

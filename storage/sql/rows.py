@@ -26,6 +26,12 @@ _NAMES: dict[type, tuple[str, ...]] = {
 }
 """Each value's field names, cached: they are needed thousands of times per history."""
 
+FIRST_OF_RECENT = """coalesce((
+  SELECT number FROM turns WHERE conversation_id = ?1 AND state != 'failed'
+  ORDER BY number DESC LIMIT 1 OFFSET CASE WHEN ?2 > 0 THEN ?2 - 1 ELSE 0 END
+), 0)"""
+"""The number of the oldest of the newest turns: the last `n` that did not fail, and the failed ones among them."""
+
 # Discord's own rule; whatever is in no server belongs to the first shard.
 OF_SHARD = """
 (CAST(CASE WHEN guild_id <> '' AND ltrim(guild_id, '0123456789') = '' THEN guild_id ELSE '0' END AS BIGINT) >> 22)

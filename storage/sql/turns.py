@@ -9,10 +9,11 @@ from domain.chat import ChatMessage
 from domain.conversation import UNTITLED, TitleSource, Turn, TurnState, title_from
 from domain.errors import ConversationError, ConversationErrorCode, StorageError, StorageErrorCode
 from domain.leases import ALL, CURRENT_LEASE, Shard
-from storage.sql.conversations import FIRST_OF_RECENT, saving, write_messages
+from storage.sql.conversations import saving, write_messages
 from storage.sql.database import Database, Row, Statement, Transaction, Value
 from storage.sql.privacy import PLACE, note_removals, removals_of_turns, untitle, utc_now
 from storage.sql.rows import (
+    FIRST_OF_RECENT,
     OF_SHARD,
     entities,
     entity,
