@@ -41,6 +41,17 @@ def _of_message(message: PromptMessage) -> int:
     return tokens + estimate_text(message.content)
 
 
+def _at_most(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> int:
+    """No fewer tokens than `estimate` finds, in a fraction of the time: a character takes a token at most."""
+    characters = sum(len(repr(tool)) for tool in tools)
+    for message in messages:
+        characters += len(message.content) + len(message.note) + PER_MESSAGE
+        characters += sum(len(repr(call)) for call in message.tool_invocations or ())
+        for passage in message.passages:
+            characters += passage.end - passage.start + len(passage.sentences) * PER_MESSAGE
+    return characters
+
+
 def estimate_text(text: str) -> int:
     """The approximate number of tokens in a text."""
     plain = len(text) if text.isascii() else len(text.encode("ascii", "ignore"))
@@ -133,7 +144,7 @@ def fit(
     messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], newest: int, budget: int
 ) -> list[PromptMessage]:
     """The messages, or as many of them as fit into the budget (0: all)."""
-    if not budget:
+    if not budget or _at_most(messages, tools) <= budget:
         return [*messages]
     system = [message for message in messages[:newest] if message.role == "system"]
     past = [message for message in messages[:newest] if message.role != "system"]

@@ -46,6 +46,7 @@ NEWEST = len(TALK) - 1
 def test_what_fits_is_sent_as_it_is() -> None:
     assert fit(TALK, (), NEWEST, 0) == TALK
     assert fit(TALK, (), NEWEST, estimate(TALK)) == TALK
+    assert fit(TALK, (), NEWEST, 100 * estimate(TALK)) == TALK
 
 
 def test_old_results_go_first_then_old_turns_then_passages() -> None:
