@@ -1,4 +1,4 @@
-"""The snippets of docs/mcp.md and README.md, pasted: each starts a server that offers the books."""
+"""The snippets of docs/mcp.md and README.md, pasted: they start a server that offers the books."""
 
 import json
 import os
@@ -64,18 +64,23 @@ def test_there_are_snippets_for_the_clients_and_uvx() -> None:
     assert len([line for block in blocks("sh") for line in block.splitlines() if line.strip()]) == 6
 
 
+def local_servers() -> set[tuple[str, ...]]:
+    """The different command lines of the JSON snippets for a program that is installed."""
+    return {(each["command"], *each["args"]) for each in servers() if each["command"] != "uvx"}
+
+
 @installed
-@pytest.mark.parametrize("server", [each for each in servers() if each["command"] != "uvx"], ids=lambda each: "json")
-async def test_a_snippet_starts_the_server(server: dict[str, Any], tmp_path: Path) -> None:
-    command = server["command"].replace(f"{PLACEHOLDER}/.venv/bin/marginalia", str(PROGRAM))
-    said = await offers_books(command, server["args"], tmp_path)
-    assert f"Serving 0 books from {tmp_path / 'share' / 'marginalia'}" in said
-    assert (tmp_path / "share" / "marginalia" / DATABASE).exists()
+async def test_the_snippets_start_the_server(tmp_path: Path) -> None:
+    for number, (command, *args) in enumerate(sorted(local_servers())):
+        (folder := tmp_path / str(number)).mkdir()
+        said = await offers_books(command.replace(f"{PLACEHOLDER}/.venv/bin/marginalia", str(PROGRAM)), args, folder)
+        assert f"Serving 0 books from {folder / 'share' / 'marginalia'}" in said
+        assert (folder / "share" / "marginalia" / DATABASE).exists()
 
 
 @installed
 @pytest.mark.parametrize("line", [line for block in blocks("sh") for line in block.splitlines() if line.strip()])
-async def test_a_command_line_registers_a_server_that_starts(line: str, tmp_path: Path) -> None:
+def test_a_command_line_registers_the_server_of_the_snippets(line: str, tmp_path: Path) -> None:
     client, record = tmp_path / line.split()[0], tmp_path / "record"
     client.write_text(RECORDS)
     client.chmod(0o700)
@@ -92,7 +97,8 @@ async def test_a_command_line_registers_a_server_that_starts(line: str, tmp_path
         command, args = server["command"], server["args"]
     else:
         command, *args = words[words.index("marginalia") + 1 :]
-    await offers_books(command, args, tmp_path)
+    assert Path(command) == home / ".venv" / "bin" / "marginalia"
+    assert (f"{PLACEHOLDER}/.venv/bin/marginalia", *args) in local_servers()
 
 
 async def test_uvx_runs_it_from_a_built_wheel(tmp_path: Path) -> None:

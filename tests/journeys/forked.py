@@ -14,7 +14,13 @@ _FORKS.set_forkserver_preload(
     # nothing that is another in each process: `bot.logs` has its name, `bot.cli` knows how wide the terminal is
     [
         *("anthropic.resources.messages", "genai_prices.data", "rich.markdown", "rich.progress", "typer"),
-        *("bot.app", "bot.gutendex", "bot.providers.anthropic.client", "bot.providers.extractive.client"),
+        *(
+            "bot.app",
+            "bot.gutendex",
+            "bot.mcp.server",
+            "bot.providers.anthropic.client",
+            "bot.providers.extractive.client",
+        ),
         *("cogs.basics", "cogs.books", "cogs.chat", "cogs.clubs.cog", "cogs.conversation.cog", "cogs.conversations"),
         *("cogs.menus", "cogs.privacy", "cogs.progress", "cogs.reading", "cogs.removals", "cogs.settings"),
         *("domain.library.evaluation", "storage.postgres.database"),

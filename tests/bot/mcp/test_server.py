@@ -7,10 +7,11 @@ import re
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from tempfile import TemporaryFile
+from typing import IO, Any, Literal, cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -30,6 +31,8 @@ from domain.library.addressing import find_chapter
 from domain.library.shelf import Bookshelf
 from storage.opening import Storage
 from tests.bot.mcp.conftest import PAGES, PagesReader
+from tests.journeys.forked import Forked
+from tests.journeys.terminal import Terminal
 
 
 def bounded(books: OpenBooks, page: str) -> Client:
@@ -451,19 +454,48 @@ def environment(tmp_path: Path, book: Book) -> dict[str, str]:
     return {"DATA_DIR": str(tmp_path), "PYTHONPATH": root, "LLM_PROVIDER": "extractive", "PATH": os.environ["PATH"]}
 
 
+class Serving:
+    """The program, which serves HTTP, in a process of its own."""
+
+    def __init__(self, process: Forked, said: IO[bytes]) -> None:
+        self.process = process
+        self._said = said
+
+    @property
+    def said(self) -> str:
+        """What it has said on standard error."""
+        return os.pread(self._said.fileno(), 2**20, 0).decode()
+
+    async def url(self) -> str:
+        """Its address, which is the end of its first line."""
+        while "\n" not in self.said:
+            assert self.process.is_alive, self.said
+            await asyncio.sleep(0.01)
+        return self.said.splitlines()[0].split()[-1]
+
+    async def interrupt(self) -> int:
+        """As Ctrl-C does; the exit code."""
+        os.kill(self.process.pid, signal.SIGINT)
+        return await self.process.end()
+
+
+@asynccontextmanager
+async def serving(environment: dict[str, str], folder: Path, *arguments: str) -> AsyncIterator[Serving]:
+    with TemporaryFile() as said, Path(os.devnull).open("r+b") as nothing:
+        arguments = ("mcp", "--http", "--port", "0", *arguments)
+        program = Serving(Forked(arguments, environment, folder, (nothing, nothing, said)), said)
+        try:
+            yield program
+        finally:
+            if program.process.is_alive:
+                await program.interrupt()
+
+
 @pytest.fixture
 async def served(environment: dict[str, str], tmp_path: Path) -> AsyncIterator[str]:
     """The address of the program, which serves HTTP on loopback."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bot", "mcp", "--http", "--port", "0",
-        env=environment, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stderr is not None
-    try:
-        yield (await process.stderr.readline()).decode().split()[-1]
-    finally:
-        process.send_signal(signal.SIGINT)
-        await process.communicate()
+    async with serving(environment, tmp_path) as program:
+        yield await program.url()
 
 
 class TestTransports:
@@ -484,23 +516,15 @@ class TestTransports:
         assert "grandfather" not in hidden
 
     async def test_http_on_loopback(self, environment: dict[str, str], book: Book, tmp_path: Path) -> None:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "mcp", "--http", "--port", "0",
-            env=environment, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        assert process.stderr is not None
-        url = (await process.stderr.readline()).decode().split()[-1]
-        try:
+        async with serving(environment, tmp_path) as program:
+            url = await program.url()
             assert url.startswith("http://127.0.0.1:")
             async with Client(url) as client:
                 text, failed = await call(client, "find_phrase", book="The Lamp", text="seven boats")
-        finally:
-            process.send_signal(signal.SIGINT)
-            remaining = await process.stderr.read()
-            code = await process.wait()
+            code = await program.interrupt()
+            assert "Traceback" not in program.said
         assert not failed
         assert "seven boats" in text
-        assert b"Traceback" not in remaining
         assert code in (0, 130)
 
     async def test_a_port_that_is_taken_is_said_in_a_sentence(
@@ -509,13 +533,9 @@ class TestTransports:
         server = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
-            process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", "mcp", "--http", "--port", str(port),
-                env=environment, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
-            )  # fmt: skip
-            _, said = await process.communicate()
-        assert process.returncode == 1
-        assert f"Port {port} cannot be used" in said.decode()
+            ran = await Terminal(tmp_path).run("mcp", "--http", "--port", str(port), **environment)
+        assert ran.code == 1
+        assert f"Port {port} cannot be used" in ran.err
 
     async def test_half_a_character_gets_an_error_reply_and_the_next_message_its_answer(
         self, environment: dict[str, str], book: Book, tmp_path: Path
@@ -605,38 +625,29 @@ class TestTransports:
             else:
                 assert isinstance(await asyncio.wait_for(heard.get(), 20), types.ResourceListChangedNotification)
 
-    async def test_a_page_that_is_none_ends_the_program_with_a_sentence(self, environment: dict[str, str]) -> None:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "mcp", "--page", "abc", env=environment, stderr=asyncio.subprocess.PIPE
-        )
-        _, said = await process.communicate()
-        assert process.returncode == 1
-        assert said.decode() == "--page takes the number or label of one page, such as 80 or xii, and not 'abc'.\n"
+    async def test_a_page_that_is_none_ends_the_program_with_a_sentence(
+        self, environment: dict[str, str], tmp_path: Path
+    ) -> None:
+        ran = await Terminal(tmp_path).run("mcp", "--page", "abc", **environment)
+        assert ran.code == 1
+        assert ran.err == "--page takes the number or label of one page, such as 80 or xii, and not 'abc'.\n"
 
-    async def test_another_address_than_loopback_needs_a_token(self, environment: dict[str, str]) -> None:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "mcp", "--http", "--host", "0.0.0.0", env=environment,
-            stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        _, said = await process.communicate()
-        assert process.returncode == 1
-        assert "Set MCP_TOKEN to a long secret" in said.decode()
+    async def test_another_address_than_loopback_needs_a_token(
+        self, environment: dict[str, str], tmp_path: Path
+    ) -> None:
+        ran = await Terminal(tmp_path).run("mcp", "--http", "--host", "0.0.0.0", **environment)
+        assert ran.code == 1
+        assert "Set MCP_TOKEN to a long secret" in ran.err
 
     async def test_ctrl_c_ends_it_at_once_though_a_client_keeps_its_stream_open(
         self, environment: dict[str, str], book: Book, tmp_path: Path
     ) -> None:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "mcp", "--http", "--port", "0", "--host", "::1",
-            env=environment | {"MCP_TOKEN": "open sesame"}, cwd=tmp_path, stderr=asyncio.subprocess.PIPE,
-        )  # fmt: skip
-        assert process.stderr is not None
-        url = (await process.stderr.readline()).decode().split()[-1]
+        environment["MCP_TOKEN"] = "open sesame"
         with_token = create_mcp_http_client(headers={"Authorization": "Bearer open sesame"})
-        async with with_token, AsyncExitStack() as stack:
-            client = Client(streamable_http_client(url, http_client=with_token), mode="legacy")
+        async with serving(environment, tmp_path, "--host", "::1") as program, with_token, AsyncExitStack() as stack:
+            client = Client(streamable_http_client(await program.url(), http_client=with_token), mode="legacy")
             await stack.enter_async_context(client)
             await call(client, "list_books")
-            process.send_signal(signal.SIGINT)
             async with asyncio.timeout(20):  # it is a fifth of a second; a loaded machine has its time
-                assert await process.wait() in (0, 130)
-        assert b"Traceback" not in await process.stderr.read()
+                assert await program.interrupt() in (0, 130)
+            assert "Traceback" not in program.said
