@@ -19,6 +19,9 @@ ASCII_PER_TOKEN = 3.5
 PER_MESSAGE = 6
 """Tokens around every message, and around every sentence of a passage, which has its key in front."""
 
+PER_TOOL = 100
+"""Characters around a tool's name, description and parameters, at most."""
+
 LEAST_REPLY = 512
 SHRINK = 0.7
 """The share of a too long request that is tried next if the server does not say how much it accepts."""
@@ -43,7 +46,7 @@ def _of_message(message: PromptMessage) -> int:
 
 def _at_most(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> int:
     """No fewer tokens than `estimate` finds, in a fraction of the time: a character takes a token at most."""
-    characters = sum(len(repr(tool)) for tool in tools)
+    characters = sum(len(tool.name) + len(tool.description) + len(str(tool.parameters)) + PER_TOOL for tool in tools)
     for message in messages:
         characters += len(message.content) + len(message.note) + PER_MESSAGE
         characters += sum(len(repr(call)) for call in message.tool_invocations or ())
