@@ -242,9 +242,12 @@ def mcp(
     host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
 ) -> None:
     """Serve the books to other programs by the Model Context Protocol, up to where they have been read."""
+    gc.disable()  # looking for garbage in what is being loaded, which all stays, takes an eighth of a second
     from bot.mcp.books import OpenBooks
     from bot.mcp.server import book_server, serve_stdio
 
+    gc.enable()
+    gc.freeze()
     last = page_in(page) if page else ""
     if last is None:
         fail(f"--page takes the number or label of one page, such as 80 or xii, and not {page!r}.")
