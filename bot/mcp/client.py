@@ -44,6 +44,8 @@ RELIST_PAUSE_S = 0.5
 MOST_HANGS = 2
 """Consecutive calls without an answer after which a server is restarted."""
 _MOST_PAGES = 100
+_SDK_DETAILS = ": 1 validation error for"
+"""What follows is for programmers, in the SDK's sentence on an answer that it cannot read."""
 _FORGOTTEN = "it has forgotten the session"
 _SETTLING_LOOKS = 20
 _HANG_UP_S = 2.0
@@ -262,7 +264,12 @@ class ServerLink:
                 raise _SessionForgottenError from error
             if error.code == types.CONNECTION_CLOSED and await _is_lost(connection):
                 raise ServerUnavailableError("the line broke during the call") from error
-            raise ReportedError(error.message) from error
+            raise ReportedError(error.message.split(_SDK_DETAILS)[0]) from error
+        except ValidationError as error:
+            self._hangs = 0
+            fault = error.errors()[0]
+            place = ".".join(map(str, fault["loc"])) or "the result"
+            raise ReportedError(f"The server's result is not valid ({place}: {fault['msg']}).") from error
         finally:
             connection.calls -= 1
         self._hangs = 0

@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import gc
+import json
 import re
 import sys
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
@@ -137,6 +138,7 @@ class McpTools:
         asks = link.address.name not in self._trusted and not (tool.annotations and tool.annotations.read_only_hint)
 
         async def call(args: dict[str, Any]) -> ToolOutput:
+            args = json.loads(to_json(args))  # half a character in them would break the connection
             if asks:
                 approval = await aids.approve(name, args) if aids.approve else None
                 if approval is not Approval.ALLOWED:

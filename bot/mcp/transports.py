@@ -1,5 +1,6 @@
 """The transports to a tool server: a child process, or a URL with headers or OAuth."""
 
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,6 +19,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp.shared.message import SessionMessage
 
 from bot.mcp.addresses import GRACE_S, LONGEST_LINE, ServerAddress, ServerProgram
+from domain.tools.registry import to_json
 
 SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
 """Receives an entry when a request of the task that set it is answered with 404: the server does not know the session.
@@ -66,18 +68,31 @@ async def _receive(program: ServerProgram, received: ObjectSendStream[Item]) -> 
                 if line.strip():
                     await received.send(_message_in(line, program))
         except ValueError:
-            _log.warning("a tool server sent a message of more than %s bytes", f"{LONGEST_LINE:,}")
+            raise ValueError(f"it sent a message of more than {LONGEST_LINE:,} bytes") from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # nobody listens any more
 
 
 def _message_in(line: bytes, program: ServerProgram) -> Item:
     try:
-        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValueError as error:
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            message = types.jsonrpc_message_adapter.validate_json(_whole_characters(line), by_name=False)
+    except (ValueError, RecursionError) as error:
         return error
     program.has_answered = True
     return SessionMessage(message)
+
+
+def _whole_characters(line: bytes) -> bytes:
+    """The message with a replacement for each half of a character, as a server sends that has cut a text in two.
+
+    Raises:
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deeply.
+    """
+    return to_json(json.loads(line.decode(errors="replace"))).encode()
 
 
 async def _send(
@@ -95,13 +110,9 @@ async def _send(
 
 @asynccontextmanager
 async def _streamable_http(address: ServerAddress) -> AsyncIterator[Streams]:
+    timeout = httpx2.Timeout(_CONNECT_S, read=_READ_S)
     async with (
-        httpx2.AsyncClient(
-            headers=dict(address.headers),
-            auth=_auth(address),
-            timeout=httpx2.Timeout(_CONNECT_S, read=_READ_S),
-            event_hooks={"request": [_hurry_farewell], "response": [_note_lost_session]},
-        ) as http,
+        _http_client(dict(address.headers), timeout, _auth(address)) as http,
         streamable_http_client(address.url, http_client=http) as streams,
     ):
         yield streams
@@ -111,9 +122,25 @@ async def _streamable_http(address: ServerAddress) -> AsyncIterator[Streams]:
 async def _legacy_sse(address: ServerAddress) -> AsyncIterator[Streams]:
     headers = dict(address.headers)
     async with sse_client(
-        address.url, headers, timeout=_CONNECT_S, sse_read_timeout=_READ_S, auth=_auth(address)
+        address.url,
+        headers,
+        timeout=_CONNECT_S,
+        sse_read_timeout=_READ_S,
+        httpx_client_factory=_http_client,
+        auth=_auth(address),
     ) as streams:
         yield streams
+
+
+def _http_client(
+    headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
+) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        headers={"Accept-Encoding": "identity", **(headers or {})},
+        timeout=timeout,
+        auth=auth,
+        event_hooks={"request": [_hurry_farewell], "response": [_note_lost_session, _limit_length]},
+    )
 
 
 def _auth(address: ServerAddress) -> httpx2.Auth | None:
@@ -162,6 +189,35 @@ async def _hurry_farewell(request: httpx2.Request) -> None:
     """Do not wait long for the answer to the request that ends a session, because the program may be about to end."""
     if request.method == "DELETE":
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), GRACE_S)
+
+
+async def _limit_length(response: httpx2.Response) -> None:
+    """Have reading fail once a message is longer than one can be. What is compressed might be of any length."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.ReadError("the server has compressed its answer, which it was not asked to do")
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        has_events = response.headers.get("content-type", "").startswith("text/event-stream")
+        response.stream = _LimitedStream(response.stream, has_events=has_events)
+
+
+class _LimitedStream(httpx2.AsyncByteStream):
+    """A stream of bytes that fails after LONGEST_LINE bytes. With events, it counts anew after each of them."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, *, has_events: bool) -> None:
+        self._stream = stream
+        self._has_events = has_events
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        length = 0
+        async for chunk in self._stream:
+            end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\r\n\r\n"))
+            length = len(chunk) - end if self._has_events and end >= 0 else length + len(chunk)
+            if length > LONGEST_LINE:
+                raise httpx2.ReadError(f"the server sent a message of more than {LONGEST_LINE:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 async def _note_lost_session(response: httpx2.Response) -> None:

@@ -388,6 +388,26 @@ class TestErrorsOfServers:
             assert (await call(tools, "mortal_calls")).content == "2"
             assert pid_of_mortal() == first
 
+    async def test_half_a_character_breaks_no_connection(
+        self, tmp_path: Path, pid_of_mortal: Callable[[], int]
+    ) -> None:
+        half = program("mortal", sys.executable, "-c", SAYS_ITS_PID, str(tmp_path / "pid"), HALF="cut here \udce2")
+        async with connected([half], timeout=10) as tools:
+            first = pid_of_mortal()
+            assert (await call(tools, "mortal_echo", text="half \ud83d")).content == "half \ufffd"
+            assert (await call(tools, "mortal_env", text="HALF")).content == "cut here \ufffd"
+            assert pid_of_mortal() == first
+
+    async def test_a_message_without_end_is_not_read_to_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("bot.mcp.addresses.LONGEST_LINE", 100_000)
+        monkeypatch.setattr("bot.mcp.transports.LONGEST_LINE", 100_000)
+        async with McpHttpDouble() as server:
+            web = ServerAddress("web", url=server.base_url)
+            async with connected([program(), web], timeout=10) as tools:
+                for name in ("double", "web"):
+                    assert "the line broke" in error_of(await call(tools, f"{name}_echo", text="x" * 200_000))
+                    assert (await call(tools, f"{name}_echo", text="back")).content == "back"
+
     async def test_progress_gives_a_call_its_time_again(self) -> None:
         async with connected([program()], timeout=1.0) as tools:
             assert (await call(tools, "double_work", steps=6, seconds=0.4)).content == "worked"
