@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import discord
@@ -285,7 +286,7 @@ Choices = list[app_commands.Choice[str]]
 
 async def books(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Books of the server, by title or author."""
-    shelf = await use_cases_of(interaction).shelf.list(shelf_of(interaction))
+    shelf = await use_cases_of(interaction).shelf.glance(shelf_of(interaction))
     return matching(
         typed, ((f"{each.title} · {each.author}" if each.author else each.title, each.id) for each in shelf)
     )
@@ -299,7 +300,7 @@ async def removed_books(interaction: discord.Interaction[Any], typed: str) -> Ch
 async def conversations(interaction: discord.Interaction[Any], typed: str) -> Choices:
     """Conversations of the server that the person can see, only those on the book chosen before, if any."""
     use_cases, book_id = use_cases_of(interaction), getattr(interaction.namespace, "book", None)
-    titles = {each.id: each.title for each in await use_cases.shelf.list(shelf_of(interaction))}
+    titles = {each.id: each.title for each in await use_cases.shelf.glance(shelf_of(interaction))}
     seen: Sequence[Conversation] = ()
     for limit in CONVERSATIONS_LOOKED_AT:
         known = await use_cases.conversations.find_in_guild(
@@ -356,8 +357,9 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
 
 def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:
     """Choices from (name, value) pairs whose names match what was typed."""
-    fitting = [(name, value) for name, value in named if fits(typed, name)]
-    return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in fitting[:MOST_CHOICES]]
+    words = typed.casefold().split()
+    fitting = ((name, value) for name, value in named if all(word in name.casefold() for word in words))
+    return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in islice(fitting, MOST_CHOICES)]
 
 
 def fits(typed: str, name: str) -> bool:

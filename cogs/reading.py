@@ -57,6 +57,8 @@ LONGEST_QUESTION = 1_500
 QUESTION_SHOWN = 300
 TITLE_SHOWN = 100
 LONGEST_NAME = 100
+NAMES_S = 0.15
+"""How long somebody who types waits for the names of a long book; later ones are offered at the next letter."""
 MOST_LOOKED_FOR = 5
 """Readers about whom Discord is asked whether they are still on the server; the next one is taken to be."""
 
@@ -188,7 +190,7 @@ class ReadingCog(commands.Cog):
         try:
             book = await self._book_meant(interaction)
             read_to = await self._own_bound(interaction, book)
-            names = await self._use_cases.reading.names(book, read_to)
+            names = await self._use_cases.reading.names(book, read_to, NAMES_S)
         except (BookError, Refusal):
             return []
         begin = [name for name in names if name.casefold().startswith(typed.strip().casefold())]

@@ -379,7 +379,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
     @vote.autocomplete("choices")
     async def _titles(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[str]]:
         """The last of the choices, completed by a title of the shelf that is not among the others."""
-        titles = [book.title for book in await self._use_cases.shelf.list(shelf_of(interaction))]
+        titles = [book.title for book in await self._use_cases.shelf.glance(shelf_of(interaction))]
         whole = cards.completions(typed, titles)
         return [Choice(name=each, value=each) for each in whole if len(each) <= access.LONGEST_NAME][:25]
 

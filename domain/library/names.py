@@ -111,6 +111,14 @@ class NameRecognizer:
             if word.with_partner:
                 self._pairs.add((word.follows, word.folded))
 
+    def copy(self) -> "NameRecognizer":
+        """One that has received the same pieces."""
+        copied = NameRecognizer()
+        copied._inside, copied._small = self._inside.copy(), self._small.copy()
+        copied._nouns, copied._pairs = self._nouns.copy(), self._pairs.copy()
+        copied._addressed = self._addressed.copy()
+        return copied
+
     def names(self) -> frozenset[str]:
         """The names found, folded."""
         among_nouns = self._are_nouns_capitalised()

@@ -49,6 +49,7 @@ class Bookshelf:
         self._books = books
         self._clock = clock
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._listing: dict[str, asyncio.Task[Sequence[Book]]] = {}
 
     async def expect(self, filename: str) -> None:
         """Prepare for a file of this name, so that slow preparations run while the file is downloaded."""
@@ -118,6 +119,16 @@ class Bookshelf:
 
     async def list(self, shelf: str | None = LOCAL_SHELF) -> Sequence[Book]:
         """The books of a shelf, newest first; of all shelves for None."""
+        return await self._books.list(shelf)
+
+    async def glance(self, shelf: str) -> Sequence[Book]:
+        """As `list`, read once for all who ask while it is being read; for people who type."""
+        if shelf not in self._listing:
+            self._listing[shelf] = asyncio.create_task(self._list(shelf))
+            self._listing[shelf].add_done_callback(lambda _: self._listing.pop(shelf))
+        return await asyncio.shield(self._listing[shelf])
+
+    async def _list(self, shelf: str) -> Sequence[Book]:
         return await self._books.list(shelf)
 
     async def get(self, book_id: str, *, shelf: str | None = None) -> Book:

@@ -352,14 +352,15 @@ class ReadingCompanion:
         cited = [each for each in dict.fromkeys(citations) if each.start < each.end <= read_to]
         return {each: await _surroundings(view, each) for each in cited}
 
-    async def names(self, book: Book, read_to: int) -> list[str]:
-        """The names that occur before that offset, the most frequent first.
+    async def names(self, book: Book, read_to: int, seconds: float | None = None) -> list[str]:
+        """The names that occur before that offset, the most frequent first; if that takes longer than `seconds`, those
+        that are known to.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.
         """
         file = await self._files.open(book)
-        return await self._names.of(file, file.view(read_to))
+        return await self._names.of(file, file.view(read_to), seconds)
 
     async def first_questions(self, book: Book, read_to: int) -> list[FirstQuestion]:
         """Three questions to begin with, made from the opening of the story alone; none if nothing of it has been

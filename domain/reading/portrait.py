@@ -3,8 +3,9 @@
 import asyncio
 import re
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from domain.book import Citation, Sentence
 from domain.library.names import TITLES_OF_PEOPLE, NameRecognizer, forms_of, introductions, name_phrases, other_names
@@ -19,8 +20,11 @@ TOLD = 5
 
 FORMS = 6
 MOST_NAMES = 2_000
-SLICE = 50_000
+SLICE = 10_000
 """Characters searched for names at once, in a thread; other threads run in between."""
+STRIDE = 300_000
+"""Characters between the points of a book up to which its names are kept; they take a tenth of a second."""
+KEPT_POINTS = 32
 
 KEPT = 24
 """Lists of names that are remembered: somebody who types asks for the same one at every letter."""
@@ -156,45 +160,105 @@ def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     return [max(stretch, key=weight) for stretch in stretches if stretch]
 
 
+class _Names:
+    """The names in pieces of a book, which are added in their order."""
+
+    def __init__(self) -> None:
+        self._recognizer = NameRecognizer()
+        self._phrases = Counter[str]()
+
+    def add(self, text: str) -> None:
+        self._recognizer.add(text)
+        self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
+
+    def copy(self) -> "_Names":
+        copied = _Names()
+        copied._recognizer, copied._phrases = self._recognizer.copy(), self._phrases.copy()
+        return copied
+
+    def met(self) -> list[str]:
+        """The names, as the book writes them, the most frequent first."""
+        found = self._recognizer.names()
+        known = found | TITLES_OF_PEOPLE
+        names = {
+            phrase: count
+            for phrase, count in self._phrases.items()
+            if (words := [fold(word) for word in phrase.split()])
+            and known.issuperset(words)
+            and not TITLES_OF_PEOPLE.issuperset(words)
+            and not (phrase.isupper() and len(phrase) > 1)
+        }
+        foreign = [name for name in found if name not in names and not name[0].isascii()]
+        return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
+
+
 def names_met(text: str) -> list[str]:
     """The names in a text, as it writes them, the most frequent first."""
-    recognizer, phrases = NameRecognizer(), Counter[str]()
-    for start in range(0, len(text), SLICE):
-        recognizer.add(text[start : start + SLICE])
-    known = recognizer.names() | TITLES_OF_PEOPLE
-    for start in range(0, len(text), SLICE):
-        phrases.update(" ".join(phrase) for phrase in name_phrases(text[start : start + SLICE]))
-    names = {
-        phrase: count
-        for phrase, count in phrases.items()
-        if (words := [fold(word) for word in phrase.split()])
-        and known.issuperset(words)
-        and not TITLES_OF_PEOPLE.issuperset(words)
-        and not (phrase.isupper() and len(phrase) > 1)
-    }
-    foreign = [name for name in recognizer.names() if name not in names and not name[0].isascii()]
-    return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
+    names = _Names()
+    for start, end in _pieces(text, 0, len(text)):
+        names.add(text[start:end])
+    return names.met()
+
+
+def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Stretches of at most SLICE characters, which end with a line or a word where that is possible."""
+    while start < end:
+        stop = min(start + SLICE, end)
+        if stop < end:
+            breaks = (text.rfind(mark, start + SLICE // 2, stop) + 1 for mark in "\n ")
+            stop = next(filter(None, breaks), stop)
+        yield start, stop
+        start = stop
 
 
 class MetNames:
-    """The names that readers have met, cached for people who type one letter after another."""
+    """The names that readers have met, cached for people who type one letter after another.
+
+    One list is made at a time, in a thread: it takes half a second for a million characters, and the event loop has to
+    share the interpreter with it. Whoever is further on in the same book begins at the last point kept before.
+    """
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], asyncio.Task[list[str]]] = OrderedDict()
+        self._points: OrderedDict[tuple[str, int], _Names] = OrderedDict()
+        """The names in the first pieces of a book, by their number."""
+        self._turn = asyncio.Lock()
 
-    async def of(self, file: BookFile, view: BookView) -> list[str]:
-        """The names in the visible part of the story, the most frequent first."""
+    async def of(self, file: BookFile, view: BookView, seconds: float | None = None) -> list[str]:
+        """The names in the visible part of the story, the most frequent first.
+
+        If that takes longer than `seconds`, the result is what is known of a part of it; the rest is known later.
+        """
         key = (view.book.id, view.read_to)
         task = self._kept.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._kept[key] = asyncio.create_task(_names_of_story(file, view.read_to))
+            task = self._kept[key] = asyncio.create_task(self._names_of_story(file, *key))
         self._kept.move_to_end(key)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
-        return await asyncio.shield(task)
+        if seconds is None or (await asyncio.wait([task], timeout=seconds))[0]:
+            return await asyncio.shield(task)
+        known = {read_to: each for (book_id, read_to), each in self._kept.items() if book_id == view.book.id}
+        earlier = [each for each in known if each < view.read_to and known[each].done()]
+        return await known[max(earlier)] if earlier else []
 
+    async def _names_of_story(self, file: BookFile, book_id: str, read_to: int) -> list[str]:
+        async with self._turn:
+            text = (await file.text())[:read_to]
+            chapters = [(each.start, min(each.end, read_to)) for each in await file.chapters() if each.start < read_to]
+            return await asyncio.to_thread(self._met, book_id, text, chapters or [(0, len(text))])
 
-async def _names_of_story(file: BookFile, read_to: int) -> list[str]:
-    text = (await file.text())[:read_to]
-    story = [text[chapter.start : chapter.end] for chapter in await file.chapters()]
-    return await asyncio.to_thread(names_met, "\n\n".join(story) if any(story) else text)
+    def _met(self, book_id: str, text: str, story: Sequence[tuple[int, int]]) -> list[str]:
+        pieces = [piece for start, end in story for piece in _pieces(text, start, end)]
+        whole = sum(1 for _ in takewhile(lambda piece: piece[1] < len(text), pieces))
+        known = [number for of_book, number in self._points if of_book == book_id and number <= whole]
+        begun = max(known, default=0)
+        names, since = self._points[book_id, begun].copy() if begun else _Names(), 0
+        for number, (start, end) in enumerate(pieces[begun:], start=begun + 1):
+            names.add(text[start:end])
+            since += end - start
+            if since >= STRIDE and number <= whole:
+                self._points[book_id, number], since = names.copy(), 0
+        while len(self._points) > KEPT_POINTS:
+            self._points.popitem(last=False)
+        return names.met()

@@ -11,6 +11,7 @@ from bot.parsers.formats import read_book
 from domain.book import Book, BookText
 from domain.errors import BookError
 from domain.library.search.words import fold
+from domain.reading import portrait
 from domain.reading.companion import Asker, ReadingCompanion
 from domain.reading.portrait import names_met
 from domain.reading.questions import DiscussionKind
@@ -118,6 +119,25 @@ async def test_names_are_those_met_so_far(companion: ReadingCompanion, book: Boo
     assert {"Mrs Nunn", "Bole"} <= {*more}
     assert len(few) < len(more)
     assert not [name for name in few if fold(name.split()[-1]) not in fold(NOVEL[: len(NOVEL) // 12])]
+
+
+async def test_names_are_the_same_for_whoever_begins_at_a_point_kept_before(
+    companion: ReadingCompanion, book: Book, files: SQLiteBookFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(portrait, "SLICE", 1_000)
+    monkeypatch.setattr(portrait, "STRIDE", 5_000)
+    for place in (len(NOVEL), HALF, len(NOVEL) // 3, HALF + 1_234):
+        alone = ReadingCompanion(files=files, writer=None)
+        assert await companion.names(book, place) == await alone.names(book, place)
+
+
+async def test_who_cannot_wait_for_all_names_gets_those_of_an_earlier_place(
+    companion: ReadingCompanion, book: Book
+) -> None:
+    assert await companion.names(book, HALF, 0.0) == []
+    known = await companion.names(book, HALF)
+    assert await companion.names(book, len(NOVEL), 0.0) == known
+    assert await companion.names(book, HALF - 1, 0.0) == []
 
 
 def test_words_of_every_day_and_headings_are_no_names() -> None:
