@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar
@@ -41,6 +42,9 @@ from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 MAX_OPEN = 32
 """Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""
 
+STEMS_KEPT = 64
+"""Stems whose occurrences stay in memory for each open file: four bytes for each."""
+
 
 class OpenedFile:
     """A connection to one book file, shared by threads: SQLite's share of a search is a fraction of a millisecond."""
@@ -52,6 +56,7 @@ class OpenedFile:
             BookError: INVALID_STATE, it is missing, damaged or from another version of the program.
         """
         self._lock = Lock()
+        self._forms = lru_cache(maxsize=STEMS_KEPT)(self._read_forms)
         self._db = _connect(path)
         try:
             self.is_current = _version(self._db) == FORMAT_VERSION
@@ -72,14 +77,19 @@ class OpenedFile:
         with self._lock:
             return is_sound(self._db, self.layout)
 
-    def forms(self, stem: str) -> list[WordForm]:
-        """
+    def forms(self, stem: str) -> Sequence[WordForm]:
+        """Those of the stems asked for last are kept: a search looks each word up three times, and readers of a book
+        ask about the same people.
+
         Raises:
             BookError: INVALID_STATE, the file is damaged.
         """
+        return self._forms(stem)
+
+    def _read_forms(self, stem: str) -> tuple[WordForm, ...]:
         with _damage_translated():
             rows = self._rows(FIND_ROW, encode_text(stem))
-            return [form for row in rows for form in WordRow.decode(*row).forms_of(stem)]
+            return tuple(form for row in rows for form in WordRow.decode(*row).forms_of(stem))
 
     def stems(self) -> list[str]:
         """
