@@ -13,7 +13,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
@@ -180,10 +180,11 @@ async def arriving_events(response: "httpx2.Response") -> AsyncGenerator[list[tu
     """
     text = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8-sig")(), translate=True)
     unfinished = ""
-    async for read in response.aiter_bytes():
-        *events, unfinished = (unfinished + text.decode(read)).split("\n\n")
-        if events:
-            yield [_named_data(event) for event in events]
+    async with aclosing(response.aiter_bytes()) as reads:
+        async for read in reads:
+            *events, unfinished = (unfinished + text.decode(read)).split("\n\n")
+            if events:
+                yield [_named_data(event) for event in events]
 
 
 def _named_data(event: str) -> tuple[str, str]:
