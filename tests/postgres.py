@@ -17,7 +17,8 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-SHARED = Path(tempfile.gettempdir()) / f"marginalia-test-postgres-{os.getuid()}"
+SHARED = Path(tempfile.gettempdir()) / f"marginalia-test-{os.getuid()}" / "postgres"
+"""In a folder of its own: the wheel puts a lock beside it, which other users could not open."""
 
 
 @cache
@@ -25,6 +26,7 @@ def server_url() -> str:
     """The URL of a server; tests that run side by side share one, and the last of them ends it."""
     if url := os.environ.get("TEST_DATABASE_URL"):
         return url
+    SHARED.parent.mkdir(exist_ok=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the wheel complains where there is no XDG_RUNTIME_DIR
         server = pytest.importorskip(

@@ -37,15 +37,25 @@ _COUNT, _GUILDS = "shard count", "guilds/"
 
 
 class ShardKeeper:
-    """Holds an equal share of the shards. `serve` runs one shard until it is cancelled, and then shuts it down."""
+    """Holds an equal share of the shards. `serve` runs one shard until it is cancelled, and then shuts it down.
+    `recovered` is called when the database answers again, after it was away.
+    """
 
     def __init__(
-        self, leases: LeaseRepository, count: int, serve: Callable[[int], Awaitable[None]], *, node: str = NODE
+        self,
+        leases: LeaseRepository,
+        count: int,
+        serve: Callable[[int], Awaitable[None]],
+        recovered: Callable[[], None],
+        *,
+        node: str = NODE,
     ) -> None:
         self._leases = leases
         self._count = count
         self._serve = serve
+        self._recovered = recovered
         self._node = node
+        self._is_away = False
         self._presence: HeldLease | None = None
         self._held: dict[int, tuple[HeldLease, asyncio.Task[None]]] = {}
         self._renewed_at = 0.0
@@ -67,6 +77,11 @@ class ShardKeeper:
                     await self._look()
                 except MarginaliaError as error:  # keep what is held: nobody else can take it now either
                     logger.error("the leases cannot be looked at: %s", error)
+                    self._is_away = True
+                else:
+                    if self._is_away:
+                        self._recovered()
+                    self._is_away = False
                 await asyncio.wait(self._tasks() or [asyncio.create_task(asyncio.sleep(LOOK_S))], timeout=LOOK_S)
                 self._see_failures()
         finally:
@@ -449,7 +464,11 @@ async def serve_shards(
             return True
         return False
 
-    keeper = ShardKeeper(leases, count, serve)
+    def database_is_back() -> None:
+        for bot in bots.values():
+            bot.dispatch("database_back")
+
+    keeper = ShardKeeper(leases, count, serve, database_is_back)
     if metrics is not None:
         metrics.watch_shards(lambda: len(keeper.held))
     watching = asyncio.create_task(health.keep(is_well), name="health file")

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -80,6 +80,7 @@ class ConversationCog(commands.Cog):
         self._later: set[asyncio.Task[None]] = set()
         self._not_kept: dict[int, discord.Message] = {}
         """Messages that could not be kept, as they say now; who deletes theirs gets no answer."""
+        self._database_is_back = asyncio.Event()
         self._is_ready = False
         self._given_up: set[int] = set()
         cards = ToolCallButtons(use_cases, self._workers.live)
@@ -213,7 +214,7 @@ class ConversationCog(commands.Cog):
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
         await self._places.gone(channel.guild.id, [channel.id])
 
-    # Events after which the bot may be able to write again
+    # Events after which the bot may be able to answer again
 
     @commands.Cog.listener()
     async def on_guild_channel_update(self, before: discord.abc.GuildChannel, after: discord.abc.GuildChannel) -> None:
@@ -236,6 +237,13 @@ class ConversationCog(commands.Cog):
         if before.locked and not after.locked:
             self._workers.try_again()
 
+    @commands.Cog.listener()
+    async def on_database_back(self) -> None:
+        """The database answers again, after it was away: go on with everything that waits for it."""
+        self._database_is_back.set()
+        self._database_is_back = asyncio.Event()
+        self._workers.try_again()
+
     # Messages
 
     async def _hear(self, message: discord.Message, notify: NotifyPrivately | None = None) -> None:
@@ -243,9 +251,11 @@ class ConversationCog(commands.Cog):
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
-            says = self._known_speeches_at(message) if is_away(error) else [await self._speech_at(message)]
-            trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
-            notice = await hint(message, trouble, hear_button(message.id, says[0]))
+            notice = None
+            if not (is_away(error) and self._has_been_told(message.channel.id)):
+                says = self._known_speeches_at(message) if is_away(error) else [await self._speech_at(message)]
+                trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
+                notice = await hint(message, trouble, hear_button(message.id, says[0]))
             if isinstance(error, StorageError):
                 self._hear_later(message, notice)
             return
@@ -282,6 +292,10 @@ class ConversationCog(commands.Cog):
             return sentence_for(error, say)
         return how_to_start_directly(say, has_books=bool(books))
 
+    def _has_been_told(self, channel_id: int) -> bool:
+        """Whether a notice stands in a thread that the database is away."""
+        return any(message.channel.id == channel_id for message in self._not_kept.values())
+
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message
         task = asyncio.create_task(self._take_in_later(message.id, notice))
@@ -294,7 +308,8 @@ class ConversationCog(commands.Cog):
         Then the notice goes that said so.
         """
         for wait in TAKE_IN_AGAIN_AFTER_S:
-            await asyncio.sleep(wait)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._database_is_back.wait(), wait)
             try:
                 if message := self._not_kept.get(message_id):
                     await self._take_in(message, None)

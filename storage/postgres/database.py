@@ -5,11 +5,13 @@ transaction mode may hand every transaction to another connection.
 """
 
 import asyncio
+import os
 import random
 import re
+import socket
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +24,7 @@ from psycopg_pool import AsyncConnectionPool
 
 from domain.errors import SettingsError, StorageError, StorageErrorCode
 from domain.tasks import to_the_end
-from storage.postgres.schema import migrate, shipped_migrations
+from storage.postgres.schema import COLUMNS, IDENTITIES, KEYS, PARENTS, migrate, shipped_migrations
 from storage.sql.database import Migration, Result, Row, Statement, TableShape, Transaction, Value
 
 _Connection: TypeAlias = AsyncConnection[DictRow]
@@ -36,6 +38,10 @@ TOGETHER = 8
 CONNECT_TIMEOUT_S = 5
 CALL_TIMEOUT_S = 10.0
 """For one call, waiting for a connection included; a statement of the program takes a hundredth of that."""
+GIVE_UP_S = 0.5
+"""How long before that time is over a statement is taken back, and then the line is cut: the driver alone would wait
+ten seconds more for a server that hangs.
+"""
 RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying on its own; after that the next call makes it try again."""
 PAUSES_S = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -87,29 +93,6 @@ _SENTENCES: tuple[tuple[type[psycopg.Error], StorageErrorCode, str], ...] = (
     (psycopg.InterfaceError, StorageErrorCode.UNREACHABLE, "The database {name} is closed."),
 )
 _OTHER = (StorageErrorCode.WRITE_FAILED, "The database {name} refused: {reason}.")
-
-_COLUMNS = """
-SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
-ORDER BY table_name, ordinal_position
-"""
-_KEYS = """
-SELECT usage.table_name, usage.column_name
-FROM information_schema.table_constraints AS keys
-  JOIN information_schema.key_column_usage AS usage USING (constraint_schema, constraint_name)
-WHERE keys.constraint_type = 'PRIMARY KEY' AND keys.table_schema = current_schema()
-ORDER BY usage.table_name, usage.ordinal_position
-"""
-_PARENTS = """
-SELECT children.relname AS table_name, parents.relname AS parent
-FROM pg_constraint
-  JOIN pg_class AS children ON children.oid = conrelid
-  JOIN pg_class AS parents ON parents.oid = confrelid
-WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
-"""
-_IDENTITIES = """
-SELECT table_name, column_name FROM information_schema.columns
-WHERE table_schema = current_schema() AND is_identity = 'YES'
-"""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPE = "\ufdd0"
@@ -230,12 +213,16 @@ class PostgresDatabase:
         self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
     ) -> Result:
         """Do work on a connection; again, where it met another transaction or the connection broke."""
-        pauses, duplicates = iter(PAUSES_S), 0
+        pauses, duplicates, loop = iter(PAUSES_S), 0, asyncio.get_running_loop()
         while True:
+            over = loop.time() + timeout_s
             try:
-                async with asyncio.timeout(timeout_s), self._pool.connection() as connection:
-                    return await _on(connection, work)
+                async with asyncio.timeout_at(over), self._pool.connection() as connection:
+                    with _taken_back_at(over - GIVE_UP_S, connection):
+                        return await _on(connection, work)
             except (_BrokenConnectionError, *_AGAIN) as error:
+                if loop.time() >= over - GIVE_UP_S:
+                    raise self._late(timeout_s) from error
                 cause = error.__cause__ if isinstance(error, _BrokenConnectionError) else error
                 assert isinstance(cause, psycopg.Error)
                 duplicates += isinstance(cause, _DUPLICATE)
@@ -244,11 +231,10 @@ class PostgresDatabase:
                     raise self._translated(cause) from cause
                 if isinstance(error, _BrokenConnectionError):
                     await self._drop_broken()
+            except (errors.QueryCanceled, TimeoutError) as error:
+                raise self._late(timeout_s) from error
             except psycopg.Error as error:
                 raise self._translated(error) from error
-            except TimeoutError as error:
-                message = f"The database {self.name} has not answered for {timeout_s:.0f} seconds: please try again."
-                raise StorageError(StorageErrorCode.UNREACHABLE, message) from error
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
 
     async def _drop_broken(self) -> None:
@@ -256,6 +242,10 @@ class PostgresDatabase:
         with suppress(TimeoutError, psycopg.Error):
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 await self._pool.check()
+
+    def _late(self, timeout_s: float) -> StorageError:
+        message = f"The database {self.name} has not answered for {timeout_s:.0f} seconds: please try again."
+        return StorageError(StorageErrorCode.UNREACHABLE, message)
 
     def _translated(self, error: psycopg.Error) -> StorageError:
         return _storage_error(error, self.name)
@@ -283,11 +273,11 @@ class PostgresDatabase:
         """As storage.sql.database.CopyableDatabase says."""
         columns, keys = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
         parents = defaultdict[str, set[str]](set)
-        for row in await self.read(_COLUMNS):
+        for row in await self.read(COLUMNS):
             columns[row["table_name"]].append(row["column_name"])
-        for row in await self.read(_KEYS):
+        for row in await self.read(KEYS):
             keys[row["table_name"]].append(row["column_name"])
-        for row in await self.read(_PARENTS):
+        for row in await self.read(PARENTS):
             parents[row["table_name"]].add(row["parent"])
         return {
             name: TableShape(
@@ -301,7 +291,7 @@ class PostgresDatabase:
 
     async def finish_copy(self) -> None:
         """As storage.sql.database.CopyableDatabase says."""
-        for row in await self.read(_IDENTITIES):
+        for row in await self.read(IDENTITIES):
             table, column = row["table_name"], row["column_name"]
             await self.read(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
@@ -345,6 +335,31 @@ async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[R
         if connection.closed or connection.broken:
             raise _BrokenConnectionError from error
         raise
+
+
+@contextmanager
+def _taken_back_at(moment: float, connection: _Connection) -> Iterator[None]:
+    """End what runs on a connection at a moment of the loop's clock, unless the block is left before."""
+    begun: list[asyncio.Task[None]] = []
+    timer = asyncio.get_running_loop().call_at(
+        moment, lambda: begun.append(asyncio.create_task(_take_back(connection)))
+    )
+    try:
+        yield
+    finally:
+        timer.cancel()
+        for task in begun:
+            task.cancel()
+
+
+async def _take_back(connection: _Connection) -> None:
+    """Have the server end what runs on a connection; if it does not, cut the line, and it fails at once."""
+    with suppress(TimeoutError, psycopg.Error):
+        async with asyncio.timeout(GIVE_UP_S * 0.4):
+            await connection.cancel_safe()
+            await asyncio.sleep(GIVE_UP_S)
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
+        line.shutdown(socket.SHUT_RDWR)
 
 
 async def _run_all(connection: _Connection, statements: Sequence[_Bound]) -> list[list[Row]]:

@@ -20,6 +20,29 @@ _RECORD = """
 INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING version
 """
 
+COLUMNS = """
+SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = current_schema()
+ORDER BY table_name, ordinal_position
+"""
+KEYS = """
+SELECT usage.table_name, usage.column_name
+FROM information_schema.table_constraints AS keys
+  JOIN information_schema.key_column_usage AS usage USING (constraint_schema, constraint_name)
+WHERE keys.constraint_type = 'PRIMARY KEY' AND keys.table_schema = current_schema()
+ORDER BY usage.table_name, usage.ordinal_position
+"""
+PARENTS = """
+SELECT children.relname AS table_name, parents.relname AS parent
+FROM pg_constraint
+  JOIN pg_class AS children ON children.oid = conrelid
+  JOIN pg_class AS parents ON parents.oid = confrelid
+WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+"""
+IDENTITIES = """
+SELECT table_name, column_name FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_identity = 'YES'
+"""
+
 
 class MigratableDatabase(Protocol):
     """The part of a database that migrations need."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -219,6 +220,20 @@ class TestTrouble:
             await database_of(storage)._persist(
                 lambda connection: connection.execute(b"SELECT pg_sleep(60)"), timeout_s=0.2
             )
+        await storage.ping()
+
+    async def test_so_is_one_that_does_not_even_take_a_statement_back(self, storage: Storage) -> None:
+        """A machine that is frozen, or cut off. The driver would wait for ten seconds more."""
+        [row] = await database_of(storage).read("SELECT pg_backend_pid() AS pid")
+        os.kill(row["pid"], signal.SIGSTOP)
+        try:
+            async with asyncio.timeout(8):
+                with pytest.raises(StorageError, match="has not answered for"):
+                    await database_of(storage)._persist(
+                        lambda connection: connection.execute(b"SELECT pg_sleep(60)"), timeout_s=1
+                    )
+        finally:
+            os.kill(row["pid"], signal.SIGCONT)
         await storage.ping()
 
     async def test_cancelled_in_the_middle_a_transaction_is_undone(self, storage: Storage) -> None:
