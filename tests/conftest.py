@@ -1,5 +1,6 @@
 """How the tests run: the same code gets the same verdict, on every machine."""
 
+import gc
 import logging
 import os
 from collections.abc import Iterator
@@ -24,6 +25,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for number in range(workers)
         for item in (*chain(*journeys[number::workers]), *others[number * share : (number + 1) * share])
     ]
+
+
+def pytest_collection_finish() -> None:
+    """What has been loaded by now stays: the collection of garbage need not go through all of it again and again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -108,11 +108,13 @@ async def _played(
         shown.append(repr(await ann.autocomplete(channel, "club checkin", option, typed)))
     shown.append(repr(await cas.autocomplete(channel, "club vote", "choices", "x; ")))
     shown.append(repr(await ann.autocomplete(channel, "club open", "section", "")))
-    for _ in range(14):  # as many days as bring every kind of post, and pause nobody
+    for day in range(14):  # as many days as bring every kind of post, and pause nobody
         calendar.pass_days(1)
         await cog.duties.sweep()
         await env.settle()
-        if read_chapters:
+        while cog.duties._posing:  # the questions of a section are made in the background
+            await env.settle()
+        if read_chapters and day % 4 == 1:
             await ann.slash(channel, "club checkin")
             await ben.slash(channel, "club checkin")
     hidden = {str(thread.id) for thread in channel.threads if not is_public(env, thread.id)}

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
@@ -45,8 +46,13 @@ def _raising() -> list[Path]:
     return sorted(path for path in paths if not str(path.relative_to(ROOT)).startswith(NOT_FOR_READERS))
 
 
-def _errors_in(path: Path) -> Iterator[tuple[object, str]]:
+@cache
+def _errors_in(path: Path) -> tuple[tuple[object, str], ...]:
     """The sentences of errors in a module: all that is Worded, and what errors are made with."""
+    return tuple(_find_errors(path))
+
+
+def _find_errors(path: Path) -> Iterator[tuple[object, str]]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     constants = dict(_constants(tree))
     for node in ast.walk(tree):
@@ -55,8 +61,9 @@ def _errors_in(path: Path) -> Iterator[tuple[object, str]]:
             case ast.Call(func=ast.Name(id="Worded"), args=[text, *_]):
                 yield from ((each, where) for each in _sentences(text, constants))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                names = {text.id for text in _raised(node) if isinstance(text, ast.Name)}
-                said = [*_raised(node), *(value for name, value in _constants(node) if name in names)]
+                raised = [*_raised(node)]
+                names = {text.id for text in raised if isinstance(text, ast.Name)}
+                said = [*raised, *(value for name, value in _constants(node) if name in names)]
                 yield from ((each, where) for text in said for each in _sentences(text, constants))
 
 

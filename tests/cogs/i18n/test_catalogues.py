@@ -79,8 +79,9 @@ def _placeholders(text: str) -> set[tuple[str, str | None]]:
 
 @LANGUAGES
 async def test_descriptions_fit(stage: Stage, language: str) -> None:
+    translated = translations(language)
     for text in command_texts(stage):
-        assert len(translations(language)[text]) <= DESCRIPTION_LENGTH, text
+        assert len(translated[text]) <= DESCRIPTION_LENGTH, text
 
 
 @LANGUAGES
