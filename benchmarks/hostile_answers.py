@@ -6,7 +6,8 @@ Each text is of that size and streams in pieces of 40 characters. "compose" cuts
 citations, quotations and page numbers against a book of 600,000 characters, and looks in it for unread text. The whole
 text goes through "render", which makes of it what Discord renders, "split", which cuts that into messages, and
 "uncited", which looks for claims without a reference. Figures are milliseconds of this process's processor time; "loop"
-is the most that the event loop's thread took before it came to anything else.
+is the most that the event loop's thread took before it came to anything else, while the answer was composed, and the
+whole text was posted and searched for claims as in a turn: with a long text, in a thread.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import chain, count, cycle, pairwise, repeat
 from pathlib import Path
 
@@ -24,12 +26,16 @@ from benchmarks.prose import book
 from benchmarks.table import print_table
 from bot.app import open_app
 from bot.settings import load_settings
+from cogs.delivery.message_group import MessagePayload, Sent
+from cogs.delivery.turn_messages import AnswerMessage
+from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.markdown import render
 from cogs.rendering.splitting import split_with_spoilers
 from domain.book import Book, Passage
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import key_of
-from domain.citations.quotations import find_uncited
+from domain.citations.page_numbers import without_typed_pages
+from domain.citations.quotations import find_uncited, uncited_in
 from domain.citations.resolver import Composition, compose
 from domain.ports import BookView
 from domain.spoilers.detector import SpoilerChecks
@@ -54,14 +60,21 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "links that never close": lambda: repeat("[a]("),
         "links of blanks": lambda: ("[a](" + " " * width for width in count(1)),
         "links in links": lambda: repeat("["),
+        "escapes in links": lambda: repeat("[\\]"),
+        "links that lead nowhere": lambda: chain(repeat("[\\]", 9_000), ["]("], repeat("<")),
         "brackets in brackets": lambda: repeat("[[a]"),
         "parentheses": lambda: repeat("("),
         "headings of blanks": lambda: ("# a" + " " * width for width in count(1)),
         "one heading of blanks": lambda: chain(["# a"], repeat(" ")),
         "a heading behind blanks": lambda: (" " * width + "# a\n" for width in count(1)),
         "a table of open marks": lambda: chain(["|a|\n|-|\n|"], repeat("*a ")),
+        "a table of marks": lambda: chain(["|a|b|\n|-|-|\n"], repeat("|*x*|`y`|\n")),
+        "a table with one long row": lambda: chain(["|a|\n|-|\n", "|x" * 59, "\n"], repeat("|x|\n")),
         "growing backticks": lambda: ("`" * width + " " for width in count(1)),
         "backticks": lambda: repeat("` "),
+        "escaped backticks": lambda: repeat("\\```"),
+        "fences": lambda: repeat("```\na\n"),
+        "one long fence": lambda: chain(["```\n"], repeat("a\n")),
         "open fences": lambda: repeat("```\na\n~~~\n"),
         "nested quotes": lambda: ("> " * width + "a\n" for width in count(1)),
         "one nested quote": lambda: repeat("> "),
@@ -83,6 +96,7 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "one wide table": lambda: chain(["|a|\n|-|\n"], repeat("|x")),
         "dollars": lambda: repeat("$a_"),
         "open formulas": lambda: repeat("\\( a "),
+        "long displays": lambda: repeat("$$\n" + "a\n" * 38),
         "open displays": lambda: repeat("$$\na\n"),
         "tags": lambda: repeat("<b "),
         "entities": lambda: repeat("&amp"),
@@ -90,11 +104,13 @@ def hostile_texts(passages: list[Passage]) -> dict[str, Callable[[], Iterator[st
         "bars": lambda: repeat("|| a "),
         "stars": lambda: repeat("*a "),
         "full stops": lambda: repeat("."),
+        "initials": lambda: repeat("A. B. "),
         "short sentences": lambda: repeat("a. "),
         "line breaks": lambda: repeat("\n"),
         "blanks": lambda: repeat(" "),
         "letters nobody sees": lambda: repeat("a\u200b"),
         "marks on one letter": lambda: repeat("\u0301"),
+        "halves of characters": lambda: repeat("\ud83d"),
         "flags": lambda: repeat("🇩"),
     }
 
@@ -108,6 +124,25 @@ def sized(parts: Iterator[str], length: int) -> str:
     return "".join(made)[:length]
 
 
+class Nowhere:
+    """A channel that takes every message and keeps none."""
+
+    id = 1
+
+    async def send(self, body: MessagePayload, nonce: str) -> Sent:
+        return Sent("1")
+
+    async def edit(self, message_id: str, body: MessagePayload) -> None: ...
+    async def delete(self, message_id: str) -> None: ...
+    async def unarchive(self) -> None: ...
+    async def typing(self) -> None: ...
+
+
+async def no_pause(seconds: float) -> None:
+    """In place of waiting for the channel's pace."""
+    await asyncio.sleep(0)
+
+
 async def cost(text: str, composition: Composition) -> list[float]:
     """Milliseconds for composing, rendering, splitting, looking for bare claims, all of it, and the longest step."""
     async with Heartbeat() as heart:
@@ -115,15 +150,18 @@ async def cost(text: str, composition: Composition) -> list[float]:
         for at in range(0, len(text), PIECE):
             await composition.follow(TextChunk(text[at : at + PIECE]))
         await composition.finish()
-        times = [started, time.process_time()]
-        shown = render(text)
-        times.append(time.process_time())
-        split_with_spoilers(shown)
-        times.append(time.process_time())
-        find_uncited(text)
-        times.append(time.process_time())
+        composed = time.process_time()
+        await AnswerMessage(ChannelWriter(Nowhere(), now=partial(next, count()), sleep=no_pause), "an answer").settle(
+            text
+        )
+        await uncited_in(text)
+    times = [started, composed]
+    for step in (partial(render, text), partial(split_with_spoilers, render(text)), partial(find_uncited, text)):
+        begun = time.process_time()
+        step()
+        times.append(times[-1] + time.process_time() - begun)
     steps = [1000 * (after - before) for before, after in pairwise(times)]
-    return [*steps, sum(steps), max(*heart.busy_ms, *steps[1:])]
+    return [*steps, sum(steps), max(heart.busy_ms)]
 
 
 @asynccontextmanager
@@ -136,6 +174,7 @@ async def opened(folder: Path) -> AsyncIterator[tuple[Book, BookView, SpoilerChe
         checks = SpoilerChecks(files)
         if check := checks.check(book_, view.read_to):
             await check("It makes itself ready.")
+        without_typed_pages("It makes itself ready, on page 1.")
         yield book_, view, checks
         await files.close()
 

@@ -17,7 +17,7 @@ from cogs.rendering.inline import as_compared
 from cogs.rendering.tool_calls import calls_of
 from domain.book import Binding
 from domain.chat import ChatMessage, MessageRole
-from domain.citations.quotations import find_uncited
+from domain.citations.quotations import uncited_in
 from domain.conversation import Conversation, Turn, TurnState
 from domain.event import Answer
 from domain.tools.context import proposals_in
@@ -152,9 +152,8 @@ class Recovery:
         asked = [message for message in said if message.role is MessageRole.USER]
         text = said[-1].content
         binding = await self._binding(conversation, asked, said[-1].depends_to)
-        answer = Answer(
-            turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=find_uncited(text), binding=binding
-        )
+        uncited = await uncited_in(text)
+        answer = Answer(turn.id, text, said[-1].citations, stopped=turn.stopped, uncited=uncited, binding=binding)
         leftover = PostedMessages(turn.reply_ids, turn.trace_id) + standing.of(turn.id)
         verbose = bool(leftover.trace) or await self._showing.is_verbose(
             conversation, [each.author_id for each in asked]

@@ -111,10 +111,11 @@ class Delivery:
         return self.state is DeliveryState.DELIVERED
 
 
-Compose = Callable[[], Sequence[MessagePayload | None]]
-"""Makes the messages that should be posted; called when it is time to post, not at every change. None stands for an
-existing message that stays as it is.
-"""
+Messages = Sequence[MessagePayload | None]
+"""What should be posted. None stands for an existing message that stays as it is."""
+
+Compose = Callable[[], Messages | Awaitable[Messages]]
+"""Makes the messages that should be posted; called when it is time to post, not at every change."""
 
 Posted = Callable[[tuple[str, ...]], Awaitable[None]]
 """Receives the ids of all messages of a posting whenever one is added."""
@@ -161,7 +162,8 @@ class MessageGroup:
         self._standing = [_Standing(message_id, None) for message_id in standing]
         self._stale: list[str] = []
         self._compose: Compose = tuple
-        self._bodies: tuple[MessagePayload | None, ...] | None = ()
+        self._bodies: tuple[MessagePayload | None, ...] = ()
+        self._composed = 0
         self._posted = posted
         self.wishes = 0
         self.final = False
@@ -184,18 +186,36 @@ class MessageGroup:
         """Set what should be posted. After a final call drafts are ignored."""
         if self.final and not final:
             return
-        self._compose, self._bodies = compose, None
+        self._compose = compose
         self.wishes += 1
         self.in_step = False
         if final:
             self.final, self.retry_at = True, 0.0
 
-    def next_step(self) -> Step | None:
-        """The next step towards what should be posted; None when nothing is left to do."""
+    async def next_step(self) -> Step | None:
+        """The next step towards what should be posted; None when nothing is left to do.
+
+        A draft for which a newer one has come while it was composed is shown all the same, or a fast model's answer
+        never would be; nothing is shown that something final has replaced.
+        """
+        while True:
+            if self._composed != self.wishes:
+                await self._make_bodies()
+            is_newest = self._composed == self.wishes
+            if is_newest or not self.final:
+                step = self._difference()
+                if step is not None or is_newest:
+                    return step
+
+    async def _make_bodies(self) -> None:
+        wishes = self.wishes
+        made = self._compose()
+        self._bodies = tuple(await made if isinstance(made, Awaitable) else made)
+        self._composed = wishes
+
+    def _difference(self) -> Step | None:
         if self._stale:
             return Delete(self._stale[0])
-        if self._bodies is None:
-            self._bodies = tuple(self._compose())
         if not self._bodies and not self.final:
             return None
         for index, body in enumerate(self._bodies):
@@ -247,7 +267,7 @@ class MessageGroup:
         if self._standing:
             self._standing[0].body = body
 
-    def as_it_stands(self) -> Sequence[None]:
+    def as_it_stands(self) -> Messages:
         """The current state as the wish, so that nothing changes any more."""
         return [None] * len(self._standing)
 

@@ -1,6 +1,8 @@
 """The messages of an answer, on one path from the first draft to the final text."""
 
+import asyncio
 from collections.abc import Hashable, Iterable, Sequence
+from functools import partial
 
 from cogs.delivery.message_group import Delivery, MessageGroup, MessagePayload, Posted
 from cogs.delivery.writer import ChannelWriter
@@ -12,6 +14,11 @@ from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, fi
 from domain.book import Citation
 from domain.citations.resolver import in_language
 from domain.event import ToolCallFinished, ToolCallStarted
+
+AT_ONCE = 8_000
+"""Characters of an answer that are made into messages on the event loop, in a few milliseconds; a longer one is in a
+thread.
+"""
 
 FIRST_WORDS = 40
 """Characters before a draft is shown at all, because a phone's notification shows what is sent first."""
@@ -72,10 +79,13 @@ class AnswerMessage:
         self._is_erased = True
         self._pump.take_back(self._posting)
 
-    def _bodies(self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]) -> list[MessagePayload]:
+    async def _bodies(
+        self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]
+    ) -> list[MessagePayload]:
         if self._is_erased:
             return []
-        messages = messages_of(text, note, cited=cited, say=self._say)
+        make = partial(messages_of, text, note, cited=cited, say=self._say)
+        messages = make() if len(text) <= AT_ONCE else await asyncio.to_thread(make)
         *others, last = [MessagePayload(message) for message in messages] or [MessagePayload("…")]
         return [*others, MessagePayload(last.content, view=view)]
 

@@ -180,7 +180,7 @@ class ChannelWriter:
         if (wait := self._until(posting)) > 0:
             await self._wait(wait)
             return
-        step = posting.next_step()
+        step = await posting.next_step()
         if step is None:
             self._rest(posting)
         elif posting.final and (wait := self._until_free(step)) > 0:

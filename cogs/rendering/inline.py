@@ -7,6 +7,7 @@ a tool's result has talked a model into.
 
 import html
 import re
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 ZERO_WIDTH = "\u200b"
@@ -22,19 +23,18 @@ _TAGS = {
     **dict.fromkeys(("p", "div", "span", "sub", "center", "details", "summary"), ""),
 }
 
+_MARK = re.compile(r"[`\\$\[<&]|https?:")
+"""A line without any of these is shown as it is."""
 _CONSTRUCT = re.compile(
     r"""
     (?= [`\\$\[!<&] | https?: )
     (?:
-      (?P<ticks>`+)
-    | \\\( (?P<round> [^`]{1,300}? ) \\\)
-    | \\\[ (?P<square> [^`]{1,300}? ) \\\]
+      (?P<ticks> `+ )
+    | (?P<formula> \\[(\[] )
     | \$\$ (?P<double> [^`$]+ ) \$\$
     | (?<![\w$]) \$ (?P<single> (?! [\s\d.,]+ \$ ) (?=[^$`]*[\\^_={]) [^\s$`] (?:[^$`]*[^\s$`])? ) \$ (?![\w$])
-    | (?P<escape> \\ [^\w\s] )
-    | !? \[ (?P<text> (?: [^\[\]\\] | \\. | \[[^\[\]]*\] )* ) \]
-      \( \s*+ (?P<target> <[^<>]*+> | [^\s()<>]*+ (?: \([^\s()]*+\) [^\s()]*+ )?+ )
-      (?: \s++ (?:"[^"]*+"|'[^']*+') )?+ \s*+ \)
+    | (?P<escape> (?: \\ [^\w\s(\[] )++ )
+    | (?P<link> !? \[ )
     | < (?P<autolink> https?://[^\s<>]+ ) >
     | (?P<url> https?://[^\s<>`]+ )
     | < (?P<close>/?) (?P<tag> [A-Za-z]+ ) (?: \s[^<>]* )? /? >
@@ -43,15 +43,30 @@ _CONSTRUCT = re.compile(
     """,
     re.VERBOSE,
 )
+"""What may be more than text. The ends of code, of formulas and of a link's words are looked up: a pattern would search
+the rest of the line for each of a thousand beginnings.
+"""
+_TARGET = re.compile(
+    r"""
+    \( \s*+ (?: <[^<>]*+> | [^\s()<>]*+ (?: \([^\s()]*+\) [^\s()]*+ )?+ )
+    (?: \s++ (?:"[^"]*+"|'[^']*+') )?+ \s*+ \)
+    """,
+    re.VERBOSE,
+)
+"""Where a link leads, and its title, behind its words."""
+_BRACKET = re.compile(r"[\[\]\\]")
+_LONGEST_FORMULA = 300
 _TICKS = re.compile("`+")
 _LIVE = re.compile(
     r"""
+    (?=[:dD\]@<]) (?:
       : (?=//)                                    # of an address
     | (?i: discord (?:app)? \. [a-z]{2,4} ) (?=/)  # of an invitation, which needs no scheme
     | \] (?=\()                                   # of a link under other words
     | @ (?=everyone|here)
     | (?P<reach> < ) (?=\+?\d|[^\s<>@]{1,64}@)     # of a telephone number, a mail address
     | < (?=[@#/]|id:|[a-z]+:)                     # of a mention: somebody, a channel, a command
+    )
     """,
     re.VERBOSE,
 )
@@ -73,24 +88,84 @@ def render_inline(line: str) -> str:
 
     Addresses and mentions in it are active until the whole text is made `inert`.
     """
-    last_run = {len(run[0]): run.start() for run in _TICKS.finditer(line)}
+    if _MARK.search(line) is None:
+        return line
+    ends = _Ends(line)
     shown, at = [], 0
     while (found := _CONSTRUCT.search(line, at)) is not None:
         shown.append(line[at : found.start()])
-        at = found.end()
-        if ticks := found["ticks"]:
-            is_code = last_run[len(ticks)] > found.start()
-            end = _end_of_code(line, at, len(ticks)) if is_code else at
-            shown.append(line[found.start() : end])
-            at = end
-        else:
-            shown.append(_rendered(found))
+        rendered, at = _rendered(found, ends)
+        shown.append(rendered)
     return "".join([*shown, line[at:]])
 
 
-def _end_of_code(line: str, start: int, ticks: int) -> int:
-    """The index after the next run of exactly so many backticks, which exists."""
-    return next(run.end() for run in _TICKS.finditer(line, start) if len(run[0]) == ticks)
+class _Ends:
+    """Where code, formulas and links of one line end. Looking them all up takes time by the line's length."""
+
+    def __init__(self, line: str) -> None:
+        self._line = line
+        self._next: dict[str, int] = {}
+        self._targets: dict[int, re.Match[str] | None] = {}
+
+    def of_code(self, start: int, ticks: int) -> int:
+        """The index after the next run of exactly so many backticks, or `start` if there is none."""
+        if self._last_runs.get(ticks, 0) < start:
+            return start
+        return next(run.end() for run in _TICKS.finditer(self._line, start) if len(run[0]) == ticks)
+
+    def of_formula(self, start: int, closing: str) -> int | None:
+        """Where a formula that begins at `start` is closed."""
+        end = self._following(closing, start + 1)
+        return end if 0 <= end <= start + _LONGEST_FORMULA and not 0 <= self._following("`", start) < end else None
+
+    def of_link(self, start: int) -> re.Match[str] | None:
+        """The target of a link whose words begin at `start`; it begins where they end."""
+        closing = self._closings.get(start)
+        if closing is None:
+            return None
+        if closing not in self._targets:
+            self._targets[closing] = _TARGET.match(self._line, closing + 1)
+        return self._targets[closing]
+
+    def _following(self, mark: str, start: int) -> int:
+        """Where the mark next occurs from `start` on, or -1. Each next `start` is a later one."""
+        found = self._next.get(mark, 0)
+        if 0 <= found < start:
+            found = self._next[mark] = self._line.find(mark, start)
+        return found
+
+    @cached_property
+    def _last_runs(self) -> dict[int, int]:
+        """Where the last run of so many backticks begins."""
+        return {len(run[0]): run.start() for run in _TICKS.finditer(self._line)}
+
+    @cached_property
+    def _closings(self) -> dict[int, int]:
+        """The closing bracket of words that begin at an index: they may have brackets in them, but no deeper ones."""
+        line = self._line
+        if "](" not in line:
+            return {}
+        closings: dict[int, int] = {}
+        after: int | None = None  # the closing bracket of what begins behind the mark
+        after_next: int | None = None  # and of what begins behind the mark after it
+        after_bracket: int | None = None  # and of what begins behind the next bracket
+        bracket, following = "", len(line)
+        for at in reversed([mark.start() for mark in _BRACKET.finditer(line)]):
+            mark, before = line[at], after
+            match mark:
+                case "]":
+                    after = at
+                case "\\":
+                    is_escape = line[at + 1 : at + 2] not in ("", "\n")
+                    after = (after_next if following == at + 1 else after) if is_escape else None
+                case _:
+                    if after is not None:
+                        closings[at + 1] = after
+                    after = after_bracket if bracket == "]" else None
+            if mark != "\\":
+                bracket, after_bracket = mark, before
+            after_next, following = before, at
+        return closings
 
 
 def inert(text: str, *, ours: bool = False) -> str:
@@ -122,23 +197,31 @@ def _parted(half: re.Match[str]) -> str:
     return half[0] + (HAIR_SPACE if half.lastgroup == "reach" else ZERO_WIDTH)
 
 
-def _rendered(match: re.Match[str]) -> str:
-    groups = match.groupdict()
-    for name in ("round", "square", "double", "single"):
-        if groups[name] is not None:
-            return f"`{groups[name].strip()}`"
-    if groups["text"] is not None:
-        return render_inline(groups["text"])
-    if groups["autolink"] is not None:
-        return f"`{groups['autolink']}`"
-    if groups["url"] is not None:
-        url = groups["url"].rstrip(_AFTER_URL)
-        return f"`{url}`{groups['url'][len(url) :]}"
-    if groups["tag"] is not None:
-        return _tag(match[0], groups["tag"].lower(), closing=bool(groups["close"]))
-    if groups["entity"] is not None:
-        return _entity(groups["entity"])
-    return match[0]
+def _rendered(found: re.Match[str], ends: _Ends) -> tuple[str, int]:
+    """What replaces a construct, and where the line goes on behind it."""
+    line, start, end = found.string, found.start(), found.end()
+    match found.lastgroup:
+        case "ticks":
+            end = ends.of_code(end, end - start)
+            return line[start:end], end
+        case "formula":
+            closing = ends.of_formula(end, "\\)" if found[0] == "\\(" else "\\]")
+            return (found[0], end) if closing is None else (f"`{line[end:closing].strip()}`", closing + 2)
+        case "link":
+            target = ends.of_link(end)
+            return (found[0], end) if target is None else (render_inline(line[end : target.start() - 1]), target.end())
+        case "double" | "single" as formula:
+            return f"`{found[formula].strip()}`", end
+        case "autolink":
+            return f"`{found['autolink']}`", end
+        case "url":
+            url = found["url"].rstrip(_AFTER_URL)
+            return f"`{url}`{found['url'][len(url) :]}", end
+        case "tag":
+            return _tag(found[0], found["tag"].lower(), closing=bool(found["close"])), end
+        case "entity":
+            return _entity(found["entity"]), end
+    return found[0], end
 
 
 def _tag(whole: str, name: str, *, closing: bool) -> str:
@@ -149,6 +232,7 @@ def _tag(whole: str, name: str, *, closing: bool) -> str:
     return _TAGS.get(name, whole)
 
 
+@lru_cache(maxsize=256)
 def _entity(entity: str) -> str:
     text = html.unescape(entity)
     return entity if text == entity else escape(text)

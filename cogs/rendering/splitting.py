@@ -6,8 +6,10 @@ pieces but the last, and a streaming answer changes only its last message.
 
 import re
 import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 from domain.spoilers.filter import has_hidden, spans
 
@@ -19,6 +21,7 @@ CLOSING = "\n" + FENCE
 _OPENER = re.compile(r"[ \t]*```([^`\n]{0,40})")
 _CLOSER = re.compile(r"[ \t]*```[ \t]*")
 _SENTENCE_END = re.compile(r"(?:[.!?…][\"'”’»)\]]*(?=\s)|[。！？])")
+_OF_TWO_UNITS = re.compile("[\U00010000-\U0010ffff]")
 _JOINERS = "\u200d\ufe0e\ufe0f\u20e3"
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
@@ -37,8 +40,7 @@ class MessagePart:
         return self.opened + self.body + self.closed
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """A whole line at `[start, end)`, without its line break, and the fences open before and after it."""
 
     start: int
@@ -55,19 +57,22 @@ def split(text: str, limit: int = MESSAGE_LIMIT) -> list[str]:
 def pieces(text: str, limit: int = MESSAGE_LIMIT) -> list[MessagePart]:
     found: list[MessagePart] = []
     rest, fence = text.lstrip("\n"), None
-    while rest.strip():
+    length = len(rest.rstrip())
+    while length > 0:
         opened = f"{fence}\n" if fence else ""
         head = _take(rest, limit - units(opened))
-        fenced = fence is not None or any(line.after for line in _lines(rest, len(head), None))
+        lines = _lines(rest, len(head), fence)
+        fenced = fence is not None or any(line.after for line in lines)
         room = limit - units(opened) - (len(CLOSING) if fenced else 0)
-        if units(rest.rstrip()) <= room:
-            body = rest.rstrip()
+        if length <= room and units(body := rest[:length]) <= room:
             found.append(MessagePart(opened, body, CLOSING if _fence_at_end(body, fence) else ""))
             break
-        window = _take(rest, room)
-        cut, skip, after = _best_cut(rest, len(window), fence)
+        stop = len(_take(rest, room))
+        while lines and lines[-1].end > stop:
+            lines.pop()
+        cut, skip, after = _best_cut(rest, stop, fence, lines)
         found.append(MessagePart(opened, rest[:cut], CLOSING if after else ""))
-        rest, fence = rest[skip:], after
+        rest, fence, length = rest[skip:], after, length - skip
     return [piece for piece in found if piece.body.strip()]
 
 
@@ -78,7 +83,12 @@ def closed_code(text: str) -> str:
 
 def units(text: str) -> int:
     """Length in UTF-16 units."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if text.isascii():
+        return len(text)
+    try:
+        return len(text.encode("utf-16-le")) // 2
+    except UnicodeEncodeError:  # half a character: none of these is encoded
+        return len(text) + len(_OF_TWO_UNITS.findall(text))
 
 
 def _take(text: str, room: int) -> str:
@@ -118,45 +128,49 @@ def _fence_at_end(body: str, fence: str | None) -> str | None:
     return fence and _next_fence(last, fence)
 
 
-def _best_cut(text: str, stop: int, fence: str | None) -> tuple[int, int, str | None]:
+def _best_cut(text: str, stop: int, fence: str | None, lines: Sequence[_Line]) -> tuple[int, int, str | None]:
     """Where the piece ends, where the next begins, and the code block that is open between them."""
-    lines = _lines(text, stop, fence)
     half = stop // 2
-    for candidates in (_paragraphs(text, lines), _before_blocks(lines), _open_lines(lines), _code_lines(lines, stop)):
-        if candidates and candidates[-1].end >= half:
-            return _cut_after(text, candidates[-1])
+    late = lines[bisect_left(lines, half, key=lambda line: line.end) :]
+    for candidates in (_paragraphs(text, late), _before_blocks(late), _open_lines(late), _code_lines(late, stop)):
+        if (line := next(candidates, None)) is not None:
+            return _cut_after(text, line)
     inside = lines[-1].after if lines else fence
     begin = lines[-1].end + 1 if lines else 0
     if (cut := _within_line(text, max(begin, half), stop, in_code=inside is not None)) is not None:
         return cut, _skip_blanks(text, cut, in_code=inside is not None), inside
-    if candidates := _open_lines(lines) or _code_lines(lines, stop):
-        return _cut_after(text, candidates[-1])
+    if line := next(_open_lines(lines), None) or next(_code_lines(lines, stop), None):
+        return _cut_after(text, line)
     cut = _whole_character(text, stop)
     return cut, cut, inside
 
 
-def _paragraphs(text: str, lines: list[_Line]) -> list[_Line]:
-    return [line for line in _open_lines(lines) if text[line.end : line.end + 2] == "\n\n"]
+def _paragraphs(text: str, lines: Sequence[_Line]) -> Iterator[_Line]:
+    """Lines before an empty one, the last of them first, as everything below."""
+    return (line for line in _open_lines(lines) if text.startswith("\n\n", line.end))
 
 
-def _before_blocks(lines: list[_Line]) -> list[_Line]:
+def _before_blocks(lines: Sequence[_Line]) -> Iterator[_Line]:
     """Lines before a code block."""
-    following = pairwise(lines)
-    return [line for line, after in following if line.end and line.after is None and after.after is not None]
+    return (line for line, after in _pairs(lines) if line.end and line.after is None and after.after is not None)
 
 
-def _open_lines(lines: list[_Line]) -> list[_Line]:
-    return [line for line in lines if line.after is None and line.end > 0]
+def _open_lines(lines: Sequence[_Line]) -> Iterator[_Line]:
+    return (line for line in reversed(lines) if line.after is None and line.end > 0)
 
 
-def _code_lines(lines: list[_Line], stop: int) -> list[_Line]:
+def _code_lines(lines: Sequence[_Line], stop: int) -> Iterator[_Line]:
     """Lines within a code block except its first and last, so that no piece shows an empty block."""
-    following = pairwise(lines)
-    return [
+    return (
         line
-        for line, after in following
+        for line, after in _pairs(lines)
         if line.before is not None and line.after is not None and after.after is not None and after.end <= stop
-    ]
+    )
+
+
+def _pairs(lines: Sequence[_Line]) -> Iterator[tuple[_Line, _Line]]:
+    """Each line and the one after it."""
+    return ((lines[at - 1], lines[at]) for at in range(len(lines) - 1, 0, -1))
 
 
 def _cut_after(text: str, line: _Line) -> tuple[int, int, str | None]:

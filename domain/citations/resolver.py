@@ -35,6 +35,10 @@ _PIECE = 400
 """Characters processed at a time: the cost of a piece grows with the square of what is held back."""
 _MOST_HELD = LONGEST + 200
 """Characters held back at most: a quotation of the greatest length, and a reference after it."""
+_YIELD_AFTER = 64
+"""Characters after which other tasks run: up to some milliseconds of work."""
+_STEP = 16
+"""Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
 _UNFINISHED = re.compile(
@@ -129,15 +133,22 @@ class AnswerComposer:
 
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""
-        return await self._end_block() + await self._release(len(self._pending), last=True)
+        shown = await self._end_block()
+        self._drop_unseen()
+        return shown + await self._release(len(self._pending), last=True)
 
     async def _take(self, text: str) -> str:
-        self._pending = UNSEEN.sub("", self._pending + text.replace(_REFUSED, ""))
-        if len(self._pending) - self._held < self._held // 4:
+        self._pending += text
+        step = max(_STEP, self._held // 4) if self._held > _LONG_HELD else _STEP
+        if len(self._pending) - self._held < step:
             return ""
+        self._drop_unseen()
         shown = await self._release(self._ready())
-        self._held = len(self._pending) if len(self._pending) > _LONG_HELD else 0
+        self._held = len(self._pending)
         return shown
+
+    def _drop_unseen(self) -> None:
+        self._pending = UNSEEN.sub("", self._pending.replace(_REFUSED, ""))
 
     def _ready(self) -> int:
         """The length of the pending text whose meaning can no longer change."""
@@ -154,6 +165,7 @@ class AnswerComposer:
         if not marks:
             return ""
         found = [citation for mark in marks if (citation := await self._resolve_mark(mark))]
+        self._drop_unseen()
         body = self._pending.rstrip()
         space = self._pending[len(body) :]
         self._pending = body
@@ -161,6 +173,7 @@ class AnswerComposer:
         reference = self._refer(found)
         self.text += reference
         self._pending = space
+        self._held = len(space)
         return shown + reference
 
     async def _release(self, length: int, *, last: bool = False) -> str:
@@ -321,6 +334,7 @@ class Composition:
         self._composer = composer
         self._gate = gate
         self._taken = 0
+        self._since_yield = 0
 
     @property
     def is_cut(self) -> bool:
@@ -364,13 +378,16 @@ class Composition:
         return ""
 
     async def _take(self, text: str) -> str:
-        """Accept text up to the greatest length of an answer, yielding to other tasks after each piece."""
+        """Accept text up to the greatest length of an answer, yielding to other tasks every few words."""
         room = max(LONGEST_ANSWER - self._taken, 0)
         self._taken += len(text)
         shown = []
         for piece in _pieces(text[:room]):
             shown.append(await self._gate.feed(await self._composer.feed(TextChunk(piece))))
-            await asyncio.sleep(0)
+            self._since_yield += len(piece)
+            if self._since_yield >= _YIELD_AFTER:
+                self._since_yield = 0
+                await asyncio.sleep(0)
         return "".join(shown)
 
     async def finish(self) -> str:

@@ -32,7 +32,7 @@ the reference of the sentence before."""
 
 
 _MARKS = re.compile(f"[{_START}{_END}]")
-_SPAN = re.compile(f"{_START}([^{_END}]*){_END}")
+_SPAN = re.compile(f"{_START}([^{_START}{_END}]*){_END}")
 
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:```|~~~)")
 """A line that opens or closes a code block."""

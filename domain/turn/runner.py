@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from domain.chat import ChatMessage, MessageRole, PromptMessage
-from domain.citations.quotations import find_uncited
+from domain.citations.quotations import uncited_in
 from domain.citations.resolver import Composition
 from domain.conversation import Conversation, Turn, TurnState
 from domain.errors import (
@@ -187,7 +187,8 @@ class TurnRunner:
         last = replace(last, content=text, citations=draft.citations)
         await self._finish(draft, TurnState.ANSWERED, [*rounds, last])
         cut = outcome.cut or draft.is_cut
-        emit(Answer(draft.turn.id, text, draft.citations, cut=cut, uncited=find_uncited(text), binding=draft.binding))
+        uncited = await uncited_in(text)
+        emit(Answer(draft.turn.id, text, draft.citations, cut=cut, uncited=uncited, binding=draft.binding))
 
     async def _keep_stopped(self, draft: TurnDraft, running: RunningTurn, emit: Emit) -> None:
         if draft.answer:
@@ -197,7 +198,7 @@ class TurnRunner:
         [last] = draft.kept([PromptMessage(MessageRole.ASSISTANT, text)], {}, self._clock())
         draft.turn = replace(draft.turn, stopped=True)
         await self._finish(draft, TurnState.ANSWERED, [*calls, replace(last, citations=draft.citations)])
-        uncited = find_uncited(text)
+        uncited = await uncited_in(text)
         emit(Answer(draft.turn.id, text, draft.citations, stopped=True, uncited=uncited, binding=draft.binding))
 
     async def _fail(

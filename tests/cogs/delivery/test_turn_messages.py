@@ -1,13 +1,15 @@
 """An answer streams in, spills over, settles: by one path."""
 
 import asyncio
+import threading
 
 import pytest
 
 from cogs.delivery.message_group import Delivery, MessagePayload
-from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage
-from cogs.delivery.writer import ChannelWriter
+from cogs.delivery.turn_messages import AT_ONCE, FIRST_WORDS, AnswerMessage, messages_of
+from cogs.delivery.writer import SENDS, ChannelWriter
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
+from tests.domain.turn.passages import cite
 
 PARAGRAPH = "Alice was beginning to get very tired of sitting by her sister on the bank. " * 8
 
@@ -152,6 +154,34 @@ async def test_what_was_shown_of_an_answer_can_be_taken_back(
     await clock.advance(1)
     assert (await removing).message_ids == ()
     assert channel.shown == {}
+
+
+async def test_a_long_answer_is_whole(answer: AnswerMessage, pump: ChannelWriter, channel: FakeChannel) -> None:
+    text = "".join(f"{number}. {PARAGRAPH}" for number in range(AT_ONCE // len(PARAGRAPH) + 1)).strip()
+    assert len(messages_of(text)) <= SENDS
+    assert (await answer.settle(text)).delivered
+    assert channel.contents == messages_of(text)
+
+
+async def test_an_answer_that_is_erased_while_it_is_made_into_messages_is_never_posted(
+    pump: ChannelWriter, channel: FakeChannel
+) -> None:
+    making, erased = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def say(text: str, /, **values: object) -> str:
+        loop.call_soon_threadsafe(making.set)
+        erased.wait()
+        return text.format(**values)
+
+    answer = AnswerMessage(pump, "turn", say=say)
+    text = PARAGRAPH * (AT_ONCE // len(PARAGRAPH) + 1)
+    settling = asyncio.create_task(answer.settle(text, cited=[await cite(0, 10)]))
+    await making.wait()
+    answer.erase()
+    erased.set()
+    assert (await settling).message_ids == ()
+    assert channel.requests == []
 
 
 async def test_nothing_that_was_shown_is_nothing_to_leave(answer: AnswerMessage, channel: FakeChannel) -> None:

@@ -85,3 +85,29 @@ async def test_ten_thousand_citations_are_looked_up_once_each() -> None:
     await composer.finish()
     assert len(asked) == len(set(asked)) == len(keys)
     assert len(composer.citations) == len(keys)
+
+
+class CountedQuotations(Quotations):
+    """Counts how often held text is examined."""
+
+    examined = 0
+
+    def open_at(self, text: str, before: str = "") -> int:
+        self.examined += 1
+        return super().open_at(text, before)
+
+
+@pytest.mark.parametrize("unit", ["Ben left. ", "灯", "“a ", "`", "a\u200b\ue000"])
+async def test_a_stream_of_single_characters_is_examined_every_few(unit: str) -> None:
+    async def composed(piece: int) -> tuple[str, int]:
+        quotations = CountedQuotations(Looking().stands_in_book)
+        composer = AnswerComposer(cite, quotations, [passage()])
+        text = unit * (4_000 // len(unit))
+        shown = [await composer.feed(TextChunk(text[at : at + piece])) for at in range(0, len(text), piece)]
+        return "".join([*shown, await composer.finish()]), quotations.examined
+
+    slowly, examined = await composed(1)
+    assert examined <= 4_000 // 4
+    assert slowly == (await composed(PIECE))[0]
+    assert "\u200b" not in slowly
+    assert "\ue000" not in slowly
