@@ -57,7 +57,7 @@ LONGEST_QUESTION = 1_500
 QUESTION_SHOWN = 300
 TITLE_SHOWN = 100
 LONGEST_NAME = 100
-NAMES_S = 0.15
+NAMES_S = 0.1
 """How long somebody who types waits for the names of a long book; later ones are offered at the next letter."""
 MOST_LOOKED_FOR = 5
 """Readers about whom Discord is asked whether they are still on the server; the next one is taken to be."""

@@ -22,9 +22,10 @@ FORMS = 6
 MOST_NAMES = 2_000
 SLICE = 10_000
 """Characters searched for names at once, in a thread; other threads run in between."""
-STRIDE = 300_000
-"""Characters between the points of a book up to which its names are kept; they take a tenth of a second."""
-KEPT_POINTS = 32
+STRIDE = 100_000
+"""Characters between the points of a book up to which its names are kept; they take a twentieth of a second."""
+KEPT_POINTS = 64
+"""Of all books together; at the end of the longest novels, each takes less than a megabyte."""
 
 KEPT = 24
 """Lists of names that are remembered: somebody who types asks for the same one at every letter."""
@@ -253,7 +254,10 @@ class MetNames:
         whole = sum(1 for _ in takewhile(lambda piece: piece[1] < len(text), pieces))
         known = [number for of_book, number in self._points if of_book == book_id and number <= whole]
         begun = max(known, default=0)
-        names, since = self._points[book_id, begun].copy() if begun else _Names(), 0
+        names, since = _Names(), 0
+        if begun:
+            self._points.move_to_end((book_id, begun))
+            names = self._points[book_id, begun].copy()
         for number, (start, end) in enumerate(pieces[begun:], start=begun + 1):
             names.add(text[start:end])
             since += end - start

@@ -1,10 +1,12 @@
-"""Books on shelves, in SQL."""
+"""Books on shelves, and what their conversations are called, in SQL."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from domain.book import Book, BookStatus, DerivedText, ShelfLimits
+from domain.conversation import ConversationNames
 from domain.errors import BookError, BookErrorCode, Worded
 from storage.sql.database import Database, Row, Transaction
 from storage.sql.people import TakingTurns
@@ -189,3 +191,88 @@ class SQLBookObjects:
 def _object(row: Row) -> BookObject:
     values = dict(row)
     return BookObject(**values | {"stored_at": time_from_text(values["stored_at"])})
+
+
+# A book's own title never changes; and a conversation that is gone, or bound elsewhere, is counted no more.
+_ON_SHELF = "guild_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR book_id = ?2)"
+_STATE_OF_NAMES = f"""
+SELECT count(*) AS titles, sum(title_mark) AS marks,
+  (SELECT count(*) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS removed,
+  (SELECT max(removed_at) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS last_removed
+FROM conversations WHERE {_ON_SHELF}
+"""  # noqa: S608
+_TITLES_OF_BOOKS = f"""
+SELECT id, title FROM books WHERE removed_at IS NULL AND id IN (SELECT book_id FROM conversations WHERE {_ON_SHELF})
+"""  # noqa: S608
+# In one column, because a driver takes its time for each value.
+_TITLES = f"""
+SELECT created_at || ' ' || rowid || ' ' || id || ' ' || book_id || ' ' || title AS line FROM conversations
+WHERE {_ON_SHELF} AND (created_at, rowid) < (?3, ?4) ORDER BY created_at DESC, rowid DESC LIMIT ?5
+"""  # noqa: S608
+_NEWER_THAN_ALL = ("~", 2**62)
+_PAGE = 5_000
+"""Names read at once: a driver that hands them over on the event loop takes some five milliseconds for them."""
+NAMES_KEPT = 100_000
+"""Names of conversations in memory, of all shelves together: some twenty megabytes."""
+WORTH_KEEPING = 500
+"""Fewer names than these are quickly read anew."""
+
+
+class NamesOnShelves:
+    """The names of conversations on shelves, searched while people type.
+
+    Those of the shelves used last stay in memory as long as the database says that they are still true. A shelf is a
+    server's or a person's, and one of its books if only that is meant.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[tuple[str, str | None], tuple[dict[str, object], ConversationNames]] = {}
+        self._asking: dict[tuple[str, str | None], asyncio.Task[ConversationNames]] = {}
+
+    async def on(self, *shelf: *tuple[str, str | None]) -> ConversationNames:
+        """The names on a shelf, newest first. The database is asked once for all who type at the same time."""
+        return await asyncio.shield(self.prepare(*shelf))
+
+    def prepare(self, *shelf: *tuple[str, str | None]) -> asyncio.Task[ConversationNames]:
+        """Have them read, for somebody who is going to type."""
+
+        def forget(task: asyncio.Task[ConversationNames]) -> None:
+            del self._asking[shelf]
+            if not task.cancelled():
+                task.exception()  # for whoever waits for it; perhaps nobody does
+
+        if shelf not in self._asking:
+            self._asking[shelf] = asyncio.create_task(self._current(shelf))
+            self._asking[shelf].add_done_callback(forget)
+        return self._asking[shelf]
+
+    async def _current(self, shelf: tuple[str, str | None]) -> ConversationNames:
+        [row] = await self._database.read(_STATE_OF_NAMES, shelf)
+        state, names = self._known.pop(shelf, ({}, ConversationNames((), ())))
+        if dict(row) != state:
+            state, names = dict(row), await self._read(shelf)
+        if len(names) >= WORTH_KEEPING:
+            self._known[shelf] = state, names
+        while sum(len(names) for _, names in self._known.values()) > NAMES_KEPT:
+            del self._known[next(iter(self._known))]
+        return names
+
+    async def _read(self, shelf: tuple[str, str | None]) -> ConversationNames:
+        books = {row["id"]: row["title"] for row in await self._database.read(_TITLES_OF_BOOKS, shelf)}
+        lines, last = list[str](), _NEWER_THAN_ALL
+        while len(lines) < NAMES_KEPT:
+            page = [str(row["line"]) for row in await self._database.read(_TITLES, [*shelf, *last, _PAGE])]
+            lines += page
+            if len(page) < _PAGE:
+                break
+            created_at, number, _ = page[-1].split(" ", 2)
+            last = created_at, int(number)
+        return await asyncio.to_thread(_names, lines, books)
+
+
+def _names(lines: Sequence[str], books: Mapping[str, str]) -> ConversationNames:
+    """Titles with the titles of their books, by id, and their days; of books that are on the shelf."""
+    read = (line.split(" ", 4) for line in lines)
+    shown = [(each, f"{title} {books[book]} {at[:10]}") for at, _, each, book, title in read if book in books]
+    return ConversationNames([each for each, _ in shown], (name for _, name in shown))

@@ -1,15 +1,15 @@
 """Conversations, in SQL."""
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import chain
 
 from domain.chat import ChatMessage, MessageRole
-from domain.conversation import Conversation, ConversationNames, TitleSource, checked_title
+from domain.conversation import Conversation, TitleSource, checked_title
 from domain.leases import ALL, Shard
 from domain.spoilers.filter import hide
+from storage.sql.books import NamesOnShelves
 from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import KEEP_ERASURE, SaltOfPeople, erased_person
 from storage.sql.rows import (
@@ -71,68 +71,13 @@ UPDATE conversations SET gone_at = ?1
 WHERE gone_at IS NULL AND guild_id = ?2 AND (thread_id = ?3 OR channel_id = ?3) RETURNING id
 """
 
-# A book's own title never changes; and a conversation that is gone, or bound elsewhere, is counted no more.
-_ON_SHELF = "conversations.guild_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR conversations.book_id = ?2)"
-_STATE_OF_NAMES = f"""
-SELECT count(*) AS titles, sum(title_mark) AS marks,
-  (SELECT count(*) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS removed,
-  (SELECT max(removed_at) FROM books WHERE shelf = ?1 AND removed_at IS NOT NULL) AS last_removed
-FROM conversations WHERE {_ON_SHELF}
-"""  # noqa: S608
-_NAMES = f"""
-SELECT conversations.id, conversations.title || ' ' || books.title || ' ' || substr(conversations.created_at, 1, 10)
-  AS name
-FROM conversations JOIN books ON books.id = conversations.book_id AND books.removed_at IS NULL
-WHERE {_ON_SHELF} ORDER BY conversations.created_at DESC, conversations.rowid DESC LIMIT {{}}
-"""  # noqa: S608
-NAMES_KEPT = 100_000
-"""Names of conversations in memory, of all shelves together: some twenty megabytes."""
-WORTH_KEEPING = 500
-"""Fewer names than these are quickly read anew."""
-
-
-class _Names:
-    """The names of conversations on shelves, searched while people type.
-
-    Those of the shelves used last stay in memory as long as the database says that they are still true. A shelf is a
-    server's or a person's, and one of its books if only that is meant.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._known: dict[tuple[str, str | None], tuple[dict[str, object], ConversationNames]] = {}
-        self._asking: dict[tuple[str, str | None], asyncio.Task[ConversationNames]] = {}
-
-    async def on(self, *shelf: *tuple[str, str | None]) -> ConversationNames:
-        """The names on a shelf, newest first. The database is asked once for all who type at the same time."""
-        if shelf not in self._asking:
-            self._asking[shelf] = asyncio.create_task(self._current(shelf))
-            self._asking[shelf].add_done_callback(lambda _: self._asking.pop(shelf))
-        return await asyncio.shield(self._asking[shelf])
-
-    async def _current(self, shelf: tuple[str, str | None]) -> ConversationNames:
-        [row] = await self._database.read(_STATE_OF_NAMES, shelf)
-        state, names = self._known.pop(shelf, ({}, ConversationNames((), ())))
-        if dict(row) != state:
-            rows = await self._database.read(_NAMES.format(NAMES_KEPT), shelf)
-            state, names = dict(row), await asyncio.to_thread(_names, rows)
-        if len(names) >= WORTH_KEEPING:
-            self._known[shelf] = state, names
-        while sum(len(names) for _, names in self._known.values()) > NAMES_KEPT:
-            del self._known[next(iter(self._known))]
-        return names
-
-
-def _names(rows: Sequence[Row]) -> ConversationNames:
-    return ConversationNames([row["id"] for row in rows], (row["name"] for row in rows))
-
 
 class SQLConversations:
     """ConversationRepository in SQL."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._names = _Names(database)
+        self._names = NamesOnShelves(database)
 
     async def save(self, conversation: Conversation) -> None:
         await self._database.write(_UPSERT, _row(conversation))
@@ -175,7 +120,10 @@ class SQLConversations:
             return await self._named(guild_id, await (await self._names.on(guild_id, book_id)).find(words, limit))
         on_book, asked = (" AND book_id = ?", [guild_id, book_id]) if book_id else ("", [guild_id])
         sql = f"{_LISTED} AND guild_id = ?{on_book} {_NEWEST_FIRST} LIMIT ?"
-        return await entities(_conversation, await self._database.read(sql, [*asked, limit]))
+        newest = await entities(_conversation, await self._database.read(sql, [*asked, limit]))
+        if len(newest) == limit:  # there are more, for which people type
+            self._names.prepare(guild_id, book_id)
+        return newest
 
     async def _named(self, guild_id: str, ids: Sequence[str]) -> Sequence[Conversation]:
         """Those of these conversations that are on the shelf, in the order of the ids."""

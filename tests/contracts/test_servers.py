@@ -12,7 +12,7 @@ from domain.servers import ManageServers, Models
 from domain.tool_use import TokenUsage
 from domain.usage import Deed, ServerSettings, UsageRecord
 from storage.opening import Storage
-from storage.sql import conversations
+from storage.sql import books
 from storage.sql.books import SQLBooks
 from storage.sql.conversations import SQLConversations
 from storage.sql.people import SQLAllowances
@@ -161,7 +161,7 @@ async def test_conversations_are_found_by_words_of_title_book_and_day(storage: S
 
 
 async def test_what_changes_is_found_by_its_new_name(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversations, "WORTH_KEEPING", 1)
+    monkeypatch.setattr(books, "WORTH_KEEPING", 1)
     await storage.books.save(a_book())
     other_node = SQLConversations(storage.engine)
 
@@ -195,8 +195,9 @@ async def test_what_changes_is_found_by_its_new_name(storage: Storage, monkeypat
 
 
 async def test_names_in_memory_are_bounded(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversations, "WORTH_KEEPING", 2)
-    monkeypatch.setattr(conversations, "NAMES_KEPT", 5)
+    monkeypatch.setattr(books, "WORTH_KEEPING", 2)
+    monkeypatch.setattr(books, "NAMES_KEPT", 5)
+    monkeypatch.setattr(books, "_PAGE", 2)
     await storage.books.save(a_book())
     for number in range(9):
         guild = f"g{number % 3}"
