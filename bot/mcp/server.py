@@ -320,11 +320,17 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 async def _refuse_half_characters(ctx: _Context, call_next: CallNext) -> HandlerResult:
     """Refuse a request with a lone surrogate in it: transports of older protocols do not even read such a message."""
-    try:
-        json.dumps(ctx.params, ensure_ascii=False, default=str).encode()
-    except UnicodeEncodeError as error:
-        raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {HALF_A_CHARACTER}.") from error
+    if _has_half_characters(ctx.params):
+        raise MCPError(types.INVALID_PARAMS, f"This message cannot be read: {HALF_A_CHARACTER}.")
     return await call_next(ctx)
+
+
+def _has_half_characters(message: object) -> bool:
+    try:
+        json.dumps(message, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _parse_error(error: ValidationError) -> SessionMessage:
@@ -336,7 +342,7 @@ def _parse_error(error: ValidationError) -> SessionMessage:
         message = None
     name = message.get("id") if isinstance(message, dict) else None
     known = name if isinstance(name, str | int) and not isinstance(name, bool) else None
-    why = HALF_A_CHARACTER if known is not None else "it is not valid JSON-RPC"
+    why = HALF_A_CHARACTER if _has_half_characters(message) else "it is not valid JSON-RPC"
     code = types.PARSE_ERROR if message is None else types.INVALID_REQUEST
     reply = types.ErrorData(code=code, message=f"This message cannot be read: {why}.")
     return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=known, error=reply))
