@@ -189,7 +189,8 @@ def _passage(passage: Passage, *, estimated: bool) -> dict[str, Any]:
 async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], args: dict[str, Any]) -> str:
     """Where a reading stopped and how to continue, if not everything could be read at once; else blank."""
     pages = [page for page in await file.pages() if page.start < view.read_to]
-    wanted = find_page(pages, str(args.get("to") or args["from"])) or pages[-1]
+    reached = find_page(pages, str(args.get("to") or args["from"]))
+    wanted = reached or pages[-1]
     if not passages:
         return ""
     last = passages[-1]
@@ -203,7 +204,8 @@ async def _way_on(file: BookFile, view: BookView, passages: Sequence[Passage], a
         return f"This stops on {page}. To go on, call read_pages with from={here.label}."
     following = next((each for each in pages if here.start < each.start <= wanted.start), None)
     if following is None:
-        return ""
+        ends = reached is None and view.read_to < view.book.length
+        return f"This stops on {page}, as far as the book is open." if ends else ""
     return f"This stops at the end of {page}. To go on, call read_pages with from={following.label}."
 
 

@@ -233,6 +233,7 @@ class TestBound:
                 await call(client, "find_phrase", book=book.id, text="her own grandfather"),
                 await call(client, "count_mentions", book=book.id, term="grandfather"),
             ]
+            assert "This stops on p. 2, as far as the book is open." in str(answers[1])
             listed = json.loads((await call(client, "list_books"))[0])
             page = await read(client, f"book://{book.id}/pages/2")
             with pytest.raises(MCPError, match="not among the pages that have been read"):
