@@ -27,9 +27,13 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class DraftDiscarded:
-    """The text streamed so far was not the answer, because it came with tool calls; `text` is that text."""
+    """The text streamed so far was not the answer; `text` is that text.
+
+    It came with tool calls, or the model was asked once more from the beginning (`again`).
+    """
 
     text: str
+    again: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

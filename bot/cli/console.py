@@ -274,8 +274,10 @@ class _Rendering:
             case TextDelta(text):
                 self._status.stop()
                 self._write(self._wrap.feed(_drawn(text)))
-            case DraftDiscarded():
+            case DraftDiscarded(again=again):
                 self._write(self._wrap.finish() + "\n")
+                if again:
+                    self._console.print("[dim]The lines above don't count. Here is the answer:[/]")
                 self._status.start()
             case ApprovalAsked(tool_name=name, arguments=arguments):
                 self._status.stop()

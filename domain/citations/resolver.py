@@ -359,7 +359,7 @@ class Composition:
             case ToolCallStarted(arguments=arguments):
                 return replace(event, arguments=await self._gate.covered(arguments))
             case DraftDiscarded():
-                return DraftDiscarded(self.text)
+                return replace(event, text=self.text)
         return event
 
     async def follow(self, event: StrategyEvent) -> str:

@@ -228,7 +228,7 @@ class AdaptiveStrategy:
                 if error.code not in (LLMErrorCode.UNSUPPORTED_FEATURE, LLMErrorCode.CONTEXT_EXCEEDED) or has_called:
                     raise
                 if said:  # the server silently ignored the tools
-                    yield DraftDiscarded(said)
+                    yield DraftDiscarded(said, again=True)
         async with aclosing(self._without.execute(chat_provider, messages, tools, dispatch)) as events:
             async for event in events:
                 yield event

@@ -134,7 +134,7 @@ async def stream_within(
                 raise
             told = error.window
         if said:
-            yield DraftDiscarded(said)
+            yield DraftDiscarded(said, again=True)
         size = estimate(fitted, tools)
         window.overflowed(size, told)
     raise LLMError(

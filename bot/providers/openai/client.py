@@ -198,15 +198,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             offered = tools if call_tools or self._heeds_tool_choice else ()
             reader = CompletionAccumulator(call_tools=call_tools, prompt_tokens=estimate(messages, offered))
             request = self._request(messages, offered, call_tools=call_tools)
-            held: list[ProviderEvent] = []  # an answer given without the book is not shown
-            is_doubted = self._is_doubted(tools)
             async with aclosing(self._read(request, reader)) as pieces:
                 async for piece in pieces:
-                    held.append(piece)
-                    if not is_doubted or reader.called:
-                        for each in held:
-                            yield each
-                        held = []
+                    yield piece
             if offered and reader.disobeyed:  # Ollama, for one, does not know tool_choice
                 logger.info(
                     "%s calls tools though told not to: when it may not, it is shown none from now on", self.name
@@ -220,12 +214,11 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     async for piece in pieces:
                         yield piece
             self._reads_tools = self._reads_tools or reader.called
-            held += reader.end()
-            if isinstance(held[-1], ChatResponse) and self._ignores_tools(messages, tools, held[-1]):
-                if not self.supports_tools:
-                    logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
-                raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
-            for piece in held:
+            for piece in reader.end():
+                if isinstance(piece, ChatResponse) and self._ignores_tools(messages, tools, piece):
+                    if not self.supports_tools:
+                        logger.warning("%s is taken to know no tools from now on: it ignores them", self.model_name)
+                    raise self._service.error(LLMErrorCode.UNSUPPORTED_FEATURE)
                 yield piece
 
     def _is_doubted(self, tools: Sequence[ToolDefinition]) -> bool:
