@@ -23,6 +23,8 @@ PER_TOOL = 100
 """Characters around a tool's name, description and parameters, at most."""
 
 LEAST_REPLY = 512
+ESTIMATE_ERROR = 16
+"""One part in so many of the window is left free however short replies are: tokens are only estimated."""
 SHRINK = 0.7
 """The share of a too long request that is tried next if the server does not say how much it accepts."""
 
@@ -76,8 +78,9 @@ class ContextWindow:
         """The tokens a request may have, by our own estimate; 0: unknown."""
         if not self._tokens:
             return 0
-        reply = min(self._reply or max(self._tokens // 8, LEAST_REPLY), self._tokens // 2)
-        return self._tokens - reply
+        unknown, error = max(self._tokens // 8, LEAST_REPLY), self._tokens // ESTIMATE_ERROR
+        reply = max(self._reply, error) if self._reply else unknown
+        return self._tokens - min(reply, self._tokens // 2)
 
     @property
     def history_tokens(self) -> int:

@@ -181,6 +181,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._heeds_tool_choice = True
         self._max_tokens = max_tokens
         self._refused_fields: set[str] = set()
+        self._refuses_null = False
         self._reads_tools = False
         self._without_call = 0
 
@@ -257,17 +258,49 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
     async def _read(
         self, request: dict[str, Any], reader: CompletionAccumulator
     ) -> AsyncGenerator[ProviderEvent, None]:
+        """Send the request and read the reply.
+
+        A stream that ends before it has begun is no answer: llama-cpp-python does that to a request that is too long.
+        Asked without a stream, it says so.
+        """
+        import httpx2
+        from openai import APIConnectionError, APITimeoutError
+
         chunks = await self._send(request)
-        async with chunks:
-            if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
-                for piece in reader.read(await _whole(chunks.response)):
-                    yield piece
-            async for chunk in chunks:
-                await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
-                for piece in reader.read(chunk):
-                    yield piece
+        has_begun = False
+        try:
+            async with chunks:
+                if chunks.response.headers.get("content-type", "").startswith(UNSTREAMED):
+                    has_begun = True
+                    for piece in reader.read(_as_chunk(await _body(chunks.response), chunks.response.request)):
+                        yield piece
+                async for chunk in chunks:
+                    has_begun = True
+                    await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
+                    for piece in reader.read(chunk):
+                        yield piece
+        except (APIConnectionError, httpx2.TransportError) as error:
+            if has_begun or isinstance(error, APITimeoutError | httpx2.TimeoutException):
+                raise
+        if not has_begun:
+            body = await self._ask_in_one_piece(request)
+            for piece in reader.read(_as_chunk(body, chunks.response.request)):
+                yield piece
         if not reader.whole:
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
+
+    async def _ask_in_one_piece(self, request: dict[str, Any]) -> object:
+        client = await self._client.get()
+        kept = {name: value for name, value in self._accepted(request).items() if name != "stream_options"}
+        content = encoded({**kept, **self._options, "stream": False})
+        return await client.post("/chat/completions", content=content, cast_to=object)
+
+    def _accepted(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request without what the server has refused."""
+        kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+        if self._refuses_null:
+            kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
+        return kept
 
     async def check(self) -> str:
         """Ask the server for its models and tell the operator in a sentence whether ours is among them.
@@ -298,10 +331,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         await self._turnstile()
         from openai import APIStatusError, AsyncStream
 
-        from bot.providers.openai.errors import OPTIONAL_FIELDS, refused_field, refuses_tools, sentence_of
+        from bot.providers.openai.errors import (
+            OPTIONAL_FIELDS,
+            refused_field,
+            refuses_null,
+            refuses_tools,
+            sentence_of,
+        )
 
-        for _ in range(len(OPTIONAL_FIELDS) + 1):
-            kept = {name: value for name, value in request.items() if name not in self._refused_fields}
+        for _ in range(len(OPTIONAL_FIELDS) + 2):
+            kept = self._accepted(request)
             try:
                 # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
                 return await client.post(
@@ -317,6 +356,9 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 if field in kept:
                     logger.warning("%s does not take %s: it is left out from now on", self.model_name, field)
                     self._refused_fields.add(field)
+                    continue
+                if refuses_null(error) and not self._refuses_null:
+                    self._refuses_null = True
                     continue
                 if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
                     raise
@@ -337,7 +379,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         return self._service.error(code, wait, window=window, said=sentence_of(error))
 
 
-async def _whole(response: "httpx2.Response") -> Wire:
+async def _body(response: "httpx2.Response") -> Any:
+    """The body of a response as JSON, or as text."""
+    text = (await response.aread()).decode(errors="replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _as_chunk(body: Any, request: "httpx2.Request") -> Wire:
     """A reply that came in one piece, as the only chunk of a stream.
 
     Raises:
@@ -345,17 +396,12 @@ async def _whole(response: "httpx2.Response") -> Wire:
     """
     from openai import APIError
 
-    text = (await response.aread()).decode(errors="replace")
-    try:
-        body = json.loads(text)
-    except ValueError:
-        body = text
     match body:
         case {"choices": [{"message": dict(message), **rest}]}:
             return {**body, "choices": [{**rest, "delta": message}]}
         case {"error": error}:
             body = error
-    raise APIError("There is no reply.", request=response.request, body=body)
+    raise APIError("There is no reply.", request=request, body=body)
 
 
 def _rooted(base_url: str) -> str:

@@ -74,6 +74,12 @@ _REFUSED_FIELD: Final = (
 OPTIONAL_FIELDS: Final = ("stream_options", "tool_choice", "max_tokens")
 """Fields that a request can do without; each is left out once a server has refused it by name."""
 
+_NO_NULL: Final = re.compile(
+    r"content\W{1,4}.{0,60}(?:valid string|must be (?:a )?(?:non-null )?string|not be null|string_type)"
+    r"|string_type.{0,120}\bcontent\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
 _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
     re.compile(r"(?:context (?:length|size|window)|<=|at most|less than)\D{0,40}?(\d{3,8})", re.IGNORECASE),
@@ -109,6 +115,11 @@ def refused_field(error: openai.APIStatusError) -> str:
     if error.status_code not in (400, 404, 422, 500, 501) or not re.search(_REFUSED_FIELD, said, re.IGNORECASE):
         return ""
     return next((field for field in OPTIONAL_FIELDS if field in said), "")
+
+
+def refuses_null(error: openai.APIStatusError) -> bool:
+    """Whether the server wants an empty content in place of none beside tool calls, as llama-cpp-python does."""
+    return error.status_code in (400, 422, 500) and bool(_NO_NULL.search(words_of(error)))
 
 
 def told_window(error: Exception) -> int:

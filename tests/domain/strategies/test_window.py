@@ -115,3 +115,8 @@ async def test_where_not_even_the_question_fits_it_says_so() -> None:
     with pytest.raises(LLMError) as caught:
         [e async for e in stream_within(ContextWindow(), Small(20), TALK, newest=NEWEST)]
     assert caught.value.code is LLMErrorCode.CONTEXT_EXCEEDED
+
+
+def test_some_of_a_window_is_left_free_however_short_replies_are() -> None:
+    assert ContextWindow(2_048, 60).prompt_tokens == 2_048 - 128
+    assert ContextWindow(2_048, 600).prompt_tokens == 2_048 - 600

@@ -9,9 +9,11 @@ from aiohttp import web
 from bot.providers.base import shortened
 from bot.providers.openai.client import OpenAIChat
 from domain.errors import LLMError, LLMErrorCode
-from tests.bot.providers.talk import SEARCH, user
+from domain.tool_use import ChatResponse, ToolInvocation
+from tests.bot.providers.talk import SEARCH, reply, result, user
 
 C = LLMErrorCode
+LOOK = ToolInvocation("search_book", {"query": "x"}, "c1")
 LM_STUDIO = {
     "error": "Trying to keep the first 5120 tokens when context the overflows. "
     "However, the model is loaded with context length of only 4096 tokens"
@@ -222,6 +224,25 @@ async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat:
         await chat.chat_with_tools([user("?")], [SEARCH])
     assert caught.value.code is C.UNSUPPORTED_FEATURE
     assert not chat.supports_tools
+
+
+async def test_a_stream_that_ends_before_it_has_begun_is_asked_for_in_one_piece(
+    server: Server, chat: OpenAIChat
+) -> None:
+    too_long = {"message": "This model's maximum context length is 4096 tokens.", "code": "context_length_exceeded"}
+    server.answers = [(200, ""), (400, {"error": too_long})]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat([user("?")])
+    assert (caught.value.code, caught.value.window) == (C.CONTEXT_EXCEEDED, 4096)
+    assert [request["stream"] for request in server.requests] == [True, False]
+
+
+async def test_a_server_that_wants_an_empty_text_beside_calls_gets_one(server: Server, chat: OpenAIChat) -> None:
+    refused = "{'type': 'string_type', 'loc': ('body', 'messages', 1, 'content'), 'msg': 'It should be a valid string'}"
+    server.answers = [(500, {"error": {"message": f"7 validation errors: {refused}"}}), (200, SAID), (200, SAID)]
+    talk = [user("?"), reply(ChatResponse(tool_invocations=[LOOK])), result("c1", "nothing")]
+    assert [await chat.chat(talk), await chat.chat(talk)] == ["Hobb.", "Hobb."]
+    assert [request["messages"][1]["content"] for request in server.requests] == [None, "", ""]
 
 
 @pytest.mark.parametrize("field", ["stream_options", "max_tokens"])
