@@ -6,7 +6,7 @@ import json
 import logging
 import time
 import zlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -194,10 +194,8 @@ SESSION_KEPT_S = 120.0
 """How long a session that was left is tried to be gone on with; Discord ends it after some minutes."""
 KEEP_S = 5.0
 """How often the place in a session is noted, which the next renewal of its lease stores."""
-KEEP_GUILDS_S = 60.0
-"""How often changed guilds are stored at most: for a thousand guilds that is a megabyte."""
-AT_ONCE = 20
-"""Guilds that are described in one step of the loop, which takes some milliseconds."""
+KEEP_GUILDS_S = 120.0
+"""How often changed guilds are stored at most: for a thousand guilds that is a megabyte or two."""
 
 _CHANNEL = {
     "id": "id",
@@ -333,14 +331,28 @@ class SessionNotes:
         self._stored: GatewaySession | None = None
         self._stored_at = 0.0
         self._changed = True
+        self._packed: dict[int, str] = {}
 
     def watch(self, bot: Marginalia) -> None:
         """Learn from a client when its guilds change."""
         for event in _CHANGES:
             bot.add_listener(self._note_change, f"on_{event}")
 
-    async def _note_change(self, *_: object) -> None:
+    async def _note_change(self, *told: Any) -> None:
         self._changed = True
+        self._packed.pop(getattr(told[-1], "guild", told[-1]).id, None)
+
+    async def _pack(self, guilds: Iterable[discord.Guild]) -> str:
+        """All guilds, one a line. Those that have not changed are not packed again; each takes about a millisecond."""
+        lines = []
+        for guild in guilds:
+            line = self._packed.get(guild.id)
+            if line is None:
+                packed = zlib.compress(json.dumps(guild_payload(guild)).encode())
+                line = self._packed[guild.id] = base64.b85encode(packed).decode()
+                await asyncio.sleep(0)
+            lines.append(line)
+        return "\n".join(lines)
 
     async def take(self) -> GatewaySession | None:
         """The session that the last holder had; None: there is none that may still be gone on with."""
@@ -351,9 +363,8 @@ class SessionNotes:
             note = await self._leases.get_note(self._name)
             if count != self._count or abs(time.time() - at) > SESSION_KEPT_S or not note:
                 return None
-            guilds = tuple(await asyncio.to_thread(_unpacked, note))
-            interactions = None if known is None else tuple(known)
-            return GatewaySession(session_id, sequence, gateway, interactions, guilds)
+            known = None if known is None else tuple(known)
+            return GatewaySession(session_id, sequence, gateway, known, await asyncio.to_thread(_unpacked, note))
         except (ValueError, TypeError, zlib.error) as error:  # it was left by another version, maybe
             logger.warning("a session that was left cannot be read: %r", error)
             return None
@@ -378,7 +389,7 @@ class SessionNotes:
         if is_new or (self._changed and time.monotonic() - self._stored_at >= KEEP_GUILDS_S):
             self._changed, self._stored_at = False, time.monotonic()
             try:
-                await self._leases.set_note(self._name, await _packed(bot.guilds), self._lease)
+                await self._leases.set_note(self._name, await self._pack(tuple(bot.guilds)), self._lease)
                 self._stored = now
             except MarginaliaError as error:
                 self._changed = True
@@ -397,25 +408,15 @@ class SessionNotes:
         if session is None or not self._lease.is_held():
             return
         try:
-            await self._leases.set_note(self._name, await _packed(bot.guilds), self._lease)
+            await self._leases.set_note(self._name, await self._pack(tuple(bot.guilds)), self._lease)
             self._stored, self._changed = session, False
             self._note(session)
         except MarginaliaError as error:
             logger.warning("the session of a shard could not be left to another node: %s", error)
 
 
-async def _packed(guilds: Sequence[discord.Guild]) -> str:
-    told = []
-    for number, guild in enumerate(guilds, 1):
-        told.append(json.dumps(guild_payload(guild)))
-        if not number % AT_ONCE:
-            await asyncio.sleep(0)
-    return await asyncio.to_thread(lambda: base64.b85encode(zlib.compress(f"[{','.join(told)}]".encode())).decode())
-
-
-def _unpacked(note: str) -> list[dict[str, Any]]:
-    guilds: list[dict[str, Any]] = json.loads(zlib.decompress(base64.b85decode(note)))
-    return guilds
+def _unpacked(note: str) -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(zlib.decompress(base64.b85decode(line))) for line in note.splitlines())
 
 
 async def serve_shards(

@@ -12,7 +12,7 @@ import pytest
 from discord import ChannelType
 
 from bot.app import open_app, open_toolbox
-from bot.client import shards
+from bot.client import client, shards
 from bot.client.client import Marginalia
 from bot.client.shards import SessionNotes, agree_on_count, guild_payload, serve_shards
 from bot.logs import HealthFile
@@ -101,6 +101,43 @@ async def test_the_next_holder_goes_on_with_the_session(nodes: Callable[[str], N
         await room.ann.say(room.thread, "Why not?")
         await room.until_said("It was Hobb.", "Nobody did.", "I can't tell.")
     assert double.commands.syncs == 1
+
+
+async def test_what_a_killed_node_has_done_is_not_done_again(
+    nodes: Callable[[str], Node], double: DiscordDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its place in the session is some seconds old: the gateway tells the next holder once more what came then."""
+    monkeypatch.setattr(shards, "KEEP_S", 0.05)
+    monkeypatch.setattr(shards, "RENEW_S", 0.1)
+    monkeypatch.setattr(client, "INTERACTION_S", 0.0)
+    first = nodes("first")
+    async with first.running(), await open_storage(first.settings.storage_url) as storage:
+        room = await talked(first, double)
+        known, leases = double.gateway.live[0].events[-1]["s"], storage.leases
+        assert leases is not None
+        while not (note := await leases.get_note("shard/0")) or json.loads(note)[3] < known:
+            await asyncio.sleep(0.05)
+        another = await room.chat(await room.book(), title="Another")
+        await room.ann.slash("help")
+        first.model.say("He lives by the sea.")
+        await room.ann.say(room.thread, "Where does he live?")
+        await room.until_said("It was Hobb.", "He lives by the sea.")
+        await room.until_delivered(2)
+    async with await open_storage(first.settings.storage_url) as storage:
+        await tell_next_holder(storage, note)
+    async with nodes("second").running() as second:
+        await double.until(lambda: double.gateway.resumes == 1)
+        second.model.say("I can't tell.")
+        await room.ann.say(room.thread, "Why?")
+        await room.until_said("It was Hobb.", "He lives by the sea.", "I can't tell.")
+        assert {thread.id for thread in second.bots[-1].guilds[0].threads} == {room.thread.id, another.id}
+        assert "Reading with Marginalia" in (await room.ann.slash("help")).text
+    taken_up = [
+        call.params["interaction"] for call in double.calls("POST /interactions/{interaction}/{token}/callback")
+    ]
+    assert len(taken_up) == len(set(taken_up)) == 4
+    assert len(double.threads()) == 2
+    assert double.gateway.identifies == 1
 
 
 async def test_a_session_that_discord_has_ended_is_begun_anew(
