@@ -139,6 +139,10 @@ def interrupts(handler: Callable[[], object]) -> AbstractContextManager[None]:
     return signal_handler(handler, signal.SIGINT)
 
 
+_STOPS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+"""What asks a program to end: its manager, or a terminal whose window is closed."""
+
+
 async def in_daemon_thread(read: Callable[[], str]) -> str:
     """The result of `read`, run in a thread that does not keep the program alive when nobody types any more."""
     loop = asyncio.get_running_loop()
@@ -181,6 +185,8 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
         fail(error.message)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+    except asyncio.CancelledError:
+        raise typer.Exit(143) from None
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone; print nothing more
         raise typer.Exit(0) from None
@@ -211,9 +217,12 @@ async def opened() -> AsyncIterator[App]:
 async def opened_for_talk() -> AsyncIterator[App]:
     """The same with all the tools of the settings, whose servers take a moment to start."""
     settings = _settings()
-    async with open_toolbox(settings) as tools, open_app(settings, None, tools) as app:
-        forget_secrets()
-        yield app
+    task = asyncio.current_task()
+    assert task
+    with signal_handler(task.cancel, *_STOPS):  # or the programs of tool servers would outlive this one
+        async with open_toolbox(settings) as tools, open_app(settings, None, tools) as app:
+            forget_secrets()
+            yield app
 
 
 def _settings() -> Settings:

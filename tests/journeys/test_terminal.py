@@ -1,10 +1,14 @@
 """A person at a terminal, from the first start to the last book removed."""
 
+import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
+from tests.journeys.forked import Forked
 from tests.journeys.terminal import Ran, Terminal
 
 TALE = """THE DARK LAMP
@@ -196,3 +200,19 @@ def assert_refused(ran: Ran, says: str) -> None:
     assert "Traceback" not in ran.err
     assert says in ran.err
     assert ran.err.strip().endswith((".", "…"))
+
+
+async def test_a_terminal_that_is_closed_leaves_no_tool_server_behind(terminal: Terminal, tmp_path: Path) -> None:
+    """A program that never answers would not notice by itself."""
+    server = f"dead=sh -c 'echo $$ > {tmp_path}/pid; trap \"\" TERM HUP; sleep 1000; sleep 1000'"
+    read_end, write_end = os.pipe()
+    with os.fdopen(read_end, "rb") as typed, os.fdopen(write_end, "wb"), Path(os.devnull).open("w+b") as nothing:
+        environment = terminal.environment(MCP_SERVERS=server)
+        process = Forked(["chat", "--new"], environment, terminal.folder, (typed, nothing, nothing))
+        async with asyncio.timeout(60):
+            while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
+                await asyncio.sleep(0.01)
+            os.kill(process.pid, signal.SIGHUP)
+            assert await process.end() == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
