@@ -21,6 +21,7 @@ from typing import Any
 
 from benchmarks.table import print_table, summary
 from bot.app import SAMPLE
+from bot.cli.run import warm_up
 from domain.book import Book, PositionState, ReadingPosition
 from storage.sql.rows import time_to_text
 from tests.cogs.conversation.scene import Scene, scene
@@ -51,6 +52,7 @@ async def measure(conversations: int, askers: int, rounds: int, database: str) -
                 async with scene(double, Path(folder), **settings) as room:
                     await room.prepare()
                     await _furnish(room, conversations)
+                    await warm_up(room.model)
                     people = [double.user(f"asker-{number}") for number in range(askers + 1)]
                     times = await _all_type(people, rounds, await _in_conversations(room))
                     asked = len(_memberships(double))

@@ -42,6 +42,9 @@ CONVERSATIONS_LOOKED_AT = (2 * MOST_CHOICES, 200)
 """The newest that match; more only if the person cannot see enough of the first ones to fill the list."""
 
 
+_NUMBERED = re.compile(r"(?:\w+\s)?(\d+)(?:[.:)]\s*|$)")
+
+
 class Visibility:
     """What one person can see of the conversations on a shelf; `guild` is None if the shelf is their own.
 
@@ -330,14 +333,20 @@ async def chapters(interaction: discord.Interaction[Any], typed: str) -> Choices
     except (BookError, Refusal):
         return []
     position = await use_cases.positions.get(str(interaction.user.id), book)
-    return chapter_choices(await file.chapters(), position.bound(book.length), typed, speech_of(interaction))
+    return await chapter_choices(await file.chapters(), position.bound(book.length), typed, speech_of(interaction))
 
 
-def chapter_choices(found: Sequence[Chapter], bound: int, typed: str, say: Speech) -> Choices:
-    """Chapters by their numbers, and by their titles where these stand before `bound`."""
+async def chapter_choices(
+    found: Sequence[Chapter], bound: int, typed: str, say: Speech, *, reached: bool = False
+) -> Choices:
+    """Chapters by their numbers, and by their titles where these stand before `bound`; with `reached`, only those.
+
+    They are compared in a thread, because some books have thousands.
+    """
     counted = is_counted(found)
-    names = ((chapter_name(each, bound, say, counted=counted), f"#{each.number}") for each in found)
-    return matching(typed, names)
+    offered = (each for each in found if not reached or title_is_read(each, bound))
+    names = ((chapter_name(each, bound, say, counted=counted), f"#{each.number}") for each in offered)
+    return await asyncio.to_thread(matching, typed, names)
 
 
 def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = True) -> str:
@@ -350,8 +359,8 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
             return f"{chapter.title} ({chapter.parent})" if chapter.parent else chapter.title
         return say("Chapter {number}", number=chapter.printed) if chapter.printed else "…"
     number = say("Chapter {number}", number=chapter.number)
-    own = re.match(rf"(?:\w+\s)?{chapter.number}(?:[.:)]\s*|$)", chapter.title)
-    title = chapter.title[own.end() :] if own else chapter.title
+    own = _NUMBERED.match(chapter.title)
+    title = chapter.title[own.end() :] if own and own[1] == str(chapter.number) else chapter.title
     return f"{number}: {title}" if title and title_is_read(chapter, bound) else number
 
 

@@ -14,7 +14,7 @@ from discord.app_commands import Range
 from discord.ext import commands
 
 from cogs import access
-from cogs.access import assert_may_post, bound_conversation, chapter_name, matching, resolve_book
+from cogs.access import assert_may_post, bound_conversation, matching, resolve_book
 from cogs.cards import clipped, plain
 from cogs.conversation.buttons import (
     ASK_AGAIN,
@@ -40,8 +40,6 @@ from domain.citations.resolver import in_language
 from domain.clubs.plan import Club
 from domain.errors import BookError, LLMError
 from domain.event import Answer, TurnFailed
-from domain.library.addressing import is_counted
-from domain.library.progress import title_is_read
 from domain.reading.companion import Asker
 from domain.reading.questions import MOST_QUESTIONS
 from domain.turn.chat_with_book import Asked, Reader
@@ -217,11 +215,7 @@ class ReadingCog(commands.Cog):
             chapters = await (await self._use_cases.shelf.open(book)).chapters()
         except (BookError, Refusal):
             return []
-        say, counted = speech_of(interaction), is_counted(chapters)
-        reached = [each for each in chapters if title_is_read(each, read_to)]
-        return matching(
-            typed, ((chapter_name(each, read_to, say, counted=counted), f"#{each.number}") for each in reached)
-        )
+        return await access.chapter_choices(chapters, read_to, typed, speech_of(interaction), reached=True)
 
     async def _book_meant(self, interaction: discord.Interaction[Any]) -> Book:
         """The book that is already chosen, else the channel's."""

@@ -234,7 +234,7 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         except (MarginaliaError, Refusal):
             return []
         reached = await self._reached(interaction, scene)
-        return access.chapter_choices(scene.book.chapters, reached, typed, speech_of(interaction))
+        return await access.chapter_choices(scene.book.chapters, reached, typed, speech_of(interaction))
 
     @checkin.autocomplete("section")
     async def _sections(self, interaction: discord.Interaction[Any], typed: str) -> list[Choice[int]]:
