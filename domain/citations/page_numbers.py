@@ -218,7 +218,7 @@ _NAMED = r"(?:\s?(?:references?|refs?|numbered|numbers?|numero|num|nummer|no|nr|
 _SIGN = r"(?:[^\S\n]|[.:#№=])"
 _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]]"
-_GAP = rf"(?:{_SIGN}{{0,4}}|{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
+_GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![\w'’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
 _BY_THE_SIDE = "".join(
@@ -300,9 +300,9 @@ def _typed() -> re.Pattern[str]:
     return re.compile(
         rf"(?P<bracketed>\s*{_OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{_CLOSE}"
         rf"|\s*\(\s*{_SHORTENED}{_MORE}\s*\)"
-        rf"|(?<=[\w.!?…,\"”’])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
+        rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
-        rf"|(?<=[\w,\"”’])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
+        rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
         rf"|(?<=[.!?…,;:\"”’)])[{_SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{_SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{_OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={_CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
@@ -327,7 +327,7 @@ _PART = re.compile(
 """A word that may be part of a reference."""
 _JOINS = re.compile(
     r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|and|to|through|until|till|und"
-    r"|bis|or|oder|et|numbered|number|numero|num|nummer|no|nr|n|ca)?\W*"
+    r"|bis|or|oder|et|y|e|en|og|och|и|numbered|number|numero|num|nummer|no|nr|n|ca)?\W*"
 )
 """A word that may precede a reference, or join two."""
 

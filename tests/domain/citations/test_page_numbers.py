@@ -51,6 +51,7 @@ def test_what_is_no_page_reference_is_left_alone(text: str) -> None:
         ("En la página 42 se va.", "En la página … se va."),
         ("На странице 42 она уходит (стр. 42).", "На странице … она уходит."),
         ("第 12 頁", "第 … 頁"),
+        ("- Scene one (12)\n- Scene two, p.\n13", "- Scene one\n- Scene two, a page"),
         ("À la page n° 38, il part.", "À la page n° …, il part."),
         ("Auf der achtunddreißigsten Seite, S. 38 f.", "Auf der … Seite, S. …."),
         ("She leaves [page 38](https://example.org/38).", "She leaves."),
