@@ -1,5 +1,6 @@
 """The command line of Marginalia: `marginalia`, or `python -m bot`."""
 
+import gc
 import sys
 from importlib.metadata import version as installed_version
 from typing import Annotated
@@ -50,6 +51,8 @@ def main() -> None:
         app()
     except MarginaliaError as error:
         fail(error.message)
+    finally:
+        gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import gc
 import logging
 import re
 import signal
@@ -193,8 +192,6 @@ def run_async(work: Callable[[], Coroutine[Any, Any, int | None]]) -> None:
     except Exception as error:
         logger.exception("%s", error)
         fail("Something went wrong inside the program. LOG_LEVEL=DEBUG shows more; please report it.")
-    finally:
-        gc.freeze()  # or Python collects everything that was loaded as garbage at exit, which takes up to a second
     if code:
         raise typer.Exit(code)
 
