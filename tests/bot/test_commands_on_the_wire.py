@@ -9,18 +9,14 @@ import pytest
 
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import Channel, DiscordDouble, Interaction, Permission
-from tests.doubles.discord_api.pointing import pointed_at
 
 TALE = b"# The Tin Whistle\n\n## One\n\nPip found a whistle. He blew it.\n\n## Two\n\nNobody came but the fox.\n"
 
 
 @pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        double.world.grant(double.guild, double.bot, Permission.MANAGE_THREADS)
-        with pointed_at(double):
-            yield double
-        assert double.violations == []
+def double(double: DiscordDouble) -> DiscordDouble:
+    double.world.grant(double.guild, double.bot, Permission.MANAGE_THREADS)
+    return double
 
 
 @pytest.fixture

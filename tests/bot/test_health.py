@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -13,14 +12,6 @@ from bot.client.client import Marginalia
 from bot.logs import HEALTH_FILE, HealthFile, age_of
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble
-from tests.doubles.discord_api.pointing import pointed_at
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""A stage for every test of a cog; what the bot logs as an error fails the test."""
+"""A stage for every test of a cog, and the loopback Discord; what the bot logs as an error fails the test."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,8 +12,11 @@ from bot.app import App, open_app
 from bot.client.client import Marginalia
 from bot.settings import Settings
 from storage.book_files.files import SQLiteBookFiles
+from tests.bot.online import Online, online
 from tests.cogs.logged_errors import unexpected_errors
 from tests.cogs.stage import Stage
+from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.pointing import loopback_discord
 from tests.doubles.scripted_chat import ScriptedChat
 
 
@@ -55,4 +58,19 @@ async def stage(
     files = SQLiteBookFiles(tmp_path / "books")
     yield Stage(simcord_env, app, model, guild, channel, ann, ben, files)
     await files.close()
+    assert unexpected_errors(caplog) == []
+
+
+@pytest.fixture
+async def double() -> AsyncIterator[DiscordDouble]:
+    async with loopback_discord() as double:
+        yield double
+
+
+@pytest.fixture
+async def bot(double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Online]:
+    """The bot on the loopback Discord, which knows its commands."""
+    async with online(double, tmp_path) as state:
+        await double.until(lambda: double.commands.commands.get(0))
+        yield state
     assert unexpected_errors(caplog) == []

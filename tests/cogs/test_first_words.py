@@ -1,29 +1,10 @@
 """The first words in a server that the bot joins: three lines, said once, where they can be read."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import Channel, DiscordDouble, Guild, Permission
-from tests.doubles.discord_api.pointing import pointed_at
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-        assert double.violations == []
-
-
-@pytest.fixture
-async def bot(double: DiscordDouble, tmp_path: Path) -> AsyncIterator[Online]:
-    async with online(double, tmp_path) as state:
-        await double.until(lambda: double.commands.commands.get(0))
-        yield state
 
 
 def new_guild(double: DiscordDouble, *channels: str) -> tuple[Guild, list[Channel]]:

@@ -1,32 +1,11 @@
 """The shelf of a person: in direct messages, and wherever they alone have installed the bot. It mixes with no other."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 from domain.book import personal_shelf
-from tests.bot.online import Online, online
-from tests.cogs.logged_errors import unexpected_errors
+from tests.bot.online import Online
 from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Interaction
-from tests.doubles.discord_api.pointing import pointed_at
 from tests.journeys.reading_room import TALE
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-        assert double.violations == []
-
-
-@pytest.fixture
-async def bot(double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Online]:
-    async with online(double, tmp_path) as state:
-        await double.until(lambda: double.commands.commands.get(0))
-        yield state
-    assert unexpected_errors(caplog) == []
 
 
 @pytest.fixture

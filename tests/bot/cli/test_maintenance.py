@@ -1,7 +1,6 @@
 """marginalia check: each line says ok, or what to do."""
 
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -16,16 +15,8 @@ from bot.client.checks import Finding, check_model, check_tool_servers, findings
 from bot.settings import Settings
 from cogs.permissions import NEEDED
 from tests.doubles.discord_api import DiscordDouble, Permission
-from tests.doubles.discord_api.pointing import pointed_at
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Call, Failure, Reply, say
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
 
 
 async def report(folder: Path, **settings: Any) -> dict[str, Finding]:

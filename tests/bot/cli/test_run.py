@@ -19,12 +19,6 @@ ROOT = Path(__file__).parents[3]
 PATIENCE_S = 30.0
 
 
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        yield double
-
-
 @asynccontextmanager
 async def process(double: DiscordDouble, folder: Path, command: str = "run", **settings: str) -> AsyncIterator[Process]:
     """The program, with these settings and no others."""

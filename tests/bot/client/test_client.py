@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -14,16 +13,8 @@ from bot.client.client import AN_HOUR_AT_MOST
 from domain.errors import SettingsError
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission
-from tests.doubles.discord_api.pointing import pointed_at
 
 EVERYWHERE = 0
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
 
 
 async def answers(double: DiscordDouble) -> bool:

@@ -21,17 +21,8 @@ from storage.opening import Storage, open_storage
 from tests.bot.online import online
 from tests.cogs.conversation.scene import Scene
 from tests.doubles.discord_api import DiscordDouble
-from tests.doubles.discord_api.pointing import pointed_at
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.postgres import a_database
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-    assert double.violations == []
 
 
 class Node:

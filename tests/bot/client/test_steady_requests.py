@@ -1,23 +1,12 @@
 """The real client of discord.py, at the moment that Discord asks all of it to pause."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
-
-import pytest
 
 from tests.bot.online import online
 from tests.doubles.discord_api import PATIENCE_S, DiscordDouble
-from tests.doubles.discord_api.pointing import pointed_at
 
 TYPING = "POST /channels/{channel}/typing"
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
 
 
 async def test_a_request_that_is_given_up_in_a_global_pause_holds_up_nobody(

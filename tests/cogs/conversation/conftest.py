@@ -9,7 +9,7 @@ import pytest
 from tests.cogs.conversation.scene import Scene, scene
 from tests.cogs.logged_errors import unexpected_errors
 from tests.doubles.discord_api import DiscordDouble
-from tests.doubles.discord_api.pointing import pointed_at
+from tests.doubles.discord_api.pointing import loopback_discord
 
 
 @pytest.fixture
@@ -26,10 +26,8 @@ def expected_errors() -> list[str]:
 
 @pytest.fixture
 async def double(caplog: pytest.LogCaptureFixture, expected_errors: list[str]) -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-    assert double.violations == []
+    async with loopback_discord() as double:
+        yield double
     assert unexpected_errors(caplog, expected_errors) == []
 
 

@@ -1,7 +1,7 @@
 """Direct messages: one conversation is current in them, every message there is for the bot, and no server is needed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,28 +12,10 @@ from domain.conversation import Conversation
 from domain.errors import LLMError, LLMErrorCode
 from domain.tool_use import TextChunk
 from tests.bot.online import Online, online
-from tests.cogs.logged_errors import unexpected_errors
 from tests.doubles.discord_api import Actor, DiscordDouble, Interaction, Message
-from tests.doubles.discord_api.pointing import pointed_at
 from tests.journeys.reading_room import TALE
 
 BUSY = LLMError(LLMErrorCode.OVERLOADED, "The model is overloaded. Try again soon.")
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-        assert double.violations == []
-
-
-@pytest.fixture
-async def bot(double: DiscordDouble, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncIterator[Online]:
-    async with online(double, tmp_path) as state:
-        await double.until(lambda: double.commands.commands.get(0))
-        yield state
-    assert unexpected_errors(caplog) == []
 
 
 class Reader:

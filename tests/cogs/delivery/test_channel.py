@@ -23,7 +23,6 @@ from cogs.delivery.writer import ChannelWriter
 from cogs.rendering.tool_calls import ButtonData, EmbedData
 from domain.event import ToolCallFinished, ToolCallStarted
 from tests.doubles.discord_api import Channel, DiscordDouble, MessageFlag, Permission, Window
-from tests.doubles.discord_api.pointing import pointed_at
 
 POST = "POST /channels/{channel}/messages"
 PATCH = "PATCH /channels/{channel}/messages/{message}"
@@ -36,14 +35,6 @@ def make_view(view: Hashable) -> discord.ui.View:
         label, custom_id = (button.label, button.custom_id) if isinstance(button, ButtonData) else (button, button)
         made.add_item(discord.ui.Button(label=label, custom_id=custom_id))
     return made
-
-
-@pytest.fixture
-async def double() -> AsyncIterator[DiscordDouble]:
-    async with DiscordDouble() as double:
-        with pointed_at(double):
-            yield double
-        assert double.violations == []
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Pointing discord.py at a double: the two class attributes that say where Discord is, and nothing else."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 import discord
 import yarl
@@ -19,3 +19,12 @@ def pointed_at(double: DiscordDouble) -> Iterator[None]:
         yield
     finally:
         discord.http.Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = before
+
+
+@asynccontextmanager
+async def loopback_discord() -> AsyncIterator[DiscordDouble]:
+    """A double that clients connect to; the bot may not break Discord's rules."""
+    async with DiscordDouble() as double:
+        with pointed_at(double):
+            yield double
+    assert double.violations == []
