@@ -346,6 +346,15 @@ def settled(text: str) -> int:
     return window + seen.starts[words[first].start()] if first < len(words) else len(text)
 
 
+def named_pages(text: str) -> list[str]:
+    """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
+    marked = _marked(_as_seen(text).text)
+    for typed in _typed().finditer(marked):
+        if not typed["bracketed"] and (labels := re.findall(rf"(?<!\w)(?:\d+|{_ROMAN})", typed[0])):
+            return labels[:2]
+    return []
+
+
 def without_typed_pages(text: str, before: str = "") -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-1:]

@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
 from domain.citations.matching import render
+from domain.citations.page_numbers import named_pages
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
@@ -24,6 +25,7 @@ from domain.tool_use import (
 )
 
 SEARCH_TOOL = "search_book"
+PAGES_TOOL = "read_pages"
 PASSAGES = 8
 """More than a model with tools requests at once, because there is no second search."""
 
@@ -32,7 +34,8 @@ MOST_RECALLED = 6
 
 
 class AlwaysRetrieveStrategy:
-    """Turns the message into a query, searches, and asks with the passages in the prompt.
+    """Turns the message into a query, searches, and asks with the passages in the prompt. If the message names a page,
+    that page is read instead.
 
     The search is kept as a call with its result, so that readers can inspect it; requests never contain it.
     """
@@ -52,10 +55,11 @@ class AlwaysRetrieveStrategy:
         system, past, now = _parted(messages)
         asked = "\n\n".join(message.content for message in now)
         spent: list[UsageReported] = []
-        query = await self._query(chat_provider, past, asked, spent)
+        pages = _reading(asked, tools)
+        query = asked if pages else await self._query(chat_provider, past, asked, spent)
         for usage in spent:
             yield usage
-        call = ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
+        call = pages or ToolInvocation(SEARCH_TOOL, {"query": query, "top_k": PASSAGES}, f"search_{time.time_ns():x}")
         yield ToolCallStarted(call.tool_use_id, 1, call.tool_name, call.arguments)
         async with aclosing(run_calls([call], dispatch, lambda _: 1)) as results:
             finished, result = await anext(results)
@@ -71,12 +75,14 @@ class AlwaysRetrieveStrategy:
             data=result.data,
         )
 
+        nothing = result.content if result.is_error and pages else "(nothing was found)"
+
         def handed_over(fitted: list[PromptMessage]) -> list[PromptMessage]:
             """The question with the passages found for it, in place of a call and its result."""
             shown = fitted[-1].passages
             stuffed = self._prompts.retrieved_passages.substitute(
                 query=query,
-                passages=render(shown) if shown else "(nothing was found)",
+                passages=render(shown) if shown else nothing,
                 message="\n\n".join(message.text for message in now),
             )
             data = {"message": asked, "passages": shown}
@@ -134,6 +140,14 @@ class AlwaysRetrieveStrategy:
                 raise
             return asked
         return " ".join(reply.split()) or asked
+
+
+def _reading(asked: str, tools: Sequence[ToolDefinition]) -> ToolInvocation | None:
+    """The call that reads the pages a question names."""
+    pages = named_pages(asked)
+    if not pages or all(tool.name != PAGES_TOOL for tool in tools):
+        return None
+    return ToolInvocation(PAGES_TOOL, dict(zip(("from", "to"), pages, strict=False)), f"pages_{time.time_ns():x}")
 
 
 def _parted(

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from bot.providers.openai.client import OpenAIChat
 from domain.citations.matching import KEY_IN_GROUP
 from domain.event import Answer, ToolCallFinished
@@ -64,3 +66,17 @@ def _reads_what_it_is_handed(body: Json) -> Reply:
         assert "And why did he?" in prompt
         return say("Why did Hobb put out the lamp?")
     return say(f"It is written so [{key[0]}].")
+
+
+@pytest.mark.parametrize("question", ["What is on page 2?", "Was steht auf Seite 2?"])
+async def test_a_page_that_is_asked_for_is_read_for_a_model_without_tools(tmp_path: Path, question: str) -> None:
+    def reads(body: Json) -> Reply:
+        prompt = body["messages"][-1]["content"]
+        [key] = KEY_IN_GROUP.findall(prompt[: prompt.index("Marta found a brass key")])[-1:]
+        return say(f"Marta has a key, on page 2 [{key}].")
+
+    async with served(tmp_path, OpenAIDouble(reads, knows_tools=False)) as room:
+        events = await room.ask(await room.talk(), question)
+    assert isinstance(events[-1], Answer), events[-1]
+    assert events[-1].text == "Marta has a key, in the book (p. 2)."
+    assert [event.tool_name for event in events if isinstance(event, ToolCallFinished)] == ["read_pages"]
