@@ -4,7 +4,7 @@ from datetime import datetime
 
 from tests.doubles.discord_api import errors
 from tests.doubles.discord_api.call import Call, Endpoint
-from tests.doubles.discord_api.entities import Channel, ChannelType, Guild, Json, Message, Permission, User
+from tests.doubles.discord_api.entities import Channel, ChannelType, Json, Message, Permission, User
 from tests.doubles.discord_api.message_routes import Composer
 from tests.doubles.discord_api.payloads import (
     channel_payload,
@@ -56,26 +56,34 @@ class ChannelRoutes:
         return [guild_payload(each, bot) for each in self._world.guilds.values() if bot.id in each.members]
 
     async def guild(self, call: Call) -> Json:
-        return guild_payload(self._guild(call), self._world.bot)
+        return guild_payload(self._world.guild_of_the_bot(call.number("guild")), self._world.bot)
 
     async def guild_channels(self, call: Call) -> list[Json]:
-        return [channel_payload(each) for each in self._guild(call).channels.values() if not each.is_thread]
+        return [
+            channel_payload(each)
+            for each in self._world.guild_of_the_bot(call.number("guild")).channels.values()
+            if not each.is_thread
+        ]
 
     async def create_channel(self, call: Call) -> Json:
-        guild = self._guild(call)
+        guild = self._world.guild_of_the_bot(call.number("guild"))
         self._composer.refuse(call, list(within("name", call.payload.get("name"), 100, 1)))
         if not may(self._world.bot, Permission.MANAGE_CHANNELS, next(iter(guild.channels.values()))):
             raise errors.missing_permissions()
         return channel_payload(self._world.add_channel(guild, call.payload["name"]))
 
     async def member(self, call: Call) -> Json:
-        member = self._guild(call).members.get(call.number("user"))
+        member = self._world.guild_of_the_bot(call.number("guild")).members.get(call.number("user"))
         if member is None:
             raise errors.unknown_member()
         return member_payload(member)
 
     async def active_threads(self, call: Call) -> Json:
-        threads = [each for each in self._guild(call).channels.values() if each.is_thread and not each.archived]
+        threads = [
+            each
+            for each in self._world.guild_of_the_bot(call.number("guild")).channels.values()
+            if each.is_thread and not each.archived
+        ]
         return self._thread_list([each for each in threads if sees(self._world.bot, each)])
 
     async def archived_threads(self, call: Call) -> Json:
@@ -201,14 +209,6 @@ class ChannelRoutes:
         if user is None:
             raise errors.unknown_user()
         return user
-
-    def _guild(self, call: Call) -> Guild:
-        guild = self._world.guilds.get(call.number("guild"))
-        if guild is None:
-            raise errors.unknown_guild()
-        if self._world.bot.id not in guild.members:
-            raise errors.missing_access()
-        return guild
 
     def _channel(self, call: Call) -> Channel:
         channel = self._world.channels.get(call.number("channel"))

@@ -43,11 +43,11 @@ class EventRoutes:
         }
 
     async def list_all(self, call: Call) -> list[Json]:
-        return list(self._guild(call).events.values())
+        return list(self._world.guild_of_the_bot(call.number("guild")).events.values())
 
     async def create(self, call: Call) -> Json:
         """Whoever may create events makes them, and manages their own."""
-        guild = self._guild(call)
+        guild = self._world.guild_of_the_bot(call.number("guild"))
         self._assert_may(guild, Permission.CREATE_EVENTS | Permission.MANAGE_EVENTS)
         self._composer.refuse(call, list(self._problems(call.payload)))
         bot, number = self._world.bot, self._world.snowflake()
@@ -80,7 +80,7 @@ class EventRoutes:
     async def delete(self, call: Call) -> None:
         event = self._event(call)
         self._assert_may_change(call, event)
-        del self._guild(call).events[int(event["id"])]
+        del self._world.guild_of_the_bot(call.number("guild")).events[int(event["id"])]
         self._tell("DELETE", event)
 
     def _problems(self, event: Json) -> Problems:
@@ -115,18 +115,10 @@ class EventRoutes:
 
     def _assert_may_change(self, call: Call, event: Json) -> None:
         own = Permission.CREATE_EVENTS if event["creator_id"] == str(self._world.bot.id) else Permission(0)
-        self._assert_may(self._guild(call), own | Permission.MANAGE_EVENTS)
-
-    def _guild(self, call: Call) -> Guild:
-        guild = self._world.guilds.get(call.number("guild"))
-        if guild is None:
-            raise errors.unknown_guild()
-        if self._world.bot.id not in guild.members:
-            raise errors.missing_access()
-        return guild
+        self._assert_may(self._world.guild_of_the_bot(call.number("guild")), own | Permission.MANAGE_EVENTS)
 
     def _event(self, call: Call) -> Json:
-        event = self._guild(call).events.get(call.number("event"))
+        event = self._world.guild_of_the_bot(call.number("guild")).events.get(call.number("event"))
         if event is None:
             raise errors.unknown_event()
         return event

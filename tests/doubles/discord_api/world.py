@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.doubles.discord_api import errors
 from tests.doubles.discord_api import gateway as gw
 from tests.doubles.discord_api.entities import (
     EVERYDAY,
@@ -89,6 +90,19 @@ class World:
         """The server throws the bot out."""
         del guild.members[self.bot.id]
         self.gateway.emit("GUILD_DELETE", {"id": str(guild.id)}, gw.INTENT_GUILDS)
+
+    def guild_of_the_bot(self, guild_id: int) -> Guild:
+        """A server in which the bot is.
+
+        Raises:
+            ApiError: there is none of that id, or the bot is not in it.
+        """
+        guild = self.guilds.get(guild_id)
+        if guild is None:
+            raise errors.unknown_guild()
+        if self.bot.id not in guild.members:
+            raise errors.missing_access()
+        return guild
 
     def _tell_guild(self, guild: Guild, event: str, data: Json, intent: int) -> None:
         """What happens in a guild without the bot is not told."""
