@@ -208,7 +208,9 @@ class Privacy(commands.Cog):
 
     @commands.Cog.listener()
     async def on_ready(self) -> None:
-        """Find out which servers the bot was removed from, or added to again, while it was offline."""
+        """Find out which servers the bot was removed from, or added to again, while it was offline, and what a program
+        that was killed had posted last.
+        """
         here = {str(guild.id) for guild in self._bot.guilds}
         try:
             known = {each for each in await self._use_cases.left_servers.known() if self._bot.serves(each)}
@@ -217,6 +219,8 @@ class Privacy(commands.Cog):
         except MarginaliaError as error:
             logger.error("which servers the bot was removed from could not be found out: %s", error)
         self._removals.wake()
+        if self._bot.user:
+            self._posts.look_through(self._bot.guilds, self._bot.user.id)
 
 
 def _manages_server(interaction: discord.Interaction[Any]) -> bool:

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -14,6 +14,7 @@ import discord
 
 from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, retry_transient
 from cogs.i18n import speech_for, speech_in
+from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH
 from domain.errors import MarginaliaError
@@ -37,6 +38,15 @@ WAS_KNOWN = timedelta(seconds=5)
 REMEMBERED = 1_000
 """Posts known to be recorded: an answer in the making is reported with every edit."""
 
+LOST_WITHIN = timedelta(minutes=5)
+"""Before the newest recorded post: what was posted since then may not be recorded, because the program was killed."""
+
+LOOK_THROUGH_AFTER_S = 2.0
+"""After a start, when that is looked for: questions that were missed come first."""
+
+LOOKED_THROUGH, CHANNELS_LOOKED_THROUGH = 100, 25
+"""Messages of a channel, and channels of a server, the newest of each: one request's worth a channel."""
+
 _MENTION = re.compile(r"<@!?(\d+)>")
 
 
@@ -53,7 +63,7 @@ class Removals:
 
     def wake(self) -> None:
         """There may be new entries on the list. Returns at once."""
-        self._begin(self._work_off)
+        self.begin(self._work_off)
 
     async def note(self, *posts: PersonalPost) -> bool:
         """Note messages of the bot's own that show somebody; whether they may. Else they are removed soon.
@@ -65,7 +75,7 @@ class Removals:
         except MarginaliaError as error:
             logger.warning("whom messages %s show is noted later: %s", {each.message_id for each in posts}, error)
             if not self._unnoted:
-                self._begin(self._note_later)
+                self.begin(self._note_later)
             self._unnoted += posts
             return True
         if not may_stand:
@@ -83,7 +93,7 @@ class Removals:
 
     def keep_looking(self) -> None:
         """Process the list every few minutes until `close`."""
-        self._begin(self._look_again)
+        self.begin(self._look_again)
 
     async def close(self) -> None:
         """Leave the rest for the next start."""
@@ -92,7 +102,8 @@ class Removals:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def begin(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do it in the background, until `close`."""
         if self._is_closed:
             return
         task = asyncio.create_task(work(), name="removals")
@@ -280,6 +291,9 @@ def _texts(*parts: Any) -> Iterator[str]:
             yield from _texts(part.to_dict())
 
 
+_Readable = discord.TextChannel | discord.Thread | discord.VoiceChannel | discord.StageChannel
+
+
 class PostNotes:
     """Records whom the bot's own messages show, as Discord reports them, whichever part of the bot has posted them."""
 
@@ -298,3 +312,67 @@ class PostNotes:
     async def forget(self, message_id: int) -> None:
         """It has been deleted."""
         await self._use_cases.people.forget_posts(str(message_id))
+
+    def look_through(self, guilds: Iterable[discord.Guild], own_id: int) -> None:
+        """Record what was posted just before the program, or the node before this one, was killed. Returns at once.
+
+        Only channels in which anybody has written since then are read. What shows somebody who has been erased
+        meanwhile is removed.
+        """
+        self._removals.begin(partial(self._look_through_all, tuple(guilds), own_id))
+
+    async def _look_through_all(self, guilds: Sequence[discord.Guild], own_id: int) -> None:
+        try:
+            newest = await self._use_cases.people.newest_post()
+        except MarginaliaError as error:
+            logger.error("since when posts may not be recorded could not be found out: %s", error)
+            return
+        known = discord.utils.snowflake_time(int(newest)) if newest else discord.utils.utcnow()
+        since = min(known, discord.utils.utcnow()) - LOST_WITHIN
+        await asyncio.sleep(LOOK_THROUGH_AFTER_S)
+        for guild in guilds:
+            for channel in _written_in(guild, discord.utils.time_snowflake(since)):
+                try:
+                    await self._look_through(channel, since, own_id)
+                except (MarginaliaError, *DISCORD_ERRORS) as error:
+                    logger.warning("what stands in channel %s could not be looked through: %s", channel.id, error)
+
+    async def _look_through(self, channel: _Readable, since: datetime, own_id: int) -> None:
+        async def page() -> list[discord.Message]:
+            found = channel.history(after=since, limit=LOOKED_THROUGH, oldest_first=False)
+            return [message async for message in found if message.author.id == own_id]
+
+        posted = await retry_transient(page)
+        for message in posted:
+            await self.note(message)
+        if repeated := [message for message in posted if message.embeds and message.embeds[0].author.name]:
+            await self._note_repeated(repeated)
+
+    async def _note_repeated(self, posted: Sequence[discord.Message]) -> None:
+        """Record which of a thread's messages repeat a question that came with a command."""
+        conversation = await self._use_cases.conversations.in_thread(str(posted[0].channel.id))
+        said = await self._use_cases.transcripts.messages(conversation.id) if conversation else ()
+        asked = [each for each in said if each.external_id and each.external_id.startswith("command:")]
+        for message in posted:
+            embed = message.embeds[0]
+            text = as_compared(embed.description or "").removesuffix("…")
+            for question in asked:
+                if text and as_compared(inert(question.content)).startswith(text):
+                    guild_id = str(message.guild.id) if message.guild else None
+                    where = (str(message.id), str(message.channel.id), question.author_id, guild_id)
+                    name, as_of = embed.author.name or "", question.created_at
+                    await self._removals.note(PersonalPost(*where, name=name, words=True, as_of=as_of))
+
+
+def _written_in(guild: discord.Guild, since: int) -> list[_Readable]:
+    """The channels and threads whose newest message is no older than that id, the newest first, as far as the bot may
+    read them.
+    """
+    places = [each for each in (*guild.channels, *guild.threads) if isinstance(each, _Readable)]
+    written = [each for each in places if (each.last_message_id or 0) >= since]
+    may = [each for each in written if _may_read(each.permissions_for(guild.me))]
+    return sorted(may, key=lambda each: each.last_message_id or 0, reverse=True)[:CHANNELS_LOOKED_THROUGH]
+
+
+def _may_read(permissions: discord.Permissions) -> bool:
+    return permissions.view_channel and permissions.read_message_history

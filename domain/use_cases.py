@@ -109,6 +109,10 @@ class ManagePeople:
         """Remember messages of the bot that show people, so that they can be removed. False: one has to be removed."""
         return await self._privacy.note_posts(posts)
 
+    async def newest_post(self) -> str | None:
+        """The platform id of the newest message remembered; None if there is none."""
+        return await self._privacy.newest_post()
+
     async def forget_posts(self, message_id: str) -> None:
         """A message is gone from the platform."""
         await self._privacy.forget_posts(message_id)

@@ -406,18 +406,17 @@ class Showing:
             text = later("I couldn't show an answer in {thread}.")
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention)
             return False
-        try:
-            if not await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace):
-                await self.remove(screen.shown, place)
-                return True
-        except MarginaliaError as error:  # it is posted; the next start will find it
-            logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         binding = screen.ending.binding if isinstance(screen.ending, Answer) else None
-        if binding is not None and binding.name and delivery.message_ids:
+        if binding is not None and binding.name and delivery.message_ids:  # until it is noted, nothing is delivered
             guild_id = str(place.thread.guild.id) if place.thread.guild else None
             where = (delivery.message_ids[-1], str(place.thread.id), binding.reader_id, guild_id)
             name = escape(binding.name)
             await place.removals.note(PersonalPost(*where, name=name, as_of=screen.began_at, as_of_turn=True))
+        try:
+            if not await self._use_cases.chat.delivered(screen.turn_id, delivery.message_ids, screen.shown.trace):
+                await self.remove(screen.shown, place)
+        except MarginaliaError as error:  # it is posted; the next start will find it
+            logger.error("the delivery of turn %s was not noted: %s", screen.turn_id, error)
         return True
 
     async def offer_again(self, turn: Turn, place: ThreadContext) -> None:

@@ -383,6 +383,10 @@ class PrivacyRepository(Protocol):
         """
         ...
 
+    async def newest_post(self) -> str | None:
+        """The id of the newest of these messages on Discord, whose ids grow with time."""
+        ...
+
     async def forget_posts(self, message_id: str) -> None:
         """A message is gone from Discord; one that repeats a question is left to `take_repeated`."""
         ...

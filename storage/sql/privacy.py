@@ -313,6 +313,11 @@ class SQLPrivacy:
         known = list(posts)
         return await self._database.atomically(lambda transaction: _note_posts(transaction, known, self._now()))
 
+    async def newest_post(self) -> str | None:
+        sql = "SELECT message_id FROM posts ORDER BY length(message_id) DESC, message_id DESC LIMIT 1"
+        row = await self._database.read_one(sql, [])
+        return str(row["message_id"]) if row else None
+
     async def forget_posts(self, message_id: str) -> None:
         if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 0", [message_id]):
             await self._database.write("DELETE FROM posts WHERE message_id = ? AND words = 0", [message_id])

@@ -181,6 +181,11 @@ class TestErasure:
         }
         assert [each["message_id"] for each in (await storage.privacy.export("dormouse"))["shown_in"]] == ["2", "3"]
 
+    async def test_the_newest_post_has_the_greatest_id(self, storage: Storage) -> None:
+        assert await storage.privacy.newest_post() is None
+        await storage.privacy.note_posts([PersonalPost(each, "c", "hatter") for each in ("9", "101", "11")])
+        assert await storage.privacy.newest_post() == "101"
+
     async def test_posts_that_are_gone_are_forgotten(self, storage: Storage) -> None:
         await storage.privacy.note_posts([PersonalPost(each, "c" if each < "3" else "d", "hatter") for each in "1234"])
         await storage.privacy.forget_posts("1")

@@ -95,6 +95,41 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
     assert discord.violations == []
 
 
+async def test_killed_between_posting_and_recording(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
+    """A question that the bot repeated shows no mention, and Discord never said that it was posted."""
+    ann, ben, word = discord.user("ann"), discord.user("ben"), "velvet"
+    discord.world.grant(discord.guild, discord.bot, Permission.MANAGE_THREADS)
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    added = await ben.slash("books add", file=discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n"))
+    await discord.until(lambda: added.original and added.original.embeds)
+    [book] = await ann.autocomplete("chat", "book", "lamp")
+    discord.hold("POST /channels/{channel}/messages", skip=1)  # the card of the conversation is answered
+    asking = asyncio.create_task(ann.slash("chat", book=book["value"], message=QUESTION.format(word)))
+    await discord.until(lambda: shown(discord, word))
+    await bot.kill()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert recorded(tmp_path) == 0
+    await bot.start()
+    await discord.until(lambda: recorded(tmp_path) == 1, 40)
+    [thread] = discord.threads()
+    await discord.until(lambda: any("secret drawer" in each.content for each in discord.messages(thread)), 40)
+    await ben.say(thread, "I was here.")
+    asked = await ann.slash("privacy")
+    await ann.click(asked.messages[0], label="Erase it all")
+    await ann.click(asked.messages[0], label="Erase it all")
+    await discord.until(partial(nothing_left, discord, ann, tmp_path), 40)
+    assert not shown(discord, word)
+    assert await bot.stop() == 0
+
+
+def recorded(folder: Path) -> int:
+    """How many posts are recorded as somebody's words."""
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        return int(database.execute("SELECT count(*) FROM posts WHERE words = 1").fetchone()[0])
+
+
 async def talked(discord: DiscordDouble, ann: Actor, ben: Actor, word: str) -> Channel:
     """A thread in which Ann has been answered, and Ben was there."""
     known = {each.id for each in discord.threads()}
