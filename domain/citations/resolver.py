@@ -139,7 +139,9 @@ class AnswerComposer:
 
     async def _take(self, text: str) -> str:
         self._pending += text
-        step = max(_STEP, self._held // 4) if self._held > _LONG_HELD else _STEP
+        step = _STEP if self.text or self._held > _STEP else 1  # the first words are shown as they come
+        if self._held > _LONG_HELD:
+            step = max(_STEP, self._held // 4)
         if len(self._pending) - self._held < step:
             return ""
         self._drop_unseen()
