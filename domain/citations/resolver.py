@@ -20,7 +20,7 @@ from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
-from domain.spoilers.filter import SpoilerCheck, SpoilerFilter, uncovered
+from domain.spoilers.filter import SpoilerCheck, SpoilerFilter, redacted, uncovered
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
@@ -361,7 +361,7 @@ class Composition:
             case ToolCallStarted(arguments=arguments):
                 return replace(event, arguments=await self._gate.covered(arguments))
             case DraftDiscarded():
-                return replace(event, text=self.text)
+                return replace(event, text=redacted(self.text))
         return event
 
     async def follow(self, event: StrategyEvent) -> str:

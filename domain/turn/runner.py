@@ -36,6 +36,7 @@ from domain.event import (
     UsageReported,
 )
 from domain.ports import ChatProvider, Clock, RetrievalStrategy, TurnRepository
+from domain.spoilers.filter import redacted
 from domain.tasks import to_the_end
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 from domain.turn.preparer import TurnPreparer
@@ -237,7 +238,8 @@ class TurnRunner:
 async def _show(event: StrategyEvent, answer: Composition, draft: TurnDraft, emit: Emit) -> None:
     """Emit an event, covered where it reveals too much; of the model's words only those that may be shown by now."""
     if isinstance(event, DraftDiscarded):
-        _emit_text(await answer.finish(), answer, emit)  # nothing can be a reference any more that was held back
+        # Nothing can be a reference any more that was held back. What would be hidden is left out of a mere draft.
+        _emit_text(redacted(await answer.finish()), answer, emit)
     shown = await answer.presentable(event)
     if isinstance(shown, ToolCallStarted) and shown != event:
         draft.covered_arguments[shown.call_id] = shown.arguments
