@@ -1,5 +1,6 @@
 """Leases: which of several processes may do something now, and what stops a process that has lost its lease."""
 
+import asyncio
 import time
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ MARGIN_S = 3.0
 """A holder gives up a lease this long before others may take it: clocks differ in speed, and
 requests take time.
 """
+
+LOOK_S = 0.1
 
 
 @dataclass(slots=True)
@@ -36,6 +39,13 @@ class HeldLease:
     def is_held(self) -> bool:
         """False after a pause or an outage in which somebody else may have taken the lease."""
         return time.monotonic() < self.valid_until
+
+    async def until_held(self, patience_s: float) -> None:
+        """Return once it is held, at once if it is; or else after that time."""
+        for _ in range(round(patience_s / LOOK_S)):
+            if self.is_held():
+                return
+            await asyncio.sleep(LOOK_S)
 
 
 CURRENT_LEASE: ContextVar[HeldLease | None] = ContextVar("current_lease", default=None)

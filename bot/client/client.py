@@ -59,8 +59,8 @@ INTERACTION_S = 8.0
 """Discord waits three seconds for the answer to an interaction. The rest is for clocks that differ."""
 
 ASK_AGAIN_S = 0.25
-LOOK_FOR_LEASE_S = 3.0
-"""A process that wakes up learns within this time whether its shard has another holder now."""
+LEASE_PATIENCE_S = 12.0
+"""A process that wakes up learns within this time whether its shard has another holder now, or the database is away."""
 LOOK_AGAIN_S = 60.0
 IDENTIFY_S = 5.5
 """Discord lets one shard per bucket start a session every five seconds."""
@@ -308,8 +308,8 @@ class Marginalia(ServingBot):
             SessionRefused: it would begin a new session, and has not waited for its turn.
         """
         lease = CURRENT_LEASE.get()
-        if lease is not None and not lease.is_held():  # the next holder may have the session: this task is ended then
-            await asyncio.sleep(LOOK_FOR_LEASE_S)
+        if lease is not None:  # if it has another holder, that one has the session, and this task is ended
+            await lease.until_held(LEASE_PATIENCE_S)
         if session := self.taken_over:
             options |= {"session": session.id, "sequence": session.sequence, "resume": True}
             options["gateway"] = yarl.URL(session.gateway)

@@ -65,6 +65,27 @@ async def test_what_is_written_meanwhile_is_answered_and_the_notice_goes(
     caplog.clear()
 
 
+async def test_it_is_told_once_in_a_thread_and_all_is_answered_when_the_database_is_back(
+    room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", (600.0,))
+    room.model.say("It was Hobb, by night.")
+    room.model.say("It was Hobb, by night.")
+    wire.cut()
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_said(AWAY)
+    await room.ann.say(room.thread, "And when?")
+    waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
+    await room.until(lambda: len(waiting) == 2)
+    assert room.said() == [AWAY]
+    wire.mend()
+    while not await room.state.bot.is_well():
+        await asyncio.sleep(0.05)
+    room.state.bot.dispatch("database_back")
+    await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
+    assert {"Who put the lamp out?", "And when?"} <= {*await room.kept()}
+
+
 async def test_in_the_servers_language(room: Scene, wire: Wire) -> None:
     guild = room.state.bot.get_guild(room.double.guild.id)
     assert guild is not None
