@@ -104,9 +104,10 @@ class WholeBookTools:
         sentences = await sentences_about(self._view, name)
         if not sentences or mentions.first is None:
             return self._result("Nobody with this name has appeared so far.", [], "not mentioned")
-        introduced = await asyncio.to_thread(introductions, name, sentences[name], INTRODUCTIONS)
+        first = passage_of(mentions.in_story or mentions.first)
+        told_of = [sentence for sentence in sentences[name] if sentence.start >= first.start]
+        introduced = await asyncio.to_thread(introductions, name, told_of, INTRODUCTIONS)
         note = await asyncio.to_thread(_portrait_note, mentions, sentences)
-        first = passage_of(mentions.first)
         told = [await self._cited(sentence) for sentence in introduced if sentence.start != first.start]
         densest = await self._view.search([name], DENSEST)
         passages = self._budget.take([first, *told, *densest])

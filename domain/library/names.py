@@ -234,12 +234,14 @@ def _by_chapter(layout: BookLayout, sentences: Sequence[int]) -> tuple[ChapterCo
 
 _WORD = r"[^\W\d_]+(?:['’][^\W\d_]+)*"
 _ONE_OF_A_KIND = r"(?:an?|the|my|his|her|their|our|your|one of)"
+_NO_LINK = r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but)\b)"
+"""Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
 _INTRODUCTIONS = (
     r"{name},? (?:who|whose)\b",
     rf"{{name}}, {_ONE_OF_A_KIND} \w+",
     rf"{{name}} (?:is|was|were|had been|has been|became) (?:\w+ )?{_ONE_OF_A_KIND} \w+",
     r"(?:called|named|known as|names? (?:is|was|of)|introduced|this is|i am|i['’]m) (?:\w+\.? )?{name}",
-    rf"\b{_ONE_OF_A_KIND} \w+(?: \w+)?,? (?:\w+ )?{{name}}\b",
+    rf"\b{_ONE_OF_A_KIND} {_NO_LINK}\w+(?: {_NO_LINK}\w+)?,? (?:{_NO_LINK}\w+ )?{{name}}\b(?!['’]s)",
     r"{name},? (?:der|die|das|ein|eine|sein|seine|ihr|ihre|mein|meine) \w+",
     r"{name} (?:war|ist|wurde) (?:\w+ )?(?:der|die|das|ein|eine|sein|seine|ihr|ihre) \w+",
     r"(?:hieß|heißt|namens|genannt) {name}",

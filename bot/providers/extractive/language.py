@@ -123,8 +123,9 @@ def stem(word: str, language: Language) -> str:
     return _snowball_stem(fold(word), language)
 
 
+@lru_cache(maxsize=2_000)
 def stems_of(text: str, language: Language) -> tuple[str, ...]:
-    """The compared forms of all words of a text, in order."""
+    """The compared forms of all words of a text, in order. A turn asks for most of its sentences two or three times."""
     return tuple(stem(word, language) for word in split_words(text, language))
 
 

@@ -23,7 +23,17 @@ from bot.providers.extractive.intents import (
     intent_of,
 )
 from bot.providers.extractive.language import Language, language_of, stem
-from bot.providers.extractive.question import Question, QuestionKind, Term, analyse, in_context, is_title, with_words
+from bot.providers.extractive.question import (
+    Question,
+    QuestionKind,
+    Term,
+    analyse,
+    answer_query,
+    in_context,
+    is_title,
+    other_phrasings,
+    with_words,
+)
 from bot.providers.extractive.quotation import Candidate, first_told, gather
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
 from domain.book import Passage, Sentence
@@ -251,6 +261,8 @@ class Choices:
         if names and question.language is not Language.GERMAN:  # where every noun looks like a name
             return [term.word for term in names]
         known = len(own) - len(gone)
+        if known and self.book_language not in (None, question.language):  # whose other words it cannot have
+            return []
         return [term.word for term in gone] if not known or (known == 1 and len(gone) > 1) else []
 
 
@@ -384,8 +396,8 @@ def _parts(text: str) -> Iterator[str]:
 PASSAGES = 20
 """Passages of a search. Of plain questions the answer is in the first eight for six of ten, in twenty for seven."""
 
-_MOST_ALIKE = 6
-"""Alternatives searched for one word of the question."""
+_MORE_PASSAGES = 10
+"""Passages of a second search, in the words that an answer may share with the question."""
 
 
 def next_calls(wishes: Sequence[Wish], choices: Choices, tools: OfferedTools) -> list[ToolInvocation]:
@@ -431,8 +443,12 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             asked = choices.as_looked_up(question)
             if asked.query != question.query:
                 return _search(asked, tools) + _introduction(asked, tools)
-            enough = not transcript.results or choices.of(question).confidence not in (Confidence.NEAR, Confidence.NONE)
-            return _first_scene(question, transcript, tools) + ([] if enough else _search_again(question, tools))
+            calls = _first_scene(question, transcript, tools)
+            if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
+                return calls
+            if expected := answer_query(question):
+                calls += tools.call("search_book", query=expected, top_k=_MORE_PASSAGES)
+            return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)
             hits = [passage for look in looks for passage in look.result.passages][:MOST_PLACES]
@@ -457,7 +473,7 @@ def story_chapter(transcript: Transcript) -> Mapping[str, Any]:
 
 
 def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
-    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=_other_phrasings(question))
+    return tools.call("search_book", query=question.query, top_k=PASSAGES, also=other_phrasings(question))
 
 
 def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
@@ -478,15 +494,3 @@ def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools
     looks = transcript.looks_for("count_mentions", term=" ".join(question.name_words))
     first = next((look.result.passages[0] for look in looks if look.result.passages), None)
     return tools.call("read_around", passage=first.source, before=1, after=1) if first else []
-
-
-def _other_phrasings(question: Question) -> list[str]:
-    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
-    setting = [term.word for term in question.terms if term.stem in question.setting]
-    main = [term.word for term in question.terms if term.stem not in question.setting]
-    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
-    parts = [main, setting] if setting and main else []
-    if any(term.others for term in question.terms):
-        parts.append(answer)
-    phrasings = dict.fromkeys(" ".join(words) for words in parts)
-    return [phrasing for phrasing in phrasings if phrasing != question.query]

@@ -278,6 +278,48 @@ def without_fillers(text: str) -> str:
     return _FILLERS.sub(" ", text)
 
 
+_ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
+    (QuestionKind.HOW_LONG, re.compile(r"\b(?:old|age)\b", re.IGNORECASE), "years old age"),
+    (QuestionKind.HOW_LONG, re.compile(r"\b(?:tall|high)\b", re.IGNORECASE), "feet high height"),
+    (
+        QuestionKind.HOW_LONG,
+        re.compile(r"\b(?:wide|big|large|far|deep)\b", re.IGNORECASE),
+        "feet yards diameter miles",
+    ),
+    (QuestionKind.HOW_LONG, re.compile(""), "hours days weeks months years"),
+    (QuestionKind.HOW_MUCH, re.compile(""), "thousand pounds year fortune money"),
+    (QuestionKind.WHEN, re.compile(""), "day night morning"),
+    (QuestionKind.NAMED, re.compile(""), "name called"),
+    (QuestionKind.LOOKS, re.compile(""), "face eyes hair"),
+)
+
+
+def answer_query(question: Question) -> str:
+    """Words to search for that an answer may have: those of the question without its names, which often give way to
+    "he" or "I", and words for the kind of answer. Empty if the question's own words say no less.
+    """
+    own = [term.word for term in question.terms if term.stem not in question.names]
+    fitting = (words for kind, asked, words in _ANSWER_WORDS if kind is question.kind and asked.search(question.text))
+    kind = next(fitting, "").split() if question.language is Language.ENGLISH else []
+    return " ".join([*own, *kind]) if own and (kind or question.names) else ""
+
+
+_MOST_ALIKE = 6
+"""Alternatives searched for one word of the question."""
+
+
+def other_phrasings(question: Question) -> list[str]:
+    """The two halves of a question that has a setting, and the question in words that may occur in an answer."""
+    setting = [term.word for term in question.terms if term.stem in question.setting]
+    main = [term.word for term in question.terms if term.stem not in question.setting]
+    answer = [word for term in question.terms for word in sorted(term.others)[:_MOST_ALIKE] or [term.word]]
+    parts = [main, setting] if setting and main else []
+    if any(term.others for term in question.terms):
+        parts.append(answer)
+    phrasings = dict.fromkeys(" ".join(words) for words in parts)
+    return [phrasing for phrasing in phrasings if phrasing != question.query]
+
+
 def is_title(word: str) -> bool:
     """Whether a word only precedes names; it precedes too many of them to identify one."""
     return word.lower() in _TITLES
@@ -330,7 +372,7 @@ def in_context(text: str, before: Question | None, answer: str = "") -> Question
     if before is None:
         return question
     if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
-        question = analyse(text, before.language)
+        question = analyse(text, language_of(text, before.language))
     if not _own_terms(question):
         meant = _antecedents(question, before, answer) if _points_back(question) else ()
         return _borrow(question, (*meant, *before.terms), before)

@@ -15,6 +15,9 @@ LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
 
 _SHORTEST_CLAUSE = 15
+_LOOSE = 40
+"""Characters by which a sentence may exceed its chapter's title and still be the same without case and marks."""
+
 _LONGEST_HEADING = 80
 """Characters in a line that counts as a heading because it does not end like a sentence."""
 
@@ -105,7 +108,7 @@ def first_told(places: Sequence[Passage]) -> Passage:
 def is_heading(text: str, chapter: str) -> bool:
     """Whether a sentence is the title of its chapter, or looks like one."""
     folded = " ".join(text.split())
-    if folded.isupper() or fold(folded).strip(" .") in fold(chapter):
+    if folded.isupper() or (len(folded) <= len(chapter) + _LOOSE and fold(folded).strip(" .") in fold(chapter)):
         return True
     return len(folded) < _LONGEST_HEADING and (folded[-1:].isalnum() or _NUMBERED.match(folded) is not None)
 

@@ -54,7 +54,7 @@ WEIGHTS: dict[str, float] = {
     # Introductions: set by hand, because the questions behind the others rarely ask who somebody is.
     "introduced": 1.2,
     "role": 2.0,
-    "first named": 0.8,
+    "first named": 1.5,
     "only speaks": -0.8,
 }
 
@@ -87,6 +87,9 @@ _ROLE = (
     r"|lehrer\w*|major|offizier|könig\w*|prinz\w*|pfarrer|diener|magd)\b"
 )
 """Words for what somebody can be."""
+
+_NO_LINK = r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but|had|has|was|were|is)\b)"
+"""Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
 
 _BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
 
@@ -272,20 +275,26 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
 
 
 def _gives_a_role(question: Question, text: str) -> bool:
-    """Whether a word for what somebody is occurs close to the name, after an article or the like."""
-    name = "|".join(map(re.escape, question.name_words or [term.word for term in question.terms]))
-    role = rf"\b{_BEFORE_ROLE} (?:[\w-]+,? ){{0,3}}{_ROLE}"
-    close = rf"(?:{name})\b.{{0,60}}?{role}|{role}.{{0,30}}?\b(?:{name})\b"
-    return bool(re.search(close, text, re.IGNORECASE))
+    """Whether a word for what somebody is belongs to the name: "my friend Crake", "Crake, an old sailor"."""
+    name = _name_pattern(question)
+    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
+    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
+    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
+    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
+    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
 
 
 def _introduces(question: Question, text: str, cues: Cues) -> bool:
+    name = _name_pattern(question)
+    before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
+    after = rf"{name},? (?:the|an?|his|her|my|our|their|whose?)\b"
+    naming = rf"(?:{cues.naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
+    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{naming}|{naming}.{{0,30}}\b{name}", text, re.IGNORECASE))
+
+
+def _name_pattern(question: Question) -> str:
     words = question.name_words or [term.word for term in question.terms]
-    name = "|".join(map(re.escape, words))
-    before, after = r"\b(?:the|an?|his|her|my)(?: \w+){1,2},?", r"(?:the|an?|his|her|my|our|their|whose?)\b"
-    apposition = rf"\b(?:{name}),? {after}|{before} (?:{name})\b"
-    told = rf"\b(?:{name})\b.{{0,20}}(?:{cues.naming.pattern})|(?:{cues.naming.pattern}).{{0,30}}\b(?:{name})\b"
-    return bool(re.search(f"{apposition}|{told}", text, re.IGNORECASE))
+    return rf"(?:\b(?:{'|'.join(map(re.escape, words))})\b)"
 
 
 def has_number(cues: Cues, text: str, question: Question) -> float:
@@ -328,13 +337,11 @@ def _pairs(question: Question, candidate: Candidate) -> float:
     """The share of adjacent words of the question that are together in the sentence, in that order."""
     stems = [term.stem for term in question.terms if term.weight == 1.0]
     pairs = list(pairwise(stems))
-    places: dict[str, list[int]] = {}
+    places: dict[str, list[int]] = {stem: [] for stem in stems}
     for place, stem in enumerate(candidate.stems):
-        places.setdefault(stem, []).append(place)
-    close = [
-        any(0 < second - first <= _PAIR_REACH for first in places.get(a, ()) for second in places.get(b, ()))
-        for a, b in pairs
-    ]
+        if stem in places:
+            places[stem].append(place)
+    close = [any(0 < second - first <= _PAIR_REACH for first in places[a] for second in places[b]) for a, b in pairs]
     return sum(close) / len(close) if close else 0.0
 
 
@@ -389,11 +396,11 @@ MOST_WORDS = 110
 MOST_PIECES = 3
 """Quotations of one answer; sentences that follow each other in the book are one."""
 
-_ENOUGH = 0.8
+_ENOUGH = 0.9
 """The total confidence after which nothing more is quoted."""
 
-_FAR_BEHIND = 0.1
-"""The share of the best candidate's confidence below which nothing is quoted beside it."""
+_FAR_BEHIND, _VERY_FAR_BEHIND = 0.1, 0.03
+"""The share of the best candidate's confidence below which nothing is quoted beside it: if that is sure, and if not."""
 
 _SURE = 0.45
 """The confidence from which the best candidate is sure: below it there are others as good."""
@@ -446,10 +453,11 @@ def _best(evidence: Evidence, shares: Sequence[float], most_words: int, most: in
     candidates = evidence.candidates
     ranking = sorted(range(len(candidates)), key=lambda at: (candidates[at].is_heading, -shares[at], at))
     best = ranking[0]
+    least = shares[best] * (_FAR_BEHIND if shares[best] >= _SURE else _VERY_FAR_BEHIND)
     chosen, pieces, words = [best], 1, candidates[best].length
     for at in ranking[1:]:
         enough = sum(shares[i] for i in chosen) >= _ENOUGH
-        if enough or candidates[at].is_heading or shares[at] < _FAR_BEHIND * shares[best]:
+        if enough or candidates[at].is_heading or shares[at] < least:
             break
         adjoins = most > 1 and any(at in (evidence.previous(i), evidence.following(i)) for i in chosen)
         if words + candidates[at].length <= most_words and (adjoins or pieces < most):
