@@ -296,12 +296,12 @@ _ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
 
 def answer_query(question: Question) -> str:
     """Words to search for that an answer may have: those of the question without its names, which often give way to
-    "he" or "I", and words for the kind of answer. Empty if the question's own words say no less.
+    "he" or "I", and words for the kind of answer. Empty if there are no words for that kind.
     """
-    own = [term.word for term in question.terms if term.stem not in question.names]
     fitting = (words for kind, asked, words in _ANSWER_WORDS if kind is question.kind and asked.search(question.text))
-    kind = next(fitting, "").split() if question.language is Language.ENGLISH else []
-    return " ".join([*own, *kind]) if own and (kind or question.names) else ""
+    words = next(fitting, "") if question.language is Language.ENGLISH else ""
+    own = [term.word for term in question.terms if term.stem not in question.names]
+    return " ".join([*own, words]) if words else ""
 
 
 _MOST_ALIKE = 6

@@ -159,3 +159,9 @@ def test_without_passages_there_is_nothing() -> None:
 def test_every_feature_has_a_weight(question: str) -> None:
     measured = features(evidence(analyse(question), [passage(ISLAND)]))
     assert set().union(*measured) <= set(WEIGHTS)
+
+
+def test_a_name_in_another_phrase_introduces_nobody() -> None:
+    text = "Marta passed the window of Hobb’s room. The case of Hobb called for the doctor. Her friend Hobb sang."
+    rows = features(evidence(analyse("Who is Hobb?"), [passage(text)]))
+    assert [row["introduced"] + row["role"] for row in rows] == [0.0, 0.0, 2.0]

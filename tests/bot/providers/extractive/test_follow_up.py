@@ -37,6 +37,7 @@ def test_a_subject_alone_is_asked_the_same() -> None:
 def test_a_short_question_is_in_the_language_of_the_talk() -> None:
     before = analyse("Wo wohnt der alte König?")
     assert in_context("Hans?", before).language is before.language
+    assert in_context("Who is Hans?", before).language is not before.language
 
 
 def test_without_a_past_a_question_stands_as_it_is() -> None:
