@@ -471,16 +471,15 @@ async def _try_to_connect(url: str, name: str) -> None:
 
 
 def _name_of(url: str) -> str:
-    """What to call the database in front of people: its host and name, and no password.
-
-    Raises:
-        SettingsError: the URL cannot be read.
-    """
+    """What to call the database in front of people: its host and name, no password. SettingsError: it is unreadable."""
     try:
         parts = conninfo_to_dict(url)
+        if "@" in f"{parts.get('host')}{parts.get('dbname')}" or re.search(r"[^\d,]", str(parts.get("port") or "")):
+            raise psycopg.ProgrammingError("part of a password would be shown")
     except psycopg.Error as error:
         raise SettingsError(
-            "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database."
+            "DATABASE_URL cannot be read: write it as postgresql://user:password@host:5432/database, with %2F for a "
+            "slash and %40 for an @ in the password."
         ) from error
     return f"{parts.get('dbname') or parts.get('user') or 'postgres'} on {parts.get('host') or 'this machine'}"
 

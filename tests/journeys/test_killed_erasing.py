@@ -95,6 +95,7 @@ async def test_killed_at_any_moment(bot: BotProcess, discord: DiscordDouble, tmp
     assert discord.violations == []
 
 
+@pytest.mark.timeout(300)
 async def test_killed_between_posting_and_recording(bot: BotProcess, discord: DiscordDouble, tmp_path: Path) -> None:
     """A question that the bot repeated shows no mention, and Discord never said that it was posted."""
     ann, ben, word = discord.user("ann"), discord.user("ben"), "velvet"

@@ -8,6 +8,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from domain.errors import SettingsError
+from storage.opening import open_storage
 from tests.doubles.discord_api import DiscordDouble
 from tests.journeys.discord_process import BotProcess
 from tests.postgres import a_database, wire_to
@@ -78,3 +80,21 @@ async def test_a_start_that_is_refused(bot: BotProcess, database: str, password:
         await bot.start()
     assert "cannot be opened" in bot.output
     assert shown(bot.output) == []
+
+
+async def test_a_server_that_refuses_the_role(bot: BotProcess, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(sql.SQL("ALTER ROLE {} NOLOGIN").format(sql.Identifier(ROLE)))
+    bot.set(DATABASE_URL=with_user(database, PASSWORD))
+    with pytest.raises(AssertionError):
+        await bot.start()
+    assert "is not permitted to log in): check DATABASE_URL" in bot.output
+    assert shown(bot.output) == []
+
+
+@pytest.mark.parametrize("password", ["open/sesame@cave", "open@sesame/cave", "4711/sesame", "sesame%zz"])
+async def test_a_password_that_is_not_written_as_in_a_url(password: str) -> None:
+    with pytest.raises(SettingsError, match="%2F for a ") as refused:
+        await open_storage(f"postgresql://alice:{password}@127.0.0.1:1/books")
+    assert "sesame" not in str(refused.value)
+    assert "cave" not in str(refused.value)
