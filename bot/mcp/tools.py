@@ -40,6 +40,8 @@ LARGEST_MEDIA = 5_000_000
 
 FIRST_TRY_S = 0.75
 """How long the first question waits for the servers, counted from when connecting began; slower ones join later."""
+ANSWER_S = 0.25
+"""How long it waits at least once the SDK has been loaded, which takes longer than that on a busy machine."""
 
 _NOT_DONE = {
     Approval.REFUSED: "The reader refused this call. Nothing was done; do not call it again for this question.",
@@ -91,6 +93,7 @@ class McpTools:
         self._links: list[ServerLink] = []
         """The connections, none before the SDK has been loaded."""
         self._first_tries: asyncio.Task[None] | None = None
+        self._loaded = asyncio.Event()
         self._patience_ends = 0.0
 
     def missing(self) -> dict[str, str]:
@@ -159,7 +162,11 @@ class McpTools:
             self._first_tries = asyncio.create_task(self._try_all())
 
     async def _try_all(self) -> None:
-        await asyncio.to_thread(_load_sdk)
+        try:
+            await asyncio.to_thread(_load_sdk)
+        finally:
+            self._patience_ends = max(self._patience_ends, asyncio.get_running_loop().time() + ANSWER_S)
+            self._loaded.set()
         from bot.mcp.client import ServerLink
 
         self._links = [
@@ -171,10 +178,13 @@ class McpTools:
         await asyncio.gather(*(link.tried() for link in self._links))
 
     async def ready(self) -> None:
-        """Return once the first attempt to reach each server has ended, or FIRST_TRY_S after the attempts began."""
+        """Return once the first attempt to reach each server has ended, or the time for it is over."""
         self.connect()
+        if self._first_tries is None:
+            return
+        await self._loaded.wait()
         left = self._patience_ends - asyncio.get_running_loop().time()
-        if self._first_tries is not None and left > 0:
+        if left > 0:
             await asyncio.wait({self._first_tries}, timeout=left)
 
     async def tried(self) -> None:
