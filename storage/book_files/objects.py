@@ -253,9 +253,11 @@ def open_store(url: str) -> ObjectStore:
         plain = os.environ.get("AWS_ENDPOINT_URL", "").startswith("http://")
         return from_url(url, client_options={**_CLIENT, "allow_http": plain}, retry_config=_RETRY)
     except (BaseError, ValueError, OSError) as error:
+        may_hold_keys = "@" in url or "?" in url  # and the error repeats the address
+        reason = "" if may_hold_keys else f" ({str(error).partition(chr(10))[0]})"
         raise SettingsError(
             "BOOKS_URL must be like s3://bucket/prefix, gs://bucket/prefix, az://account/container/prefix or "
-            f"file:///folder, with the store's credentials in the environment ({str(error).partition(chr(10))[0]})."
+            f"file:///folder, with the store's credentials in the environment{reason}."
         ) from error
 
 

@@ -98,3 +98,12 @@ async def test_a_password_that_is_not_written_as_in_a_url(password: str) -> None
         await open_storage(f"postgresql://alice:{password}@127.0.0.1:1/books")
     assert "sesame" not in str(refused.value)
     assert "cave" not in str(refused.value)
+
+
+@pytest.mark.parametrize("url", ["ftp://ann:sesame@host/books", "az://sesame@container/books?sas_token=sesame"])
+async def test_an_address_of_no_store_with_a_key_in_it(bot: BotProcess, url: str) -> None:
+    bot.set(BOOKS_URL=url)
+    with pytest.raises(AssertionError):
+        await bot.start()
+    assert "BOOKS_URL must be like" in bot.output
+    assert "sesame" not in bot.output
