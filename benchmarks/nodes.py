@@ -44,6 +44,7 @@ from tests.journeys.test_cluster import (
     shard_of,
     shards_with_a_session,
     thread_in,
+    times_told_commands,
 )
 from tests.postgres import a_database
 from tests.storage.book_files.test_files import a_text
@@ -242,7 +243,7 @@ async def play(run: Run, pause_s: float) -> None:
         ("what is done", "from", "dark s", "new sessions", "resumed", "questions", "answer s", "p95", "slowest"),
         run.rows,
     )
-    told = len(run.discord.calls("PUT /applications/{app}/commands"))
+    told = times_told_commands(run.discord)
     print(f"\nquestions {len(run.readers.asked)}, without exactly one answer {len(run.readers.amiss())}; "
           f"reminders a club {run.reminders()}; commands told {told} time(s); "
           f"Discord's rules broken {len(run.discord.violations)} time(s)")  # fmt: skip
