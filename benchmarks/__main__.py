@@ -76,7 +76,7 @@ BENCHMARKS = {
     ),
     "startup": Benchmark(
         "Complete commands",
-        "at most 1 s more with tool servers that never answer; the other figures are for comparison",
+        "at most 1 s more with a tool server that never answers; the other figures are for comparison",
         quick=("--rounds", "1"),
     ),
 }
