@@ -32,7 +32,16 @@ from bot.providers.extractive.planning import (
     wishes_of,
 )
 from bot.providers.extractive.question import Question, QuestionKind, analyse, standalone_query, title_of
-from bot.providers.extractive.quotation import Candidate, first_told, gather, introduce, quotations, render
+from bot.providers.extractive.quotation import (
+    Candidate,
+    first_told,
+    gather,
+    introduce,
+    quotations,
+    render,
+    spoken,
+    with_neighbours,
+)
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, has_number
 from bot.providers.extractive.wording import PHRASES, Phrases
 from domain.book import Passage, Sentence
@@ -262,7 +271,7 @@ def count(wish: Count, transcript: Transcript, language: Language) -> str:
 def _meeting(first: Passage, transcript: Transcript, language: Language) -> str:
     """The sentence in which a name first stands, and the next."""
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
-    pieces = _pieces(first, around, language, reach=1)
+    pieces = with_neighbours(first, around, language, reach=1)
     return render(quotations([each for each in pieces if each.end > first.start and not each.is_heading]), language)
 
 
@@ -284,19 +293,10 @@ def line(wish: Line, transcript: Transcript, language: Language) -> str:
     if not hits:
         return _similar(wish, transcript, language)
     around = [passage for look in transcript.looks_for("read_around") for passage in look.result.passages]
-    pieces = [piece for hit in hits for piece in _pieces(hit, around, language, reach=1 if wish.speaker else 0)]
+    pieces = [piece for hit in hits for piece in spoken(hit, around, language, with_speaker=wish.speaker)]
     exact = fold(wish.text).strip(" .,;:!?'\"-") in fold(hits[0].text)
     lead = phrases.line if exact else phrases.line_similar
     return introduce(lead, render(quotations(list(dict.fromkeys(pieces))), language))
-
-
-def _pieces(hit: Passage, around: Sequence[Passage], language: Language, reach: int) -> list[Candidate]:
-    """The sentence with a hit and its neighbours, if they are known; otherwise the hit itself."""
-    candidates = gather([around], language) if around else []
-    touched = [c.position for c in candidates if c.start < hit.end and hit.start < c.end]
-    if not touched:
-        return gather([[hit]], language)
-    return [c for c in candidates if min(touched) - reach <= c.position <= max(touched) + reach]
 
 
 def _similar(wish: Line, transcript: Transcript, language: Language) -> str:

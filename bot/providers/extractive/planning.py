@@ -34,7 +34,7 @@ from bot.providers.extractive.question import (
     other_phrasings,
     with_words,
 )
-from bot.providers.extractive.quotation import Candidate, first_told, gather
+from bot.providers.extractive.quotation import Candidate, first_told, gather, with_whole_replies
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
@@ -285,16 +285,15 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
             continue
         if sum(candidates[each].length for each in (*shown, neighbour)) <= most_words + _CONTEXT_WORDS:
             shown.add(neighbour)
-    return replace(choice, candidates=tuple(candidates[at] for at in sorted(shown)))
+    whole = with_whole_replies([candidates[at] for at in shown], candidates, most_words=most_words + _CONTEXT_WORDS)
+    return replace(choice, candidates=tuple(whole))
 
 
 def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: the rest of a reply, what a colon announces, whom a pronoun refers to."""
+    """The neighbour that a candidate needs: what a colon announces, whom a pronoun refers to."""
     text = evidence.candidates[at].text
-    if _ANNOUNCES.search(text) or text.count("“") > text.count("”") or (text[0] == '"' and text.count('"') % 2):
+    if _ANNOUNCES.search(text):
         return evidence.following(at)
-    if text.count("”") > text.count("“") or (text[-1] == '"' and text.count('"') % 2):
-        return evidence.previous(at)
     if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
         return evidence.previous(at)
     return None

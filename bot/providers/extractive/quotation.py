@@ -14,6 +14,9 @@ from domain.library.search.words import words_of
 LONG = 45
 """Words in the longest sentence that is quoted whole; few readers want more at a time."""
 
+LONGEST_REPLY = 110
+"""Words that a quotation of a dialogue has at most."""
+
 _SHORTEST_CLAUSE = 15
 _LOOSE = 40
 """Characters by which a sentence may exceed its chapter's title and still be the same without case and marks."""
@@ -164,6 +167,9 @@ def _words(text: str) -> int:
 
 _MARKS = {Language.GERMAN: ("„", "“"), Language.FRENCH: ("«", "»")}
 _DOUBLE = re.compile(r"[\"“”„«»]")
+_OPENS = re.compile(r"„|(?:(?<=[\s(\[—–-])|^)(?:[\"“«»](?=\S)|«)")
+"""The neighbours of a mark tell what it does: “ closes a reply in German, « in some books and » in others."""
+_NAME_INSIDE = re.compile(r"\w\W+[A-ZÀ-ÞА-ЯЁ]\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +210,80 @@ def introduce(lead: str, rendered: str) -> str:
     if not lead:
         return rendered
     return f"{lead}\n\n{rendered}" if rendered.startswith("> ") else f"{lead} {rendered}"
+
+
+def spoken(hit: Passage, around: Sequence[Passage], language: Language, *, with_speaker: bool) -> list[Candidate]:
+    """The sentence with a line; with those beside it too if the speaker is wanted and it names nobody itself."""
+    line = with_neighbours(hit, around, language, reach=0)
+    is_enough = not with_speaker or _says_who(" ".join(each.text for each in line))
+    return line if is_enough else with_neighbours(hit, around, language, reach=1)
+
+
+def _says_who(text: str) -> bool:
+    """Whether a sentence names somebody outside of what is said in it."""
+    told, depth, end = "", 0, 0
+    for mark in _DOUBLE.finditer(text):
+        told += "" if depth else text[end : mark.start()]
+        depth, end = max(0, depth + (1 if _OPENS.match(text, mark.start()) else -1)), mark.end()
+    return _NAME_INSIDE.search(told + ("" if depth else text[end:])) is not None
+
+
+def with_neighbours(hit: Passage, around: Sequence[Passage], language: Language, *, reach: int) -> list[Candidate]:
+    """The sentence with a hit and its neighbours, if they are known; otherwise the hit itself."""
+    candidates = gather([around], language) if around else []
+    touched = [c.position for c in candidates if c.start < hit.end and hit.start < c.end]
+    if not touched:
+        return gather([[hit]], language)
+    near = [c for c in candidates if min(touched) - reach <= c.position <= max(touched) + reach]
+    return with_whole_replies(near, candidates, most_words=LONGEST_REPLY)
+
+
+def with_whole_replies(
+    chosen: Sequence[Candidate], candidates: Sequence[Candidate], *, most_words: int
+) -> list[Candidate]:
+    """The chosen ones, in book order, with the rest of each reply that begins or ends in them, if there is space.
+
+    `candidates` are all that were gathered with them. A reply that does not fit stays cut.
+    """
+    kept = {candidate.position for candidate in chosen}
+    words = sum(candidate.length for candidate in chosen)
+    for at in sorted(kept):
+        closing, opening = _unpaired(candidates[at].raw)
+        following = _rest_of_reply(candidates, at, 1, opening)
+        preceding = _rest_of_reply(candidates, at, -1, closing)
+        for rest in (following, preceding):
+            more = [each for each in rest if each.position not in kept]
+            if words + sum(each.length for each in more) <= most_words:
+                words += sum(each.length for each in more)
+                kept |= {each.position for each in more}
+    return [candidates[at] for at in sorted(kept)]
+
+
+def _rest_of_reply(candidates: Sequence[Candidate], at: int, step: int, missing: int) -> list[Candidate]:
+    """The candidates from here on, forwards or backwards, up to the one with the last missing quotation mark; none if
+    that is not among them.
+    """
+    rest: list[Candidate] = []
+    while missing and 0 <= at + step < len(candidates) and candidates[at + step].run == candidates[at].run:
+        at += step
+        rest.append(candidates[at])
+        closing, opening = _unpaired(candidates[at].raw)
+        found, more = (closing, opening) if step > 0 else (opening, closing)
+        missing = max(0, missing - found) + more
+    return [] if missing else rest
+
+
+def _unpaired(text: str) -> tuple[int, int]:
+    """How many quotation marks close what was opened before the text, and open what is closed behind it."""
+    closing = opening = 0
+    for mark in _DOUBLE.finditer(text):
+        if _OPENS.match(text, mark.start()):
+            opening += 1
+        elif opening:
+            opening -= 1
+        else:
+            closing += 1
+    return closing, opening
 
 
 def _adjoin(first: Candidate, second: Candidate) -> bool:

@@ -3,7 +3,15 @@
 import pytest
 
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.quotation import Candidate, gather, introduce, quotations, render
+from bot.providers.extractive.quotation import (
+    Candidate,
+    gather,
+    introduce,
+    quotations,
+    render,
+    spoken,
+    with_whole_replies,
+)
 from domain.book import Passage, Sentence
 from domain.citations.matching import key_of
 from domain.citations.quotations import Quotations
@@ -68,6 +76,44 @@ def test_a_sentence_with_marks_inside_is_set_off(text: str) -> None:
 
 def test_a_mark_whose_partner_is_elsewhere_is_left_out() -> None:
     assert rendered("“I come.", "“No,” he said.", gap=40).splitlines()[0].startswith("> I come.")
+
+
+@pytest.mark.parametrize(
+    ("before", "reply", "after"),
+    [
+        ("It rained.", ("“I come.", "I always come.", "You know it,” she said."), "Nobody stirred."),
+        ("Es regnete.", ("„Ich komme.", "Ich komme immer.“"), "Er ging."),
+        ("Es regnete.", ("»Ich komme.", "Ich komme immer.«"), "Er ging."),
+        ("Il pleuvait.", ("« Je viens.", "Je viens toujours. »"), "Il partit."),
+        ("It rained.", ('"I come.', 'I always come."'), "Nobody stirred."),
+        ("“No.”", ("She said: “I come.", "I always come.” And then: “Do you?", "Yes.”"), "“No.”"),
+    ],
+)
+def test_a_reply_is_quoted_whole(before: str, reply: tuple[str, ...], after: str) -> None:
+    found = candidates(before, *reply, after)
+    for end in (found[1], found[-2]):
+        assert [each.text for each in with_whole_replies([end], found, most_words=40)] == [*reply]
+
+
+def test_a_reply_that_does_not_fit_is_cut() -> None:
+    found = candidates("“I come.", "I always come.”")
+    assert with_whole_replies(found[:1], found, most_words=3) == found[:1]
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("“You can cross at five,” said Varley.", ["“You can cross at five,” said Varley."]),
+        ("“You can cross at five,” he said.", ["Varley looked up.", "“You can cross at five,” he said.", "It rained."]),
+        ("“I can cross, Ann.”", ["Varley looked up.", "“I can cross, Ann.”", "It rained."]),
+    ],
+)
+def test_a_line_that_names_its_speaker_needs_nothing_else(line: str, shown: list[str]) -> None:
+    found = candidates("Varley looked up.", line, "It rained.")
+    passage = Passage(1, 0, found[-1].end, "1", "1", "", tuple(each.sentence for each in found))
+    hit = Passage(1, found[1].start, found[1].end, "1", "1", "", (found[1].sentence,))
+    assert [each.text for each in spoken(hit, [passage], Language.ENGLISH, with_speaker=True)] == shown
+    assert [each.text for each in spoken(hit, [passage], Language.ENGLISH, with_speaker=False)] == [line]
 
 
 def test_a_part_of_a_sentence_shows_that_it_is_one() -> None:
