@@ -290,10 +290,18 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
             raise self._service.error(LLMErrorCode.CONNECTION_LOST)
 
     async def _ask_in_one_piece(self, request: dict[str, Any]) -> object:
+        """Ask for a reply that is no stream; a server that gives no known reason against it has broken off."""
+        from openai import APIStatusError
+
         client = await self._client.get()
         kept = {name: value for name, value in self._accepted(request).items() if name != "stream_options"}
         content = encoded({**kept, **self._options, "stream": False})
-        return await client.post("/chat/completions", content=content, cast_to=object)
+        try:
+            return await client.post("/chat/completions", content=content, cast_to=object)
+        except APIStatusError as error:
+            if self._failure(error).code is LLMErrorCode.API_CALL_FAILED:
+                raise self._service.error(LLMErrorCode.CONNECTION_LOST) from error
+            raise
 
     def _accepted(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request without what the server has refused."""
