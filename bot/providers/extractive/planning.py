@@ -290,9 +290,11 @@ def with_context(evidence: Evidence, choice: Choice, *, most_words: int = MOST_W
 
 
 def _needed(evidence: Evidence, at: int) -> int | None:
-    """The neighbour that a candidate needs: what a colon announces, whom a pronoun refers to."""
+    """The neighbour that a candidate needs: what a colon announces, more than a name, whom a pronoun refers to."""
     text = evidence.candidates[at].text
     if _ANNOUNCES.search(text):
+        return evidence.following(at)
+    if evidence.question.names and evidence.told_by(at) < 2:  # "My name is Ann."
         return evidence.following(at)
     if _POINTS_BACK.match(text) and not evidence.question.names & {*evidence.candidates[at].stems}:
         return evidence.previous(at)

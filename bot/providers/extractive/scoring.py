@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.language import CUES, LITTLE_WORDS, Cues, stems_of
+from bot.providers.extractive.language import CUES, LITTLE_WORDS, Cues, is_little, stems_of
 from bot.providers.extractive.question import Question, QuestionKind, Term
 from bot.providers.extractive.quotation import Candidate
+from domain.library.search.words import words_of
 
 WEIGHTS: dict[str, float] = {
     # Where the question's words stand.
@@ -136,6 +137,12 @@ class Evidence:
         """The share of these words' weight that a candidate has."""
         total = sum(self.weight[stem] for stem in stems)
         return sum(self.weight[stem] for stem in stems & self._sets[at]) / total if total else 0.0
+
+    def told_by(self, at: int) -> int:
+        """How many meaningful words a candidate has that are not names in the question."""
+        language = self.question.language
+        words = [word for word in words_of(self.candidates[at].text) if not is_little(word, language)]
+        return sum(self.question.names.isdisjoint(stems_of(word, language)) for word in words)
 
     def previous(self, at: int) -> int | None:
         return at - 1 if self._is_with(at - 1, at) else None

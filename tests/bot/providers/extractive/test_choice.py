@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bot.providers.extractive.planning import with_context
 from bot.providers.extractive.question import Question, analyse
 from bot.providers.extractive.quotation import LONG, gather
 from bot.providers.extractive.scoring import (
@@ -165,3 +166,9 @@ def test_a_name_in_another_phrase_introduces_nobody() -> None:
     text = "Marta passed the window of Hobb’s room. The case of Hobb called for the doctor. Her friend Hobb sang."
     rows = features(evidence(analyse("Who is Hobb?"), [passage(text)]))
     assert [row["introduced"] + row["role"] for row in rows] == [0.0, 0.0, 2.0]
+
+
+def test_a_sentence_that_only_names_somebody_is_quoted_with_the_next() -> None:
+    found = evidence(analyse("Who is Ann Quill?"), [passage("My name is Ann Quill. I mended clocks. It rained.")])
+    shown = with_context(found, choose(found, most=1)).candidates
+    assert [each.text for each in shown] == ["My name is Ann Quill.", "I mended clocks."]
