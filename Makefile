@@ -33,7 +33,7 @@ test: install  ## style, types, import rules, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest --numprocesses 4 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 6 --dist worksteal  # the journeys mostly wait
 
 lint: install  ## style alone
 	$(BIN)/ruff check .
@@ -49,7 +49,7 @@ coverage: install  ## the tests again, one after another, and what they do not r
 	$(BIN)/python -m pytest --cov --cov-report=term-missing:skip-covered
 
 search: install  ## the property tests with many more examples, other ones each time
-	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest --numprocesses 4 --dist worksteal
+	HYPOTHESIS_PROFILE=search $(BIN)/python -m pytest --numprocesses 6 --dist worksteal
 
 requirements: install  ## compile the pinned versions anew from pyproject.toml
 	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes \

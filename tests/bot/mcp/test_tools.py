@@ -73,7 +73,9 @@ CONVERSATION = [
 SAYS_ITS_PID = """
 import os, pathlib, sys
 from tests.doubles.mcp_server import serve_stdio
-pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+written = pathlib.Path(sys.argv[1] + ".new")
+written.write_text(str(os.getpid()))
+written.replace(sys.argv[1])  # whoever reads it sees a whole number
 serve_stdio()
 """
 
