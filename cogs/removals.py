@@ -310,8 +310,11 @@ class PostNotes:
             self._noted = known if len(self._noted) > REMEMBERED else self._noted | known
 
     async def forget(self, message_id: int) -> None:
-        """It has been deleted."""
-        await self._use_cases.people.forget_posts(str(message_id))
+        """It has been deleted. A note of it that stays, because the database is away, does no harm."""
+        try:
+            await self._use_cases.people.forget_posts(str(message_id))
+        except MarginaliaError as error:
+            logger.warning("the note of deleted message %s stays: %s", message_id, error)
 
     def look_through(self, guilds: Iterable[discord.Guild], own_id: int) -> None:
         """Record what was posted just before the program, or the node before this one, was killed. Returns at once.

@@ -69,7 +69,7 @@ class ConversationCog(commands.Cog):
         self._use_cases = use_cases
         self._pumps = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        contexts = ThreadContexts(bot, use_cases, self._pumps, removals)
+        self._contexts = contexts = ThreadContexts(bot, use_cases, self._pumps, removals)
         self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
@@ -197,14 +197,14 @@ class ConversationCog(commands.Cog):
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
         self._not_kept.pop(payload.message_id, None)
         self._workers.lost(payload.message_id)
-        await self._corrections.deleted(payload.message_id, payload.channel_id, payload.guild_id)
+        await self._deleted(payload.message_id, payload.channel_id, payload.guild_id)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(payload.message_ids):
             self._not_kept.pop(message_id, None)
             self._workers.lost(message_id)
-            await self._corrections.deleted(message_id, payload.channel_id, payload.guild_id)
+            await self._deleted(message_id, payload.channel_id, payload.guild_id)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
@@ -251,11 +251,15 @@ class ConversationCog(commands.Cog):
         try:
             heard = await self._take_in(message, notify)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
-            notice = None
-            if not (is_away(error) and self._has_been_told(message.channel.id)):
-                says = self._known_speeches_at(message) if is_away(error) else [await self._speech_at(message)]
+            notice, away, told = None, is_away(error), self._contexts.told_below
+            if notify or not (away and message.channel.id in told | self._contexts.told_above):
+                if away:
+                    told.add(message.channel.id)
+                says = self._known_speeches_at(message) if away else [await self._speech_at(message)]
                 trouble = "\n".join(f"⚠️ {waiting_sentence(error, say)}" for say in says)
                 notice = await hint(message, trouble, hear_button(message.id, says[0]))
+                if notice is None:
+                    told.discard(message.channel.id)
             if isinstance(error, StorageError):
                 self._hear_later(message, notice)
             return
@@ -292,10 +296,6 @@ class ConversationCog(commands.Cog):
             return sentence_for(error, say)
         return how_to_start_directly(say, has_books=bool(books))
 
-    def _has_been_told(self, channel_id: int) -> bool:
-        """Whether a notice stands in a thread that the database is away."""
-        return any(message.channel.id == channel_id for message in self._not_kept.values())
-
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message
         task = asyncio.create_task(self._take_in_later(message.id, notice))
@@ -320,6 +320,29 @@ class ConversationCog(commands.Cog):
                     await remove_notice(notice)
                 break
         self._not_kept.pop(message_id, None)
+        if notice is not None:
+            self._contexts.told_below.discard(notice.channel.id)
+
+    async def _deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
+        """Take a deleted message back; if the database is away, once it is back."""
+        try:
+            await self._corrections.deleted(message_id, channel_id, guild_id)
+        except StorageError as error:
+            logger.warning("message %s was deleted, which is noted later: %s", message_id, error)
+            task = asyncio.create_task(self._delete_later(message_id, channel_id, guild_id))
+            self._later.add(task)
+            task.add_done_callback(self._later.discard)
+
+    async def _delete_later(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
+        for wait in TAKE_IN_AGAIN_AFTER_S:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._database_is_back.wait(), wait)
+            try:
+                await self._corrections.deleted(message_id, channel_id, guild_id)
+            except (MarginaliaError, *DISCORD_ERRORS) as error:
+                logger.info("message %s cannot be taken back yet: %r", message_id, error)
+            else:
+                break
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None if the thread belongs to no conversation."""

@@ -24,7 +24,7 @@ from cogs.delivery.channel import DiscordChannel
 from cogs.delivery.message_group import Delivery, DeliveryState, MessagePayload
 from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, TraceMessage
 from cogs.delivery.writer import ChannelWriter, ChannelWriters
-from cogs.errors import DISCORD_ERRORS
+from cogs.errors import DISCORD_ERRORS, sentence_for
 from cogs.i18n import Speech, later, speech_in
 from cogs.permissions import FOR_ANSWERS, missing
 from cogs.removals import WAS_KNOWN, Removals
@@ -289,6 +289,13 @@ class TurnPresenter:
         await self._record(self._answer.message_ids, self._trace.message_id)
 
 
+def failure_of(turn_id: str, error: Exception, say: Speech) -> TurnFailed:
+    """How a turn ends that an error ended."""
+    if isinstance(error, MarginaliaError):
+        return TurnFailed(turn_id, error.code, error.message)
+    return TurnFailed(turn_id, "internal", sentence_for(error, say))
+
+
 class ThreadContext:
     """A thread or the channel of direct messages, and everything needed to post there. `own_id` is the bot's id."""
 
@@ -329,6 +336,11 @@ class ThreadContexts:
         self._use_cases = use_cases
         self._pumps = pumps
         self._removals = removals
+        self.told_below: set[int] = set()
+        self.told_above: set[int] = set()
+        """Threads in which it stands that the database is away: below a message that could not be kept, and where an
+        answer was to stand. One of the two is enough.
+        """
 
     async def of(self, conversation: Conversation) -> ThreadContext | None:
         """The place of a conversation; None if it has none that the bot can reach.

@@ -20,15 +20,16 @@ from cogs.conversation.presenter import (
     ThreadContext,
     ThreadContexts,
     TurnPresenter,
+    failure_of,
 )
 from cogs.conversation.recovery import Recovery
 from cogs.delivery.channel import Typing
 from cogs.delivery.turn_messages import AnswerMessage
-from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, sentence_for, waiting_sentence
+from cogs.errors import DISCORD_ERRORS, TRANSIENT_ERRORS, TakeBack, is_away, waiting_sentence
 from cogs.rendering.inline import inert
 from cogs.services import NotifyPrivately
 from cogs.threads import dismiss_absent, rename_thread, thread_name
-from domain.chat import ChatMessage, MessageRole
+from domain.chat import MessageRole
 from domain.conversation import UNTITLED, Conversation, TitleSource, Turn, TurnState
 from domain.errors import ConversationError, ConversationErrorCode, MarginaliaError, StorageError, StorageErrorCode
 from domain.event import Answer, TurnEvent, TurnFailed, TurnStarted
@@ -89,7 +90,7 @@ class TitleUpdates:
             return
         history = await self._use_cases.transcripts.messages(conversation.id)
         said = [message for message in history if message.turn_id == turn_id]
-        question = _asked(said)
+        question = next(message for message in reversed(said) if message.role is MessageRole.USER)
         title = await self._use_cases.titles(conversation, question, said[-1].content)
         if title:
             await self._use_cases.conversations.title_by_model(conversation.id, title, question)
@@ -100,10 +101,6 @@ class TitleUpdates:
         current = await self._use_cases.conversations.get(conversation_id)
         if current.title_source is not TitleSource.PERSON and current.title != UNTITLED:
             await rename_thread(place.thread, thread_name(current), place.say)
-
-
-def _asked(said: list[ChatMessage]) -> ChatMessage:
-    return next(message for message in reversed(said) if message.role is MessageRole.USER)
 
 
 class ConversationWorker:
@@ -183,6 +180,7 @@ class ConversationWorker:
                 conversation = await self._use_cases.conversations.get(self._id)
         leftover, self.leftover = self.leftover, NOTHING
         await self._showing.remove(leftover, place)
+        self._places.told_above.discard(place.thread.id)
         if not (self.closing or self.cut_short):
             await self._take_back()
 
@@ -271,7 +269,7 @@ class ConversationWorker:
                 self.leftover += await self._screen.leave()
                 raise
             self._untidy.add(self._id)
-            self._screen.follow(_failure(self._screen.turn_id, error, place))
+            self._screen.follow(failure_of(self._screen.turn_id, error, place.say))
 
     async def _show(
         self, started: TurnStarted, conversation: Conversation, place: ThreadContext, replaced: PlayedTurn | None
@@ -282,6 +280,7 @@ class ConversationWorker:
             leftover = PostedMessages(replaced.turn.reply_ids, replaced.turn.trace_id)
         else:
             leftover, self.leftover = self.leftover, NOTHING
+            self._places.told_above.discard(place.thread.id)
         self._screen = self._showing.screen(
             started.turn_id,
             place,
@@ -322,13 +321,20 @@ class ConversationWorker:
             return
         note = f"⚠️ {waiting_sentence(error, place.say)}"
         message = AnswerMessage(place.pump, uuid.uuid4().hex, standing=self.leftover.replies)
+        thread_id, self.cut_short = place.thread.id, is_away(error)
         try:
+            if is_away(error) and thread_id in self._places.told_below:
+                leftover, self.leftover = self.leftover, NOTHING
+                await self._showing.remove(leftover, place)
+                return
+            self._places.told_above |= {thread_id} if is_away(error) else set()
             delivery = await message.settle("", note, again_button(self._id, place.say))
+            self.leftover += PostedMessages(delivery.message_ids)
+            if not delivery.delivered:
+                self.cut_short = True
+                self._places.told_above.discard(thread_id)
         except Exception:
             logger.exception("trouble in conversation %s could not be told", self._id)
-        else:
-            self.leftover += PostedMessages(delivery.message_ids)
-            self.cut_short = is_away(error) or not delivery.delivered
 
     async def _tell_privately(self, lacking: Sequence[str]) -> None:
         notifies, self.notifies = self.notifies, []
@@ -345,13 +351,6 @@ class ConversationWorker:
                 await take_back()
             except DISCORD_ERRORS as error:
                 logger.info("words about conversation %s stay: %s", self._id, error)
-
-
-def _failure(turn_id: str, error: Exception, place: ThreadContext) -> TurnFailed:
-    code = error.code if isinstance(error, MarginaliaError) else "internal"
-    return TurnFailed(
-        turn_id, code, error.message if isinstance(error, MarginaliaError) else sentence_for(error, place.say)
-    )
 
 
 class ConversationWorkers:

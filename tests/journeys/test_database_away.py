@@ -18,6 +18,7 @@ from tests.postgres import the_wheel
 
 pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
 
+AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
 AWAY_S = 22.0
 """Longer than a lease lasts."""
 
@@ -75,10 +76,12 @@ async def test_what_was_written_meanwhile_is_answered(
         identified = discord.gateway.identifies
         await asyncio.to_thread(server.stop)
         await readers.write(2)
-        await discord.until(lambda: len(discord.said(threads[0])) > 2, 60)
+        await discord.until(lambda: AWAY in discord.said(threads[0]), 60)
         await asyncio.sleep(AWAY_S)
+        assert discord.said(threads[0]).count(AWAY) == 1, discord.transcript()
         assert len(shards_with_a_session(discord)) == SHARDS
         await asyncio.to_thread(server.start)
         await readers.write(1)
         await readers.all_answered(120)
+        await discord.until(lambda: AWAY not in discord.said(threads[0]))
         assert discord.gateway.identifies == identified

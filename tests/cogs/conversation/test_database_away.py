@@ -50,6 +50,12 @@ async def room(double: DiscordDouble, tmp_path: Path, wire: Wire) -> AsyncIterat
         yield room
 
 
+async def until_the_database_answers(room: Scene) -> None:
+    """The pool connects again a moment after the way is mended."""
+    while not await room.state.bot.is_well():
+        await asyncio.sleep(0.05)
+
+
 async def test_what_is_written_meanwhile_is_answered_and_the_notice_goes(
     room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -79,8 +85,7 @@ async def test_it_is_told_once_in_a_thread_and_all_is_answered_when_the_database
     await room.until(lambda: len(waiting) == 2)
     assert room.said() == [AWAY]
     wire.mend()
-    while not await room.state.bot.is_well():
-        await asyncio.sleep(0.05)
+    await until_the_database_answers(room)
     room.state.bot.dispatch("database_back")
     await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
     assert {"Who put the lamp out?", "And when?"} <= {*await room.kept()}
@@ -125,6 +130,7 @@ async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
     [notice] = room.replies()
     await room.until(lambda: "is noted later" in caplog.text)
     wire.mend()
+    await until_the_database_answers(room)
 
     async def is_noted() -> bool:
         copy = await room.app.people.export(str(room.ann.user.id))
@@ -151,12 +157,56 @@ async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Sc
     await room.until_kept("Who put the lamp out?", "It was Hobb.")
 
 
+async def test_one_notice_stands_where_an_answer_was_being_made_and_more_is_written(
+    room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    go_on = await room.hold()
+    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_asked(1)
+    wire.cut()
+    await room.ann.say(room.thread, "And when?")
+    await room.until(lambda: AWAY in room.said())
+    go_on.set()
+    await room.until(lambda: caplog.text.count("the database is away") == 2)  # both would tell it
+    await room.until_said(AWAY)
+    waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
+    await room.ann.say(room.thread, "And why?")
+    await room.until(lambda: len(waiting) == 2)
+    assert room.said() == [AWAY]
+    room.model.say("It was Hobb, by night.")
+    room.model.say("It was Hobb, by night.")
+    room.model.say("It was Hobb, by night.")
+    wire.mend()
+    await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
+
+
+async def test_who_writes_below_the_notice_of_an_answer_is_told_nothing_more(room: Scene, wire: Wire) -> None:
+    go_on = await room.hold()
+    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_asked(1)
+    wire.cut()
+    go_on.set()
+    await room.until_said(AWAY)
+    waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
+    await room.ann.say(room.thread, "And when?")
+    await room.until(lambda: len(waiting) == 1)
+    assert room.said() == [AWAY]
+    room.model.say("It was Hobb, by night.")
+    room.model.say("It was Hobb, by night.")
+    wire.mend()
+    await room.until(lambda: not waiting and {*room.said()} == {"It was Hobb, by night."})
+
+
 async def test_who_deletes_the_message_meanwhile_gets_no_answer(room: Scene, wire: Wire) -> None:
     wire.cut()
     asked = await room.ann.say(room.thread, "Who put the lamp out?")
     await room.until_said(AWAY)
     await room.ann.delete(asked)
     wire.mend()
+    await until_the_database_answers(room)
     await room.until_said()
     assert await room.history() == []
 
