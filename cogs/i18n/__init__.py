@@ -1,31 +1,186 @@
-"""The bot's texts in all its languages: English in the code, others in one catalogue each."""
+"""Texts in the reader's language.
 
-from cogs.i18n.speech import (
-    LANGUAGES,
-    CatalogueTranslator,
-    Speech,
-    catalogues_digest,
-    choose_language,
-    language_name,
-    later,
-    set_languages,
-    speech_for,
-    speech_for_all,
-    speech_in,
-    speech_of,
-)
+Every text is in the code in English, as the first argument of a `Speech` (by convention named `say`), and is its own
+key in the catalogues, `locale/*.po`. A test collects the texts and compares.
+"""
 
-__all__ = [
-    "LANGUAGES",
-    "CatalogueTranslator",
-    "Speech",
-    "catalogues_digest",
-    "choose_language",
-    "language_name",
-    "later",
-    "set_languages",
-    "speech_for",
-    "speech_for_all",
-    "speech_in",
-    "speech_of",
-]
+import hashlib
+import re
+from collections.abc import Mapping
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from importlib.resources import files
+from io import BytesIO
+from string import Formatter
+from typing import Any
+
+import babel
+import discord
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from discord import Locale, app_commands
+from discord.app_commands import TranslationContextLocation as Location
+from discord.app_commands import TranslationContextTypes, locale_str
+
+from domain.errors import MarginaliaError, StorageErrorCode, Worded
+
+LANGUAGES: dict[discord.Locale, str] = {discord.Locale.german: "de"}
+"""The languages with a catalogue, by the name of its file."""
+
+_FOLDERS = re.compile(r"(?<!\S)/.*/")
+"""Only the operator is told the folder of a file, by `marginalia check`; readers are told its name."""
+_SWAPPED = str.maketrans(",.", ".,")
+_CHOSEN: dict[int, discord.Locale] = {}
+"""The languages that servers' managers have chosen; set at the start of the bot and with each choice."""
+NAMES = frozenset({Location.command_name, Location.group_name, Location.parameter_name})
+"""What people type is the same in every language, so that they can tell each other commands. Menus are not typed."""
+
+
+def read_catalogue(language: str) -> Catalog:
+    """The catalogue as in its file. The short forms of failures have the name of their class as context."""
+    return read_po(BytesIO(_bytes_of(language)), locale=language)
+
+
+@cache
+def catalogues_digest() -> str:
+    """Changes whenever a catalogue does."""
+    return hashlib.sha256(b"".join(map(_bytes_of, LANGUAGES.values()))).hexdigest()
+
+
+def _bytes_of(language: str) -> bytes:
+    return (files(__package__) / "locale" / f"{language}.po").read_bytes()
+
+
+@cache
+def _translations(locale: discord.Locale) -> NullTranslations:
+    if locale not in LANGUAGES:
+        return NullTranslations()
+    compiled = BytesIO()
+    write_mo(compiled, read_catalogue(LANGUAGES[locale]))
+    compiled.seek(0)
+    return GNUTranslations(compiled)
+
+
+class CommaNumbers(Formatter):
+    """Formats numbers in the German way: 1.234,5."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        shown = str(super().format_field(value, format_spec))
+        return shown.translate(_SWAPPED) if isinstance(value, (int, float)) else shown
+
+
+FORMATTERS: dict[discord.Locale, Formatter] = {discord.Locale.german: CommaNumbers()}
+
+
+class Speech:
+    """One language. Call it with an English text and the values of its {placeholders}."""
+
+    def __init__(self, locale: discord.Locale) -> None:
+        self._translations = _translations(locale)
+        self._formatter = FORMATTERS.get(locale, Formatter())
+
+    def __call__(self, text: str, /, **values: object) -> str:
+        return self._formatter.vformat(self._translations.gettext(text), (), values)
+
+    def counted(self, number: int, one: str, many: str, /, **values: object) -> str:
+        """The form of a text for a number, which fills its {number}."""
+        text = self._translations.ngettext(one, many, number)
+        return self._formatter.vformat(text, (), {"number": number, **values})
+
+    def failure(self, code: str, message: str) -> str:
+        """A failure's sentence in this language; where the catalogue does not have it, the gist of its code.
+
+        `code` is the failure's own, an error code of the domain where it has one.
+        """
+        if code is StorageErrorCode.UNREACHABLE:
+            return self(later("I can't get at my notes just now. Please try again in a minute."))
+        gist = self._translations.pgettext(type(code).__name__, str(code))
+        is_kept = isinstance(code, StorageErrorCode)
+        told = self._worded(message) or (message if gist == str(code) else gist)
+        return _FOLDERS.sub("", told) if is_kept else told
+
+    def sentence(self, text: str) -> str:
+        """A sentence of the domain in this language; as it is if the catalogue does not have it."""
+        return self._worded(text) or text
+
+    def error(self, error: MarginaliaError) -> str:
+        return self.failure(error.code, error.message)
+
+    def _worded(self, text: str) -> str:
+        """The text of an error, with the values in it; empty where the catalogue does not have it."""
+        if not isinstance(text, Worded):
+            translated = self._translations.gettext(text)
+            return "" if translated == text else translated
+        translated = self._translations.gettext(text.template)
+        if translated == text.template:
+            return ""
+        values = {
+            name: (self._worded(value) or value) if isinstance(value, Worded) else value
+            for name, value in text.fields.items()
+        }
+        return self._formatter.vformat(translated, (), values)
+
+
+_SPEECHES = {locale: Speech(locale) for locale in discord.Locale}
+
+
+def speech_for(locale: discord.Locale) -> Speech:
+    """The texts for a locale; locales that the library does not know yet are served in English."""
+    return _SPEECHES.get(locale) or _SPEECHES[discord.Locale.american_english]
+
+
+def speech_of(interaction: discord.Interaction[Any]) -> Speech:
+    """The language of the person who uses a command or presses a button."""
+    return speech_for(interaction.locale)
+
+
+def set_languages(codes: Mapping[int, str]) -> None:
+    """Use these languages, by Discord's codes, in these servers, and Discord's own setting in others."""
+    _CHOSEN.clear()
+    for server_id, code in codes.items():
+        choose_language(server_id, code)
+
+
+def choose_language(server_id: int, code: str) -> None:
+    """Use a language, by Discord's code, in a server from now on; "" returns to Discord's setting."""
+    if code:
+        _CHOSEN[server_id] = discord.Locale(code)
+    else:
+        _CHOSEN.pop(server_id, None)
+
+
+def speech_in(guild: discord.Guild) -> Speech:
+    """The language of a server, for what everybody reads: messages do not tell their author's language."""
+    return speech_for(_CHOSEN.get(guild.id, guild.preferred_locale))
+
+
+def speech_for_all(interaction: discord.Interaction[Any]) -> Speech:
+    """The language of a reply that everybody reads: the one chosen for the server, else the asker's."""
+    chosen = _CHOSEN.get(interaction.guild_id or 0)
+    return speech_of(interaction) if chosen is None else speech_for(chosen)
+
+
+def language_name(code: str, locale: discord.Locale) -> str:
+    """The name of a language, given by its code, in the locale's language; the code if the name is unknown."""
+    try:
+        return babel.Locale.parse(code).get_language_name(LANGUAGES.get(locale, "en")) or code
+    except (babel.UnknownLocaleError, ValueError, TypeError):
+        return code
+
+
+def later(text: str) -> str:
+    """Mark a text that is translated elsewhere, by a Speech that receives it as a value."""
+    return text
+
+
+class CatalogueTranslator(app_commands.Translator):
+    """Descriptions and choices in every language with a catalogue."""
+
+    async def translate(self, string: locale_str, locale: Locale, context: TranslationContextTypes) -> str | None:
+        if locale not in LANGUAGES:  # discord.py asks for each text in each language it knows
+            return None
+        if context.location in NAMES and not isinstance(context.data, app_commands.ContextMenu):
+            return None
+        translated = _translations(locale).gettext(string.message)
+        return translated if translated != string.message else None

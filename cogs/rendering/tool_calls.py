@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from cogs.i18n.speech import later
+from cogs.i18n import later
 from cogs.rendering.inline import Say, escape, fenceless, in_english, inert
 from cogs.rendering.splitting import units
 from domain.chat import ChatMessage

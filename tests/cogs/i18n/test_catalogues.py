@@ -9,8 +9,8 @@ import discord
 import pytest
 from discord import app_commands
 
-from cogs.i18n.speech import LANGUAGES as FILES
-from cogs.i18n.speech import read_catalogue
+from cogs.i18n import LANGUAGES as FILES
+from cogs.i18n import read_catalogue
 from cogs.permissions import PERMISSION_NAMES
 from domain import errors
 from tests.cogs.i18n.said import texts_in_source, texts_of_errors, unreadable_texts

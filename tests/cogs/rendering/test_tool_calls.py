@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cogs.i18n.speech import speech_for
+from cogs.i18n import speech_for
 from cogs.rendering.tool_calls import (
     PAGE_SIZE,
     ButtonStyle,
