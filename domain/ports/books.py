@@ -337,7 +337,3 @@ class ClubRepository(Protocol):
     async def list_votes(self, now: datetime) -> Sequence[Vote]:
         """Votes that have to be posted, or whose result has to be announced."""
         ...
-
-    async def get_votes(self, channel_id: str) -> Sequence[Vote]:
-        """Votes in a channel that are not yet announced."""
-        ...

@@ -211,10 +211,6 @@ class SQLClubs:
         sql = "SELECT * FROM votes WHERE told = 0 AND (message_id = '' OR ends_at <= ?) ORDER BY created_at"
         return await entities(_vote, await self._database.read(sql, [time_to_text(now)]))
 
-    async def get_votes(self, channel_id: str) -> Sequence[Vote]:
-        rows = await self._database.read("SELECT * FROM votes WHERE told = 0 AND channel_id = ?", [channel_id])
-        return await entities(_vote, rows)
-
     async def _clubs(self, where: str, parameters: Sequence[Value]) -> list[Club]:
         rows = await self._database.read(f"{_SELECT} WHERE {where} ORDER BY clubs.created_at, clubs.id", parameters)
         return [await self._whole(row) for row in rows]

@@ -156,10 +156,9 @@ class TestVotes:
         posted = replace(vote, message_id="55")
         assert await storage.clubs.put_vote(posted)
         assert list(await storage.clubs.list_votes(at(59))) == []
-        assert list(await storage.clubs.get_votes("7")) == [posted]
         assert list(await storage.clubs.list_votes(at(60))) == [posted]
         await storage.clubs.put_vote(replace(posted, told=True))
-        assert list(await storage.clubs.list_votes(at(99))) == list(await storage.clubs.get_votes("7")) == []
+        assert list(await storage.clubs.list_votes(at(99))) == []
 
 
 async def test_how_far_a_conversation_may_go_is_kept_apart_from_the_rest(storage: Storage) -> None:

@@ -239,7 +239,7 @@ class TestVotes:
             await reading.ann.slash(reading.channel, "club vote", choices="Emma;Ulysses")
         )
         await reading.ben.vote(poll, answer=2)
-        [vote] = await reading.stage.app.clubs.store.get_votes(str(reading.channel.id))
+        [vote] = await reading.stage.app.clubs.store.list_votes(reading.calendar.now + timedelta(days=3))
         reading.calendar.now = vote.ends_at + timedelta(minutes=11)
         await reading.stage.restart()
         await reading.sweep()
