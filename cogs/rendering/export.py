@@ -24,10 +24,6 @@ def trace_markdown(calls: Sequence[ShownCall], title: str = "Tool calls") -> byt
     return inert_in_files("\n".join([f"# {title}", "", *map(call_section, calls)])).encode()
 
 
-def trace_json(calls: Sequence[ShownCall]) -> bytes:
-    return json.dumps([call_json(call) for call in calls], ensure_ascii=False, indent=2, default=str).encode()
-
-
 def call_section(call: ShownCall, level: int = 2) -> str:
     """A call as a section of Markdown."""
     outcome = " · ".join(part for part in (call.state.value, call.summary, duration(call.milliseconds)) if part)

@@ -17,8 +17,6 @@ from domain.library.search.languages import DEFAULT_ANALYZER, Analyzer
 from domain.library.search.layout import BookLayout, lay_out, split_chapters
 from domain.library.search.words import words_of_each
 
-Positions = Sequence[int]
-
 _REPORT_EVERY = 5_000
 """Sentences between two reports of progress; indexing does some 100,000 a second."""
 
