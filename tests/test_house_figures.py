@@ -1,4 +1,4 @@
-"""The house in figures: how many modules a newcomer meets, and how they hang together."""
+"""Figures of the source tree: how many modules there are, and how they depend on each other."""
 
 import ast
 from collections import Counter, defaultdict
@@ -15,13 +15,13 @@ MOST_MODULES = 200
 MOST_WITH_ONE_IMPORTER = 59
 MOST_PARAMETERS = 8
 EMPTY_LINES = 3
-"""A file that is no longer holds a docstring at most, and nothing to read."""
+"""Lines of a file that holds a docstring at most."""
 
 Trees = dict[Path, ast.Module]
 
 
 def modules() -> list[Path]:
-    """The files of ours that hold something to read."""
+    """Our files with more in them than a docstring."""
     files = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
     return [path for path in files if len(path.read_text(encoding="utf-8").splitlines()) > EMPTY_LINES]
 
@@ -51,20 +51,21 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def test_there_are_no_more_modules_than_one_can_get_to_know() -> None:
-    assert len(modules()) <= MOST_MODULES
+def test_there_are_not_too_many_modules() -> None:
+    advice = "join two that belong together, such as a short one and the only module that imports it"
+    assert len(modules()) <= MOST_MODULES, advice
 
 
-def test_few_modules_are_there_for_one_other_alone(imports: dict[str, set[str]]) -> None:
+def test_few_modules_are_imported_by_only_one_other(imports: dict[str, set[str]]) -> None:
     importers = Counter(name for imported in imports.values() for name in imported)
     assert len([name for name, number in importers.items() if number == 1]) <= MOST_WITH_ONE_IMPORTER
 
 
-def test_no_module_imports_itself_by_a_detour(imports: dict[str, set[str]]) -> None:
+def test_there_are_no_import_cycles(imports: dict[str, set[str]]) -> None:
     TopologicalSorter(imports).prepare()  # raises CycleError, which names the modules
 
 
-def test_no_constructor_takes_more_than_one_can_keep_in_mind(trees: Trees) -> None:
+def test_no_constructor_has_too_many_parameters(trees: Trees) -> None:
     wide = {
         f"{name_of(path)}: {node.name}"
         for path, tree in trees.items()
@@ -81,7 +82,7 @@ def _parameters(function: ast.FunctionDef) -> int:
     return len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs) - len(["self"])
 
 
-def test_a_public_class_has_its_name_to_itself(trees: Trees) -> None:
+def test_no_two_packages_have_a_public_class_of_the_same_name(trees: Trees) -> None:
     homes: dict[str, set[Path]] = defaultdict(set)
     for path, tree in trees.items():
         for node in ast.walk(tree):

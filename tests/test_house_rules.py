@@ -1,4 +1,4 @@
-"""The rules of the house that no linter knows."""
+"""Rules for the source tree that no linter checks."""
 
 import ast
 import re
@@ -14,8 +14,8 @@ from bot.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("bot", "cogs", "domain", "storage")
-SMELL = 500
-"""Lines after which a file is two rooms in one."""
+MOST_LINES = 500
+"""A longer file holds more than one concept."""
 
 
 def sources(*packages: str) -> Iterator[Path]:
@@ -39,7 +39,7 @@ def defined(path: Path) -> Iterator[str]:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-def test_the_brain_needs_the_standard_library_alone() -> None:
+def test_domain_imports_only_the_standard_library() -> None:
     foreign = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sources("domain")
@@ -50,27 +50,27 @@ def test_the_brain_needs_the_standard_library_alone() -> None:
 
 
 @pytest.mark.parametrize("word", ["utils", "helpers", "manager"])
-def test_no_room_is_a_lumber_room(word: str) -> None:
+def test_no_module_is_named_after_a_mixture(word: str) -> None:
     assert not [path for path in sources(*PACKAGES) if word in path.stem]
 
 
-def test_files_are_rooms_and_not_halls() -> None:
+def test_no_file_is_too_long() -> None:
     too_long = {
         str(path.relative_to(ROOT)): lines
         for path in sources(*PACKAGES)
-        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > SMELL
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MOST_LINES
     }
     assert not too_long
 
 
-def test_every_port_can_be_imported_by_the_name_of_the_house() -> None:
-    rooms = sorted((ROOT / "domain" / "ports").glob("[a-z]*.py"))
-    ports = {name for room in rooms for name in defined(room)}
+def test_every_port_can_be_imported_from_domain_ports() -> None:
+    files = sorted((ROOT / "domain" / "ports").glob("[a-z]*.py"))
+    ports = {name for file in files for name in defined(file)}
     assert {"BookView", "Clock", "ToolHandler"} <= ports
     assert sorted(domain.ports.__all__) == sorted(ports)
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [path for path in sources(*PACKAGES) if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
     assert not silent
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import bot.tools
 from bot.tools.clock import DateTimeTool
+from bot.tools.from_function import Tool
 from bot.tools.weather import WeatherTool
 from domain.tool_use import ToolDefinition
 from domain.tools.registry import ToolRegistry
@@ -18,12 +19,15 @@ GUIDE = DOCS / "tool-development.md"
 
 
 def defined_tools() -> dict[str, tuple[str, ToolDefinition]]:
-    """Every ToolDefinition at module or class level in bot/tools: its file and itself, by name."""
+    """Every tool that a module of bot/tools defines: its file and its definition, by name."""
     found: dict[str, tuple[str, ToolDefinition]] = {}
     for info in pkgutil.iter_modules(bot.tools.__path__):
         module = importlib.import_module(f"bot.tools.{info.name}")
         values = [value for name, value in vars(module).items() if not name.startswith("__")]
-        definitions = [getattr(value, "TOOL_DEFINITION", value) for value in values]
+        definitions = [
+            value.definition if isinstance(value, Tool) else getattr(value, "TOOL_DEFINITION", value)
+            for value in values
+        ]
         for definition in definitions:
             if isinstance(definition, ToolDefinition):
                 found[definition.name] = (f"bot/tools/{info.name}.py", definition)
