@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import logging
+import math
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
@@ -27,10 +28,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LEASE_S = 20.0
-RENEW_S = 5.0
+LEASE_S = 9.0
+"""A dead node's shards wait that long. If Discord has ended the sessions of four of them, the last one of these begins
+some 17 seconds later: that is still within half a minute.
+"""
+RENEW_S = 2.0
 LOOK_S = 1.0
 """How often a node looks for free shards."""
+GAP_S = LEASE_S - RENEW_S - 2 * LOOK_S
+"""While a node got no answer for so long, leases of nodes that run may have expired: they got none either, maybe."""
+SETTLING_S = 8.0
+"""How long a node leaves such leases alone when it gets answers (again), so that their holders can renew them."""
+ABANDONED_S = 3_600.0
+"""A lease that expired longer ago is not waited for."""
 
 _SHARD, _NODE = "shard/", "node/"
 _COUNT, _GUILDS = "shard count", "guilds/"
@@ -59,6 +69,7 @@ class ShardKeeper:
         self._presence: HeldLease | None = None
         self._held: dict[int, tuple[HeldLease, asyncio.Task[None]]] = {}
         self._renewed_at = 0.0
+        self._answered_at = self._settled_at = -math.inf
 
     @property
     def held(self) -> list[int]:
@@ -94,30 +105,34 @@ class ShardKeeper:
         if time.monotonic() - self._renewed_at >= RENEW_S:
             await self._renew()
         nodes = sorted(name.removeprefix(_NODE) for name in await self._leases.list_held(_NODE))
+        self._note_answer()
         share = self._share(nodes)
-        for shard in self.held[share:]:
+        staying = [shard for shard in self.held if not self._held[shard][1].cancelling()]
+        for shard in staying[share:]:
             self._held[shard][1].cancel()  # released once it has shut down
         if len(self._held) < share:
             await self._take(share, nodes)
 
+    def _note_answer(self) -> None:
+        now = time.monotonic()
+        if now - self._answered_at > GAP_S:
+            self._settled_at = now + SETTLING_S
+        self._answered_at = now
+
     async def _renew(self) -> None:
         asked = time.monotonic()
-        notes = {lease.name: lease.note for lease, _ in self._held.values()}
+        notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{_NODE}{self._node}": ""}
         renewed = set(await self._leases.renew(self._node, LEASE_S, notes))
         self._renewed_at = asked
         if self._presence is None or (self._presence.name, self._presence.epoch) not in renewed:
             self._presence = await self._leases.acquire(f"{_NODE}{self._node}", self._node, LEASE_S)
-        lost = []
         for shard, (lease, task) in self._held.items():
             if (lease.name, lease.epoch) in renewed:
                 lease.valid_until = asked + LEASE_S - MARGIN_S
-            else:
+            elif not task.cancelling():
                 logger.warning("shard %d has another holder by now", shard)
                 lease.valid_until = asked
                 task.cancel()
-                lost.append(task)
-        if lost:
-            await asyncio.wait(lost)
 
     def _share(self, nodes: list[str]) -> int:
         if self._node not in nodes:
@@ -126,7 +141,8 @@ class ShardKeeper:
         return even + (nodes.index(self._node) < left)
 
     async def _take(self, share: int, nodes: list[str]) -> None:
-        taken = await self._leases.list_held(_SHARD)
+        is_settled = time.monotonic() >= self._settled_at
+        taken = await self._leases.list_held(_SHARD, 0.0 if is_settled else ABANDONED_S)
         for shard in _spread(self._count, nodes.index(self._node), len(nodes)):
             if len(self._held) >= share:
                 return
@@ -142,7 +158,7 @@ class ShardKeeper:
         try:
             await self._serve(shard)
         finally:
-            with suppress(MarginaliaError):  # it expires in twenty seconds
+            with suppress(MarginaliaError):  # or else it expires
                 await to_the_end(self._leases.release(lease))
 
     def _see_failures(self) -> None:
@@ -160,7 +176,8 @@ class ShardKeeper:
     async def _hand_back(self) -> None:
         tasks = self._tasks()
         for task in tasks:
-            task.cancel()
+            if not task.cancelling():
+                task.cancel()
         if tasks:
             await asyncio.wait(tasks)
         self._held.clear()
@@ -197,45 +214,21 @@ KEEP_S = 5.0
 KEEP_GUILDS_S = 120.0
 """How often changed guilds are stored at most: for a thousand guilds that is a megabyte or two."""
 
-_CHANNEL = {
-    "id": "id",
-    "name": "name",
-    "position": "position",
-    "parent_id": "category_id",
-    "nsfw": "nsfw",
-    "topic": "topic",
+
+def _same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+_CHANNEL = _same(
+    "id", "name", "position", "nsfw", "topic", "default_auto_archive_duration", "last_message_id", "bitrate",
+    "user_limit",
+) | {"parent_id": "category_id", "rate_limit_per_user": "slowmode_delay", "flags": "_flags"}  # fmt: skip
+_THREAD = _same("id", "name", "parent_id", "message_count", "member_count", "last_message_id") | {
     "rate_limit_per_user": "slowmode_delay",
-    "default_auto_archive_duration": "default_auto_archive_duration",
-    "last_message_id": "last_message_id",
-    "bitrate": "bitrate",
-    "user_limit": "user_limit",
     "flags": "_flags",
 }
-_THREAD = {
-    "id": "id",
-    "name": "name",
-    "parent_id": "parent_id",
-    "message_count": "message_count",
-    "member_count": "member_count",
-    "rate_limit_per_user": "slowmode_delay",
-    "last_message_id": "last_message_id",
-    "flags": "_flags",
-}
-_ROLE = {
-    "id": "id",
-    "name": "name",
-    "position": "position",
-    "managed": "managed",
-    "mentionable": "mentionable",
-    "hoist": "hoist",
-    "flags": "_flags",
-}
-_GUILD = {
-    "id": "id",
-    "name": "name",
-    "owner_id": "owner_id",
-    "features": "features",
-    "premium_tier": "premium_tier",
+_ROLE = _same("id", "name", "position", "managed", "mentionable", "hoist") | {"flags": "_flags"}
+_GUILD = _same("id", "name", "owner_id", "features", "premium_tier") | {
     "member_count": "_member_count",
     "system_channel_id": "_system_channel_id",
     "rules_channel_id": "_rules_channel_id",

@@ -120,9 +120,10 @@ class LeaseRepository(Protocol):
     async def renew(
         self, holder: str, seconds: float, notes: Mapping[str, str] | None = None
     ) -> Collection[tuple[str, int]]:
-        """Renew everything this holder still holds; returns the name and epoch of each lease.
+        """Renew what this holder still holds; returns the name and epoch of each lease.
 
-        `notes` are the notes of some of the leases, by their names. They replace the stored ones.
+        `notes` are notes of leases by their names, which replace the stored ones; then only these are renewed. A lease
+        that the holder got without learning of it, because the connection broke, expires that way.
         """
         ...
 
@@ -130,8 +131,10 @@ class LeaseRepository(Protocol):
         """Give a lease back, with its note; one that somebody else holds by now is left alone."""
         ...
 
-    async def list_held(self, prefix: str) -> Collection[str]:
-        """The names with that beginning that are held now."""
+    async def list_held(self, prefix: str, late_s: float = 0.0) -> Collection[str]:
+        """The names with that beginning that are held now, or have expired less than `late_s` seconds ago without
+        being given back.
+        """
         ...
 
     async def get_note(self, name: str) -> str:

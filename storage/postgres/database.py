@@ -109,9 +109,8 @@ class PostgresDatabase:
     Raises (all methods): StorageError with a sentence for people.
     """
 
-    def __init__(self, name: str, pool: "AsyncConnectionPool[_Connection]") -> None:
-        self.name = name
-        self._pool = pool
+    def __init__(self, name: str, pool: "AsyncConnectionPool[_Connection]", timeout_s: float = CALL_TIMEOUT_S) -> None:
+        self.name, self._pool, self._timeout_s = name, pool, timeout_s
         self._queries: list[tuple[_Bound, asyncio.Future[list[Row]]]] = []
         self._answering: set[asyncio.Task[None]] = set()
 
@@ -145,6 +144,10 @@ class PostgresDatabase:
             await to_the_end(database.close())
             raise
         return database
+
+    def with_timeout(self, timeout_s: float) -> "PostgresDatabase":
+        """The same database and connections, for calls that are given up after another time."""
+        return PostgresDatabase(self.name, self._pool, timeout_s)
 
     async def read(self, sql: str, parameters: Iterable[Value] = ()) -> list[Row]:
         """The rows of one query, of what is committed. Queries that are made in the same step of the loop go together:
@@ -207,13 +210,14 @@ class PostgresDatabase:
             async with connection.transaction():
                 return await work(_Transaction(connection))
 
-        return await self._persist(within, timeout_s or CALL_TIMEOUT_S)
+        return await self._persist(within, timeout_s)
 
     async def _persist(
-        self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float = CALL_TIMEOUT_S
+        self, work: Callable[[_Connection], Awaitable[Result]], timeout_s: float | None = None
     ) -> Result:
         """Do work on a connection; again, where it met another transaction or the connection broke."""
-        pauses, duplicates, loop = iter(PAUSES_S), 0, asyncio.get_running_loop()
+        timeout_s, loop = timeout_s or self._timeout_s, asyncio.get_running_loop()
+        pauses, duplicates = iter(PAUSES_S), 0
         while True:
             over = loop.time() + timeout_s
             try:
@@ -228,13 +232,13 @@ class PostgresDatabase:
                 duplicates += isinstance(cause, _DUPLICATE)
                 pause = next(pauses, None)
                 if pause is None or duplicates > DUPLICATE_TRIES:
-                    raise self._translated(cause) from cause
+                    raise _storage_error(cause, self.name) from cause
                 if isinstance(error, _BrokenConnectionError):
                     await self._drop_broken()
             except (errors.QueryCanceled, TimeoutError) as error:
                 raise self._late(timeout_s) from error
             except psycopg.Error as error:
-                raise self._translated(error) from error
+                raise _storage_error(error, self.name) from error
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311
 
     async def _drop_broken(self) -> None:
@@ -246,9 +250,6 @@ class PostgresDatabase:
     def _late(self, timeout_s: float) -> StorageError:
         message = f"The database {self.name} has not answered for {timeout_s:.0f} seconds: please try again."
         return StorageError(StorageErrorCode.UNREACHABLE, message)
-
-    def _translated(self, error: psycopg.Error) -> StorageError:
-        return _storage_error(error, self.name)
 
     async def forget_deleted(self) -> None:
         """Nothing to do: PostgreSQL's autovacuum overwrites deleted rows, and its log is recycled, in time."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Mapping
 
 from domain.leases import MARGIN_S, HeldLease
-from storage.sql.database import Database
+from storage.postgres.database import PostgresDatabase
 
 _ACQUIRE = """
 INSERT INTO leases (name, holder, epoch, expires_at)
@@ -16,10 +16,13 @@ ON CONFLICT (name) DO UPDATE
 RETURNING epoch, state
 """
 
+_RENEW_ALL = """
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2) WHERE holder = ?1 RETURNING name, epoch
+"""
+
 _RENEW = """
-UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2),
-  state = coalesce(CAST(?3 AS json) ->> name, state)
-WHERE holder = ?1 RETURNING name, epoch
+UPDATE leases SET expires_at = clock_timestamp() + make_interval(secs => ?2), state = CAST(?3 AS json) ->> name
+WHERE holder = ?1 AND CAST(?3 AS json) ->> name IS NOT NULL RETURNING name, epoch
 """
 
 # The epoch is kept, so that the next holder gets a new one.
@@ -27,7 +30,10 @@ _RELEASE = """
 UPDATE leases SET holder = '', expires_at = clock_timestamp(), state = ?4 WHERE name = ?1 AND holder = ?2 AND epoch = ?3
 """
 
-_HELD = "SELECT name FROM leases WHERE starts_with(name, ?1) AND expires_at > clock_timestamp()"
+_HELD = """
+SELECT name FROM leases
+WHERE starts_with(name, ?1) AND holder <> '' AND expires_at > clock_timestamp() - make_interval(secs => ?2)
+"""
 
 _NOTE = """
 INSERT INTO leases (name, holder, epoch, expires_at, state) VALUES (?1, '', 0, '-infinity', ?2)
@@ -44,15 +50,20 @@ ON CONFLICT (name) DO UPDATE SET state = excluded.state
 _CLEAR = "DELETE FROM leases WHERE starts_with(name, ?1) AND expires_at < clock_timestamp() - INTERVAL '1 hour'"
 
 
+HURRY_S = 2.0
+"""For a statement on which it depends whether a lease goes on: there is time for another one before it expires."""
+
+
 class PostgresLeases:
     """LeaseRepository in PostgreSQL. Each method is one statement, which holds a lock while it runs."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: PostgresDatabase) -> None:
         self._database = database
+        self._hurried = database.with_timeout(HURRY_S)
 
     async def acquire(self, name: str, holder: str, seconds: float) -> HeldLease | None:
         asked = time.monotonic()
-        rows = await self._database.write(_ACQUIRE, [name, holder, seconds])
+        rows = await self._hurried.write(_ACQUIRE, [name, holder, seconds])
         if not rows:
             return None
         return HeldLease(name, holder, rows[0]["epoch"], asked + seconds - MARGIN_S, rows[0]["state"])
@@ -60,14 +71,17 @@ class PostgresLeases:
     async def renew(
         self, holder: str, seconds: float, notes: Mapping[str, str] | None = None
     ) -> Collection[tuple[str, int]]:
-        rows = await self._database.write(_RENEW, [holder, seconds, json.dumps(dict(notes or {}))])
+        if notes is None:
+            rows = await self._hurried.write(_RENEW_ALL, [holder, seconds])
+        else:
+            rows = await self._hurried.write(_RENEW, [holder, seconds, json.dumps(dict(notes))])
         return {(row["name"], row["epoch"]) for row in rows}
 
     async def release(self, lease: HeldLease) -> None:
         await self._database.write(_RELEASE, [lease.name, lease.holder, lease.epoch, lease.note])
 
-    async def list_held(self, prefix: str) -> Collection[str]:
-        return {row["name"] for row in await self._database.read(_HELD, [prefix])}
+    async def list_held(self, prefix: str, late_s: float = 0.0) -> Collection[str]:
+        return {row["name"] for row in await self._hurried.read(_HELD, [prefix, late_s])}
 
     async def get_note(self, name: str) -> str:
         row = await self._database.read_one("SELECT state FROM leases WHERE name = ?", [name])

@@ -130,7 +130,7 @@ DELETE FROM chat_messages WHERE turn_id = ? AND (role = 'tool_result' OR tool_in
 # stopped in between, the server ends the transaction. Nothing that follows takes effect where the division fails.
 _FENCE = """
 SELECT 1 / count(*) AS held, max(patience) AS patience FROM (
-  SELECT set_config('idle_in_transaction_session_timeout', '5000', true) AS patience FROM leases
+  SELECT set_config('idle_in_transaction_session_timeout', '3000', true) AS patience FROM leases
   WHERE name = ? AND holder = ? AND epoch = ? FOR SHARE
 ) AS lease
 """

@@ -66,6 +66,21 @@ async def test_late_it_may_be_renewed_as_long_as_nobody_took_it(leases: LeaseRep
     assert await leases.renew("one", 60) == {("shard/1", lease.epoch)}
 
 
+async def test_one_that_expired_without_being_given_back_is_told_from_one_that_was(leases: LeaseRepository) -> None:
+    await taken(leases, "shard/1", seconds=0.0)
+    await leases.release(await taken(leases, "shard/2"))
+    assert await leases.list_held("shard/") == set()
+    assert await leases.list_held("shard/", 60) == {"shard/1"}
+
+
+async def test_of_a_holders_leases_those_may_be_renewed_that_it_knows_of(leases: LeaseRepository) -> None:
+    known, _ = await taken(leases, "shard/1", seconds=SOON), await taken(leases, "shard/2", seconds=SOON)
+    assert await leases.renew("one", 60, {"shard/1": "a note", "shard/3": ""}) == {("shard/1", known.epoch)}
+    await asyncio.sleep(2 * SOON)
+    assert await leases.list_held("") == {"shard/1"}
+    assert await leases.get_note("shard/1") == "a note"
+
+
 async def test_given_back_it_is_free_at_once_and_only_its_holder_gives_it_back(leases: LeaseRepository) -> None:
     first = await taken(leases)
     await leases.release(first)

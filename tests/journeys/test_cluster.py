@@ -208,7 +208,7 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     await readers.write(6)
     nodes[1].pause()
     await readers.write(12)
-    await asyncio.sleep(25)
+    await asyncio.sleep(14)
     await readers.write(6)
     nodes[1].wake()
     await readers.write(6)

@@ -19,7 +19,7 @@ from tests.postgres import the_wheel
 pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
 
 AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
-AWAY_S = 22.0
+AWAY_S = 12.0
 """Longer than a lease lasts."""
 
 

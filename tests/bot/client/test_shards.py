@@ -14,9 +14,11 @@ from discord import ChannelType
 from bot.app import open_app, open_toolbox
 from bot.client import client, shards
 from bot.client.client import Marginalia
-from bot.client.shards import SessionNotes, agree_on_count, guild_payload, serve_shards
+from bot.client.shards import SessionNotes, ShardKeeper, agree_on_count, guild_payload, serve_shards
 from bot.logs import HealthFile
 from bot.settings import Settings
+from domain.errors import StorageError, StorageErrorCode
+from domain.ports import LeaseRepository
 from storage.opening import Storage, open_storage
 from tests.bot.online import online
 from tests.cogs.conversation.scene import Scene
@@ -228,3 +230,88 @@ async def test_a_guild_is_told_of_as_it_is(double: DiscordDouble, tmp_path: Path
     assert again.self_role is not None
     assert again.system_channel is not None
     assert (again.me.nick, again.preferred_locale, again.threads[0].locked) == ("Marg", discord.Locale.german, True)
+
+
+class Way:
+    """The way of one node to the leases, which can be cut."""
+
+    def __init__(self, leases: LeaseRepository) -> None:
+        self._leases = leases
+        self.is_cut = False
+
+    def __getattr__(self, name: str) -> Any:
+        if self.is_cut:
+            raise StorageError(StorageErrorCode.UNREACHABLE, "The database does not answer.")
+        return getattr(self._leases, name)
+
+
+class Keepers:
+    """Nodes that share four shards, what they serve now, and which shards were begun, in order."""
+
+    def __init__(self, leases: LeaseRepository) -> None:
+        self.leases = leases
+        self.served: dict[str, set[int]] = {}
+        self.begun: list[int] = []
+
+    @asynccontextmanager
+    async def node(self, name: str) -> AsyncIterator[Way]:
+        way, mine = Way(self.leases), self.served.setdefault(name, set())
+
+        async def serve(shard: int) -> None:
+            self.begun.append(shard)
+            mine.add(shard)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                mine.remove(shard)
+
+        keeping = asyncio.create_task(ShardKeeper(way, 4, serve, lambda: None, node=name).run())
+        try:
+            yield way
+        finally:
+            keeping.cancel()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+    async def until(self, *numbers: int) -> None:
+        """Until the nodes serve so many shards."""
+        async with asyncio.timeout(20):
+            while tuple(map(len, self.served.values())) != numbers:
+                await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+async def keepers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Keepers]:
+    for name, seconds in {"LEASE_S": 0.9, "RENEW_S": 0.2, "LOOK_S": 0.1, "GAP_S": 0.5, "SETTLING_S": 0.8}.items():
+        monkeypatch.setattr(shards, name, seconds)
+    with a_database() as url:
+        async with await open_storage(url) as storage:
+            assert storage.leases is not None
+            yield Keepers(storage.leases)
+
+
+async def test_after_an_outage_each_node_has_what_it_had_and_only_a_dead_ones_shards_are_taken(
+    keepers: Keepers,
+) -> None:
+    async with keepers.node("first") as first, keepers.node("second") as second:
+        await keepers.until(2, 2)
+        begun = list(keepers.begun)
+        first.is_cut = second.is_cut = True
+        await asyncio.sleep(1.2)  # longer than a lease lasts
+        first.is_cut = False
+        await asyncio.sleep(0.4)  # the second one's connections come back a moment later
+        second.is_cut = False
+        await asyncio.sleep(1.0)
+        assert keepers.begun == begun
+        second.is_cut = True
+        await keepers.until(4, 2)
+        second.is_cut = False
+        await keepers.until(2, 2)
+
+
+async def test_a_node_that_starts_takes_expired_leases_last(keepers: Keepers) -> None:
+    """Their holder may have been cut off from the database, and may renew them yet."""
+    assert await keepers.leases.acquire("shard/0", "gone", 0.0) is not None
+    assert await keepers.leases.acquire("shard/1", "present", 60.0) is not None
+    async with keepers.node("first"):
+        await keepers.until(3)
+    assert keepers.begun == [2, 3, 0]
