@@ -131,24 +131,27 @@ def test_an_unknown_failure_is_logged_under_the_id_that_is_told(caplog: pytest.L
     assert str(record.args[0]) in told  # type: ignore[index]
 
 
-async def test_a_command_that_breaks_says_so(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
-    await stage.app.storage.close()
-    told = await stage.ann.slash(stage.channel, "books list")
-    assert told.ephemeral
-    assert text_of(told).strip()
-    assert "Traceback" not in text_of(told)
-    caplog.clear()
+class TestBroken:
+    @pytest.fixture
+    def expected_errors(self) -> list[str]:
+        """The database closes under whatever the bot does at the time."""
+        return ["what ", "the conversations ", "which answers ", "command ", "failure "]
 
+    async def test_a_command_that_breaks_says_so(self, stage: Stage) -> None:
+        await stage.app.storage.close()
+        told = await stage.ann.slash(stage.channel, "books list")
+        assert told.ephemeral
+        assert text_of(told).strip()
+        assert "Traceback" not in text_of(told)
 
-async def test_a_button_that_breaks_says_so(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
-    shown = await stage.ann.slash(stage.channel, "privacy")
-    await stage.app.storage.close()
-    assert shown.response
-    told = await stage.ann.click(shown.response, label="Give me a copy")
-    assert told.ephemeral
-    assert "Traceback" not in text_of(told)
-    assert text_of(told).strip()
-    caplog.clear()
+    async def test_a_button_that_breaks_says_so(self, stage: Stage) -> None:
+        shown = await stage.ann.slash(stage.channel, "privacy")
+        await stage.app.storage.close()
+        assert shown.response
+        told = await stage.ann.click(shown.response, label="Give me a copy")
+        assert told.ephemeral
+        assert "Traceback" not in text_of(told)
+        assert text_of(told).strip()
 
 
 async def test_a_button_of_an_older_version_says_so(stage: Stage) -> None:

@@ -160,15 +160,7 @@ class TestFence:
 
     async def test_turns_go_on_while_the_lease_is_renewed(self, storage: Storage, leases: LeaseRepository) -> None:
         await furnish(storage)
-        lease, done = await taken(leases), asyncio.Event()
-
-        async def renew() -> None:
-            while not done.is_set():
-                await leases.renew("one", 60)
-
-        renewing = asyncio.create_task(renew())
-        with under(lease):
+        with under(await taken(leases)):
             for number in range(20):
-                await hold_turn(storage, str(number))
-        done.set()
-        await renewing
+                renewals = [leases.renew("one", 60) for _ in range(3)]
+                await asyncio.gather(hold_turn(storage, str(number)), *renewals)

@@ -19,12 +19,6 @@ def settings() -> dict[str, Any]:
 
 
 @pytest.fixture
-def expected_errors() -> list[str]:
-    """Beginnings of what a test expects to be logged as an error."""
-    return []
-
-
-@pytest.fixture
 async def double(caplog: pytest.LogCaptureFixture, expected_errors: list[str]) -> AsyncIterator[DiscordDouble]:
     async with loopback_discord() as double:
         yield double
