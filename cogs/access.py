@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import discord
 from discord import app_commands
@@ -41,8 +41,8 @@ LONGEST_NAME = 100
 CONVERSATIONS_LOOKED_AT = (2 * MOST_CHOICES, 200)
 """The newest that match; more only if the person cannot see enough of the first ones to fill the list."""
 
-
 _NUMBERED = re.compile(r"(?:\w+\s)?(\d+)(?:[.:)]\s*|$)")
+"""A title that begins with a chapter's number, which is the group."""
 
 
 class Visibility:
@@ -284,6 +284,7 @@ async def visible_conversations(interaction: discord.Interaction[Any], book_id: 
     return await visibility_of(interaction).of([each for each in known if book_id in (None, each.book_id)])
 
 
+Value = TypeVar("Value", str, int)
 Choices = list[app_commands.Choice[str]]
 
 
@@ -364,13 +365,14 @@ def chapter_name(chapter: Chapter, bound: int, say: Speech, *, counted: bool = T
     return f"{number}: {title}" if title and title_is_read(chapter, bound) else number
 
 
-def matching(typed: str, named: Iterable[tuple[str, str]]) -> Choices:
+def matching(typed: str, named: Iterable[tuple[str, Value]]) -> list[app_commands.Choice[Value]]:
     """Choices from (name, value) pairs whose names match what was typed."""
     words = typed.casefold().split()
-    fitting = ((name, value) for name, value in named if all(word in name.casefold() for word in words))
+    fitting = ((name, value) for name, value in named if fits(words, name))
     return [app_commands.Choice(name=name[:LONGEST_NAME], value=value) for name, value in islice(fitting, MOST_CHOICES)]
 
 
-def fits(typed: str, name: str) -> bool:
-    """Whether every word that was typed occurs in the name."""
-    return all(word in name.casefold() for word in typed.casefold().split())
+def fits(words: Iterable[str], name: str) -> bool:
+    """Whether every word that was typed, case folded, occurs in the name."""
+    folded = name.casefold()
+    return all(word in folded for word in words)

@@ -304,7 +304,8 @@ def completions(typed: str, titles: Sequence[str]) -> list[str]:
     before, _, last = typed.rpartition(";")
     chosen = {each.casefold() for each in poll_choices(before)}
     offered = dict.fromkeys(" ".join(title.split()).replace(";", ",") for title in titles)
-    left = [title for title in offered if title.casefold() not in chosen and fits(last, title)]
+    words = last.casefold().split()
+    left = [title for title in offered if title.casefold() not in chosen and fits(words, title)]
     return [f"{before}; {title}" if before else title for title in left]
 
 

@@ -348,8 +348,9 @@ class Clubs(commands.GroupCog, group_name="club", group_description="Read a book
         except (MarginaliaError, Refusal):
             return []
         offered = [each for each in scene.club.sections if opened or not each.thread_id]
-        named = [(f"{each.number} · {scene.pages(each, say)}", each.number) for each in offered]
-        return [Choice(name=name, value=number) for name, number in named if access.fits(str(typed), name)][:25]
+        return access.matching(
+            str(typed), [(f"{each.number} · {scene.pages(each, say)}", each.number) for each in offered]
+        )
 
     # Votes
 
