@@ -1,10 +1,12 @@
 """What cogs depend on, and the bot as they know it."""
 
 import asyncio
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
+from functools import partial
 from typing import Any, Protocol
 
 import discord
@@ -14,9 +16,14 @@ from discord.ui import DynamicItem
 from cogs.i18n import LANGUAGES, Speech, speech_for
 from domain.book import personal_shelf
 from domain.conversation import Conversation
+from domain.errors import StorageError
 from domain.leases import Shard
 from domain.use_cases import UseCases
 
+logger = logging.getLogger(__name__)
+
+STORE_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""When to try again what could not be stored; after that, the next start finds most of it on Discord."""
 MEMBERSHIP_S = 60.0
 """How long autocomplete trusts a known answer to whether somebody is in a thread."""
 MEMBERSHIPS_AT_ONCE = 10
@@ -149,8 +156,61 @@ class Memberships:
         self._under_way -= 1
 
 
+class StorageRetries:
+    """Work that failed because the database was away: tried again from time to time, and as soon as it is back."""
+
+    def __init__(self) -> None:
+        self._database_is_back = asyncio.Event()
+        self._tasks: set[asyncio.Task[object]] = set()
+        self._is_closed = False
+
+    def wake(self) -> None:
+        """The database answers again."""
+        self._database_is_back.set()
+        self._database_is_back = asyncio.Event()
+
+    def begin(self, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
+        """Do it in the background, until `close`."""
+        if self._is_closed:
+            return
+        task = asyncio.create_task(work())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def now_or_later(self, work: Callable[[], Awaitable[None]], about: str) -> None:
+        """Do work; if it cannot be stored, again in the background. `about` tells operators which work it is."""
+        try:
+            await work()
+        except StorageError as error:
+            logger.warning("%s is stored later: %s", about, error)
+            self.begin(partial(self.until_stored, work, about))
+
+    async def until_stored(self, work: Callable[[], Awaitable[None]], about: str) -> bool:
+        """Wait, then try work, until it succeeds; False if it never does."""
+        for wait in STORE_AGAIN_AFTER_S:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._database_is_back.wait(), wait)
+            try:
+                await work()
+            except Exception as error:  # noqa: BLE001 - nobody waits for this task: it can only be tried again
+                logger.warning("%s cannot be stored yet: %r", about, error)
+            else:
+                return True
+        return False
+
+    async def close(self) -> None:
+        """Leave the rest for the next start."""
+        self._is_closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 class ServingBot(commands.Bot):
     """The bot as cogs know it.
+
+    An event whose handler cannot store what happened is handled again once the database is back. Messages are not:
+    their handler tells their authors, and tries again itself.
 
     `handled` are the dynamic items that cogs have registered, `forms` the handlers of modals, by action. `at_work` are
     the running tasks of commands and actions, which are cancelled and awaited when the bot stops. `carried_out` are
@@ -158,6 +218,7 @@ class ServingBot(commands.Bot):
     """
 
     use_cases: UseCases
+    storage_retries: StorageRetries
     audit: Audit
     memberships: Memberships
     handled: list[type[DynamicItem[Any]]]
@@ -173,6 +234,19 @@ class ServingBot(commands.Bot):
     def handle_form(self, action: str, act: Action) -> None:
         """Register an action for the modals that `cogs.interactions.form` makes."""
         self.forms[action] = act
+
+    async def on_database_back(self) -> None:
+        """The database answers again, after it was away."""
+        self.storage_retries.wake()
+
+    def _schedule_event(
+        self, coro: Callable[..., Coroutine[Any, Any, Any]], event_name: str, *args: Any, **kwargs: Any
+    ) -> asyncio.Task[None]:
+        handler = coro if event_name == "on_message" else partial(self._handle, coro, event_name)
+        return super()._schedule_event(handler, event_name, *args, **kwargs)
+
+    async def _handle(self, handler: Callable[..., Awaitable[None]], event: str, *args: Any) -> None:
+        await self.storage_retries.now_or_later(partial(handler, *args), event)
 
     @property
     def shard(self) -> Shard:

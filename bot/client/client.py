@@ -17,13 +17,7 @@ from discord.ext import commands
 from discord.gateway import DiscordWebSocket
 
 from bot.app import App
-from bot.client.command_sync import (
-    IN_SERVER,
-    CommandLinks,
-    CommandMemory,
-    SharedCommandMemory,
-    stay_in_sync,
-)
+from bot.client.command_sync import IN_SERVER, CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
 from bot.client.http_fixes import keep_requests_going, stop_heartbeats
 from bot.logs import NODE, HealthFile
 from cogs.basics import FirstSteps, FirstWords, Help, Usage, Verbose
@@ -41,7 +35,7 @@ from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.reading import ReadingCog
 from cogs.removals import Removals
-from cogs.services import Memberships, RecentIds, ServingBot
+from cogs.services import Memberships, RecentIds, ServingBot, StorageRetries
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.leases import CURRENT_LEASE
@@ -237,6 +231,7 @@ class Marginalia(ServingBot):
         """Whether events are told again that a killed process may have dealt with."""
         self._dealt_with: int | None = None
         self.use_cases = app
+        self.storage_retries = StorageRetries()
         self.audit = AuditLog(app)
         self.handled = []
         self.forms = {}
@@ -452,7 +447,7 @@ class Marginalia(ServingBot):
         self._dealt_with = getattr(self.ws, "sequence", None) if self.is_ready() else None
         for task in self._in_background:
             task.cancel()
-        await asyncio.gather(*self._in_background, return_exceptions=True)
+        await asyncio.gather(*self._in_background, self.storage_retries.close(), return_exceptions=True)
         await self._finish_work()
         for name in tuple(self.cogs):
             await self.remove_cog(name)

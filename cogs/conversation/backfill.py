@@ -7,7 +7,7 @@ from functools import partial
 
 import discord
 
-from cogs.conversation.deletions import DeletedPlaces
+from cogs.conversation.deletions import note_place_gone
 from cogs.conversation.intake import Corrections, MessageIntake, Thread
 from cogs.conversation.worker import ConversationWorkers
 from cogs.delivery.channel import UNKNOWN_CHANNEL
@@ -43,14 +43,12 @@ class Backfill:
         intake: MessageIntake,
         workers: ConversationWorkers,
         corrections: Corrections,
-        places: DeletedPlaces,
     ) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._intake = intake
         self._workers = workers
         self._corrections = corrections
-        self._places = places
         self._running = asyncio.Lock()
         self._later: set[asyncio.Task[None]] = set()
 
@@ -154,12 +152,18 @@ class Backfill:
         except (discord.Forbidden, discord.NotFound) as error:
             logger.info("thread %s is out of reach: %s", thread.id, error)
             if error.code == UNKNOWN_CHANNEL and conversation.guild_id:
-                await self._places.gone(int(conversation.guild_id), [thread.id])
+                await self._note_gone(int(conversation.guild_id), thread.id)
         except (MarginaliaError, *DISCORD_ERRORS) as error:
             logger.warning("thread %s could not be read on: %s", thread.id, error)
             again = partial(self._read_thread, thread, conversation, bot_id, limit, failures + 1)
             self._come_back(again, failures)
         await self._start_if_asked(conversation)
+
+    async def _note_gone(self, guild_id: int, thread_id: int) -> None:
+        try:
+            await note_place_gone(self._use_cases, guild_id, thread_id)
+        except MarginaliaError as error:  # whoever reads the thread next finds it gone as well
+            logger.error("that %s was deleted could not be noted: %s", thread_id, error)
 
     def _come_back(self, read: Callable[[], Awaitable[None]], failures: int) -> None:
         if failures < len(READ_AGAIN_AFTER_S):

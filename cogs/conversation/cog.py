@@ -1,9 +1,8 @@
 """The conversation in threads, assembled: passes Discord's events to the parts they concern."""
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -15,7 +14,7 @@ from cogs.access import assert_may_post
 from cogs.conversation.answer_buttons import AnswerButtons, ToolCallButtons
 from cogs.conversation.backfill import Backfill
 from cogs.conversation.buttons import HEAR, RECAP, hear_button, recap_button
-from cogs.conversation.deletions import AnswersWithoutQuestion, DeletedPlaces
+from cogs.conversation.deletions import AnswersWithoutQuestion, note_place_gone
 from cogs.conversation.intake import (
     CaughtUp,
     Corrections,
@@ -51,9 +50,6 @@ logger = logging.getLogger(__name__)
 PATIENCE_S = 3.0
 """How long a stop of the program waits for answers in the making; then as long again for their delivery."""
 
-TAKE_IN_AGAIN_AFTER_S = (10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""When to retry a message that could not be stored; after that, its button and the next start remain."""
-
 AWAY = timedelta(days=7)
 """How long somebody has not written about a book before they are offered a recap."""
 
@@ -73,14 +69,13 @@ class ConversationCog(commands.Cog):
         self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
-        self._places = DeletedPlaces(use_cases)
         self._corrections = Corrections(use_cases, self._intake, self._workers, self._answers, removals)
-        self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections, self._places)
+        self._backfill = Backfill(bot, use_cases, self._intake, self._workers, self._corrections)
         self._listens = True
-        self._later: set[asyncio.Task[None]] = set()
         self._not_kept: dict[int, discord.Message] = {}
         """Messages that could not be kept, as they say now; who deletes theirs gets no answer."""
-        self._database_is_back = asyncio.Event()
+        self._edited: dict[int, discord.Message] = {}
+        """Edited messages whose edit is not stored yet, as they say now."""
         self._is_ready = False
         self._given_up: set[int] = set()
         cards = ToolCallButtons(use_cases, self._workers.live)
@@ -94,8 +89,6 @@ class ConversationCog(commands.Cog):
     async def cog_unload(self) -> None:
         """Deliver finished answers; unfinished ones are made after the next start."""
         self._listens = False
-        for task in self._later:
-            task.cancel()
         self._backfill.close()
         await self._workers.close(PATIENCE_S)
         await self._titles.close()
@@ -191,28 +184,25 @@ class ConversationCog(commands.Cog):
         if payload.message_id in self._not_kept:
             self._not_kept[payload.message_id] = payload.message
         if not payload.message.author.bot:
-            await self._corrections.edited(payload.message, self._bot_id)
+            self._edited[payload.message_id] = payload.message
+            revise = partial(self._revise, payload.message_id)
+            await self._bot.storage_retries.now_or_later(revise, f"the edit of message {payload.message_id}")
 
     @commands.Cog.listener()
     async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
-        self._not_kept.pop(payload.message_id, None)
-        self._workers.lost(payload.message_id)
-        await self._deleted(payload.message_id, payload.channel_id, payload.guild_id)
+        await self._deleted([payload.message_id], payload)
 
     @commands.Cog.listener()
     async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
-        for message_id in sorted(payload.message_ids):
-            self._not_kept.pop(message_id, None)
-            self._workers.lost(message_id)
-            await self._deleted(message_id, payload.channel_id, payload.guild_id)
+        await self._deleted(sorted(payload.message_ids), payload)
 
     @commands.Cog.listener()
     async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
-        await self._places.gone(payload.guild_id, [payload.thread_id])
+        await note_place_gone(self._use_cases, payload.guild_id, payload.thread_id)
 
     @commands.Cog.listener()
     async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
-        await self._places.gone(channel.guild.id, [channel.id])
+        await note_place_gone(self._use_cases, channel.guild.id, channel.id)
 
     # Events after which the bot may be able to answer again
 
@@ -239,9 +229,6 @@ class ConversationCog(commands.Cog):
 
     @commands.Cog.listener()
     async def on_database_back(self) -> None:
-        """The database answers again, after it was away: go on with everything that waits for it."""
-        self._database_is_back.set()
-        self._database_is_back = asyncio.Event()
         self._workers.try_again()
 
     # Messages
@@ -298,51 +285,40 @@ class ConversationCog(commands.Cog):
 
     def _hear_later(self, message: discord.Message, notice: discord.Message | None) -> None:
         self._not_kept[message.id] = message
-        task = asyncio.create_task(self._take_in_later(message.id, notice))
-        self._later.add(task)
-        task.add_done_callback(self._later.discard)
+        self._bot.storage_retries.begin(partial(self._take_in_later, message.id, notice))
 
     async def _take_in_later(self, message_id: int, notice: discord.Message | None) -> None:
         """Take in a message that could not be kept, once the database is back, if nobody has pressed the button.
 
         Then the notice goes that said so.
         """
-        for wait in TAKE_IN_AGAIN_AFTER_S:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._database_is_back.wait(), wait)
-            try:
-                if message := self._not_kept.get(message_id):
-                    await self._take_in(message, None)
-            except (MarginaliaError, *DISCORD_ERRORS) as error:
-                logger.info("message %s cannot be kept yet: %r", message_id, error)
-            else:
-                if notice is not None:
-                    await remove_notice(notice)
-                break
+
+        async def take_in() -> None:
+            if message := self._not_kept.get(message_id):
+                await self._take_in(message, None)
+
+        if await self._bot.storage_retries.until_stored(take_in, f"message {message_id}") and notice is not None:
+            await remove_notice(notice)
         self._not_kept.pop(message_id, None)
         if notice is not None:
             self._contexts.told_below.discard(notice.channel.id)
 
-    async def _deleted(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
-        """Take a deleted message back; if the database is away, once it is back."""
-        try:
-            await self._corrections.deleted(message_id, channel_id, guild_id)
-        except StorageError as error:
-            logger.warning("message %s was deleted, which is noted later: %s", message_id, error)
-            task = asyncio.create_task(self._delete_later(message_id, channel_id, guild_id))
-            self._later.add(task)
-            task.add_done_callback(self._later.discard)
+    async def _revise(self, message_id: int) -> None:
+        """Take in what an edited message says now, unless it was deleted or taken in since."""
+        if message := self._edited.get(message_id):
+            await self._corrections.edited(message, self._bot_id)
+            if self._edited.get(message_id) is message:
+                del self._edited[message_id]
 
-    async def _delete_later(self, message_id: int, channel_id: int, guild_id: int | None) -> None:
-        for wait in TAKE_IN_AGAIN_AFTER_S:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._database_is_back.wait(), wait)
-            try:
-                await self._corrections.deleted(message_id, channel_id, guild_id)
-            except (MarginaliaError, *DISCORD_ERRORS) as error:
-                logger.info("message %s cannot be taken back yet: %r", message_id, error)
-            else:
-                break
+    async def _deleted(
+        self, ids: Sequence[int], where: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent
+    ) -> None:
+        for message_id in ids:
+            self._not_kept.pop(message_id, None)
+            self._edited.pop(message_id, None)
+            self._workers.lost(message_id)
+        for message_id in ids:
+            await self._corrections.deleted(message_id, where.channel_id, where.guild_id)
 
     async def _take_in(self, message: discord.Message, notify: NotifyPrivately | None) -> IntakeResult | None:
         """What became of it; None if the thread belongs to no conversation."""

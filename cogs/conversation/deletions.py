@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -132,17 +131,11 @@ def _buttons(turn: Turn, answer: Answer, say: Speech) -> Buttons:
     return sources if turn.expires_at is None else sources + keep_buttons(turn.id, say)
 
 
-class DeletedPlaces:
-    """Records deleted threads and channels: their conversations are erased after a while unless they are resumed."""
+async def note_place_gone(use_cases: UseCases, guild_id: int, place_id: int) -> None:
+    """A thread, or a channel with its threads, was deleted: its conversations are erased after a while unless resumed.
 
-    def __init__(self, use_cases: UseCases) -> None:
-        self._use_cases = use_cases
-
-    async def gone(self, guild_id: int, place_ids: Iterable[int]) -> None:
-        """Threads, or channels with their threads, are gone."""
-        for place_id in place_ids:
-            try:
-                await self._use_cases.conversations.note_gone(str(guild_id), str(place_id))
-                await self._use_cases.people.forget_posts_in(str(place_id))
-            except MarginaliaError as error:
-                logger.error("that %s was deleted could not be noted: %s", place_id, error)
+    Raises:
+        StorageError: that could not be stored.
+    """
+    await use_cases.conversations.note_gone(str(guild_id), str(place_id))
+    await use_cases.people.forget_posts_in(str(place_id))

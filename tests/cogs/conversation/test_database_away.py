@@ -8,13 +8,14 @@ from pathlib import Path
 import discord
 import pytest
 
-from cogs import removals
-from cogs.conversation import backfill, cog, worker
+from cogs import removals, services
+from cogs.conversation import backfill, worker
 from cogs.errors import sentence_for
 from cogs.i18n import speech_for
 from domain.errors import StorageError, StorageErrorCode
 from storage.postgres import database
 from tests.cogs.conversation.scene import Scene, again, scene
+from tests.cogs.conversation.test_deletions import until_gone
 from tests.cogs.conversation.test_direct_messages import Reader
 from tests.doubles.discord_api import DiscordDouble
 from tests.postgres import Wire, a_database, wire_to
@@ -25,7 +26,7 @@ AWAY_IN_GERMAN = "⚠️ Ich komme gerade nicht an meine Notizen. Ich antworte, 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", (0.3,) * 60)
+    monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(worker, "COME_BACK_AFTER_S", (0.3,) * 60)
     monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 1)
     monkeypatch.setattr(removals, "NOTE_AGAIN_S", 0.3)
@@ -74,7 +75,7 @@ async def test_what_is_written_meanwhile_is_answered_and_the_notice_goes(
 async def test_it_is_told_once_in_a_thread_and_all_is_answered_when_the_database_is_back(
     room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", (600.0,))
+    monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", (600.0,))
     room.model.say("It was Hobb, by night.")
     room.model.say("It was Hobb, by night.")
     wire.cut()
@@ -123,7 +124,7 @@ async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
     room: Scene, wire: Wire, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", ())  # the notice stays
+    monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", ())  # the notice stays
     wire.cut()
     await room.ann.say(room.thread, "Who put the lamp out?")
     await room.until_said(AWAY)
@@ -211,10 +212,33 @@ async def test_who_deletes_the_message_meanwhile_gets_no_answer(room: Scene, wir
     assert await room.history() == []
 
 
+async def test_a_question_that_is_edited_meanwhile_is_stored_as_it_says_last(room: Scene, wire: Wire) -> None:
+    room.model.say("It was Hobb.")
+    asked = await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_kept("Who put the lamp out?", "It was Hobb.")
+    wire.cut()
+    await room.ann.edit(asked, "Who lit the lamp?")
+    await room.ann.edit(asked, "Who broke the lamp?")
+    waiting = room.state.bot.cogs["ConversationCog"]._edited  # type: ignore[attr-defined]
+    await room.until(lambda: [each.content for each in waiting.values()] == ["Who broke the lamp?"])
+    wire.mend()
+    await room.until_kept("Who broke the lamp?", "It was Hobb.")
+    await room.until(lambda: not waiting)
+
+
+async def test_a_thread_that_is_deleted_meanwhile_is_noted_once_the_database_is_back(room: Scene, wire: Wire) -> None:
+    wire.cut()
+    await room.ann.delete_channel(room.thread)
+    await room.until(lambda: room.state.bot.storage_retries._tasks)
+    wire.mend()
+    await until_the_database_answers(room)
+    await until_gone(room)
+
+
 async def test_what_was_said_before_a_kill_goes_with_the_answer_after_it(
     double: DiscordDouble, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cog, "TAKE_IN_AGAIN_AFTER_S", ())
+    monkeypatch.setattr(services, "STORE_AGAIN_AFTER_S", ())
     async with scene(double, tmp_path, database_url=wire.url) as before:
         await before.prepare()
         wire.cut()
