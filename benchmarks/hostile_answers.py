@@ -25,6 +25,7 @@ from benchmarks.heartbeat import Heartbeat
 from benchmarks.prose import book
 from benchmarks.table import print_table
 from bot.app import open_app
+from bot.cli.run import warm_up
 from bot.settings import load_settings
 from cogs.delivery.message_group import MessagePayload, Sent
 from cogs.delivery.turn_messages import AnswerMessage
@@ -168,6 +169,7 @@ async def cost(text: str, composition: Composition) -> list[float]:
 async def opened(folder: Path) -> AsyncIterator[tuple[Book, BookView, SpoilerChecks]]:
     """A book, read to the middle."""
     async with open_app(load_settings(_env_file=None, data_dir=folder)) as app:
+        await warm_up(app.provider)  # as the bot does: it also says how rarely Python looks for garbage
         book_ = (await app.shelf.add(book(BOOK).encode(), "book.txt")).book
         files = SQLiteBookFiles(folder / "books")
         view = (await files.open(book_)).view(book_.length // 2)

@@ -25,6 +25,9 @@ FEWEST_DENSE = 8
 SHORTEST_RUN = 4
 """Consecutive words that answer and book must share."""
 
+LONGEST = 4_000
+"""Characters; a longer sentence says more than one or two sentences of a book do."""
+
 _NEGATION_WORDS = "no not nor never nobody nothing none neither nowhere without hardly nicht kein keine nie"
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _SUBJECTS = frozenset(["he", "she", "it", "they"])
@@ -90,6 +93,8 @@ class PassageMatcher:
 
     def match(self, sentence: str) -> tuple[Sentence, ...]:
         """The sentence, or the two consecutive sentences, that contain all of this one; empty if there is none."""
+        if len(sentence) > LONGEST:
+            return ()
         said = _Words.of(sentence, framed=True)
         dense = sum(map(is_dense, said.telling))
         if len(said.telling) < (FEWEST_DENSE if dense else FEWEST_TELLING) or sentence.rstrip("\"'”’*_) ").endswith(
@@ -148,8 +153,8 @@ KEY = r"s-[0-9a-f]{4,12}"
 """A key of any length that a model might invent, so that a mistyped key is recognised and removed."""
 
 KEY_IN_GROUP = re.compile(KEY)
-KEY_GROUP = re.compile(rf"(?:\s*\[\s*{KEY}(?:\s*[,;]?\s*{KEY})*\s*\])+")
-"""One or more bracketed keys in a row, with the white space before them."""
+KEY_GROUP = re.compile(rf"(?:(?:(?<!\s)\s++)?\[\s*+{KEY}(?:\s*+[,;]?\s*+{KEY})*+\s*+\])+")
+"""One or more bracketed keys in a row, with the white space before them, which is looked through once."""
 
 
 def key_of(sentence: Sentence) -> str:

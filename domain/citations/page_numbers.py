@@ -279,6 +279,8 @@ _HAN = (
 )
 _REFERENCE = rf"(?:{_ENGLISH}|{_FOREIGN_PAGE}|{_NTH}|{_NTH_FOREIGN}|{_HAN})"
 
+_BLANKS = r"(?:(?<!\s)\s++)?"
+"""White space from its beginning, so that a long stretch of it is looked through once."""
 _OPEN, _CLOSE = r"[(\[{【〔⟨]", r"[)\]}】〕⟩]"
 _LEAD = (
     r"(?:(?:see|cf\.?|about|approx\.?|around|ca\.?|also|at|on|in|from|siehe|vgl\.|etwa|auf|voir|ver)\s){0,2}(?:the\s)?"
@@ -298,8 +300,8 @@ _BARE = rf"\^?\s?{_NO_YEAR}{_NUMBER}{_MORE}\.?\s?(?:†[^()\[\]【】\n]{{0,40}}
 @cache
 def _typed() -> re.Pattern[str]:
     return re.compile(
-        rf"(?P<bracketed>\s*{_OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{_CLOSE}"
-        rf"|\s*\(\s*{_SHORTENED}{_MORE}\s*\)"
+        rf"(?P<bracketed>{_BLANKS}{_OPEN}\s*{_LEAD}{_REFERENCE}{_MORE}\s*{_CLOSE}"
+        rf"|{_BLANKS}\(\s*{_SHORTENED}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
