@@ -20,7 +20,7 @@ from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
 from domain.ports import BookView
-from domain.spoilers.filter import SpoilerCheck, SpoilerFilter, redacted, uncovered
+from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted, uncovered
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
 
 Cite = Callable[[int, int], Awaitable[Citation]]
@@ -205,10 +205,12 @@ class AnswerComposer:
         """Find where sentences end; in `prose`, quotations are blanked out, because no sentence ends within them."""
         has_ended = text[:1].isspace() and text.strip() and _TRAILING_STOP.search(self._sentence[-_STOP_LENGTH:])
         out, at = [await self._close_sentence() if has_ended else ""], 0
-        for end in _SENTENCE_END.finditer(prose):
+        for number, end in enumerate(_SENTENCE_END.finditer(prose), 1):
             self._note(text[at : end.end()])
             out.append(_with_reference(text[at : end.end()], await self._close_sentence()))
             at = end.end()
+            if number % SENTENCES_AT_ONCE == 0:
+                await asyncio.sleep(0)
         self._note(text[at:])
         return "".join([*out, text[at:]]).replace(_REFUSED, "")
 
@@ -412,7 +414,7 @@ def _stands_in(view: BookView) -> Callable[[str], Awaitable[bool]]:
     """Whether the words are in the readable part of the book, or are the title of one of its chapters."""
 
     async def stands(quoted: str) -> bool:
-        if any(hit.exact for hit in await view.find_phrase(quoted, limit=1)):
+        if await view.find_phrase(quoted, limit=1, exact=True):
             return True
         needle = fold(quoted)
         return any(needle in fold(numbered(entry.number, entry.title)) for entry in await view.contents())

@@ -93,8 +93,8 @@ class Reading:
         message = Worded("There is no chapter {number} in the part that has been read.", number=number)
         raise BookError(BookErrorCode.NOT_FOUND, message)
 
-    def find_phrase(self, text: str, limit: int) -> list[PhraseHit]:
-        return find_phrase(self._index, self._layout, self._excerpts, text, limit)
+    def find_phrase(self, text: str, limit: int, *, exact: bool = False) -> list[PhraseHit]:
+        return find_phrase(self._index, self._layout, self._excerpts, text, limit, exact=exact)
 
     def count_mentions(self, term: str) -> Mentions:
         return count_mentions(self._index, self._layout, self._excerpts, term)

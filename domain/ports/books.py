@@ -72,8 +72,8 @@ class BookView(Protocol):
         """
         ...
 
-    async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
-        """Where a phrase occurs, exactly or as half remembered, best first."""
+    async def find_phrase(self, text: str, limit: int = 5, *, exact: bool = False) -> list[PhraseHit]:
+        """Where a phrase occurs word by word; if nowhere, where something similar does, unless `exact`. Best first."""
         ...
 
     async def count_mentions(self, term: str) -> Mentions:

@@ -110,11 +110,11 @@ class SpoilerDetector:
 
         Anything in `known` (the reader's own words, the title) reveals nothing.
         """
-        said, before = _plain(sentence), _plain(before)
-        bound = self._bound(read_to)
-        return (
+        said, bound = _plain(sentence), self._bound(read_to)
+        words = _words(said)
+        return bool(words) and (
             self._tells_name(said, bound, known)
-            or self._tells_run(said, bound, known, before)
+            or self._tells_run([*_last_words(before), *words], len(words), bound, known)
             or self._tells_number(said, bound, known)
         )
 
@@ -134,11 +134,11 @@ class SpoilerDetector:
         """Whether a name is unknown: somebody who knows Hobb also knows Hobb's and the Hobbs."""
         return bound < self._end_of(self._names[name])
 
-    def _tells_run(self, said: str, bound: int, known: str, before: str) -> bool:
+    def _tells_run(self, words: Sequence[str], said: int, bound: int, known: str) -> bool:
         known_run = _known_run(known)
         return any(
             self._is_run_beyond(run, bound) and f" {' '.join(run)} " not in known_run and self._is_telling(run)
-            for run in _runs(_words(said), _words(before))
+            for run in _runs(words, said)
         )
 
     def _is_run_beyond(self, run: Sequence[str], bound: int) -> bool:
@@ -260,17 +260,21 @@ def _hashed(run: tuple[str, ...]) -> tuple[int, int]:
     return mixed % _PARTS, (mixed // _PARTS & _MOST_WORDS) << _PLACE_BITS
 
 
-def _runs(said: Sequence[str], before: Sequence[str]) -> Iterator[Sequence[str]]:
+def _last_words(before: str) -> list[str]:
+    """The words before a sentence with which a run may begin."""
+    return list(map(_fold, words_of(_plain(before))[1 - DENSE_RUN :]))
+
+
+def _runs(words: Sequence[str], said: int) -> Iterator[Sequence[str]]:
     """Runs of RUN and LONG_RUN words, and of DENSE_RUN characters in scripts without spaces.
 
-    Each ends in `said`, and may begin in the text `before` it.
+    Each ends in the last `said` words, and may begin before them.
     """
-    words = [*before, *said]
-    for length, dense in ((RUN, False), (LONG_RUN, False), (DENSE_RUN, True)):
-        for at in range(max(len(before) - length + 1, 0), len(words) - length + 1):
-            run = words[at : at + length]
-            if all(is_dense(word) == dense for word in run):
-                yield run
+    before, dense = len(words) - said, list(map(is_dense, words))
+    for length, wanted in ((RUN, 0), (LONG_RUN, 0), (DENSE_RUN, DENSE_RUN)):
+        for at in range(max(before - length + 1, 0), len(words) - length + 1):
+            if sum(dense[at : at + length]) == wanted:
+                yield words[at : at + length]
 
 
 KEPT = 16

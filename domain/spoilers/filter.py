@@ -1,8 +1,10 @@
 """The last check of an answer before it is shown: sentences that reveal unread text are hidden."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Protocol
 
 
@@ -23,6 +25,9 @@ _SENTENCE_END = re.compile(
 )
 """The end of a sentence or of a line, but not after the "p." of a page reference, a title or an initial."""
 
+SENTENCES_AT_ONCE = 32
+"""Sentences after which other tasks run: what was held back may have hundreds, of a character each."""
+
 _LONGEST_STOP = 64
 """Characters of a stop with the quotation marks and brackets that close after it; earlier text has been searched."""
 
@@ -36,6 +41,9 @@ _SPAN = re.compile(f"{_START}([^{_START}{_END}]*){_END}")
 
 _FENCE = re.compile(r"\s*(?:>\s*)*(?:```|~~~)")
 """A line that opens or closes a code block."""
+
+_LINE_START = 200
+"""Characters of a line that show whether it is part of a table or of a code block."""
 
 _BEFORE = 200
 """Characters before a sentence that are checked with it: a run of words may begin there."""
@@ -98,6 +106,7 @@ class SpoilerFilter:
         self._pending = ""
         self._before = ""
         self._line = ""
+        self._is_in_code = False
         self._is_fenced = False
 
     async def feed(self, text: str) -> str:
@@ -108,9 +117,14 @@ class SpoilerFilter:
         look_from = max(len(self._pending) - _LONGEST_STOP, 0)
         self._pending += text
         shown, at = "", 0
-        while end := _SENTENCE_END.search(self._pending, max(at, look_from)):
+        for number in count(1):
+            end = _SENTENCE_END.search(self._pending, max(at, look_from))
+            if end is None:
+                break
             shown += await self._checked(self._pending[at : end.end()])
             at = end.end()
+            if number % SENTENCES_AT_ONCE == 0:
+                await asyncio.sleep(0)
         self._pending = self._pending[at:]
         return self._show(shown)
 
@@ -145,14 +159,16 @@ class SpoilerFilter:
 
     def _takes_no_cover(self, body: str) -> bool:
         line = self._line + body
-        return self._is_fenced or "```" in body or self._line.count("`") % 2 == 1 or line.lstrip(" >").startswith("|")
+        return self._is_fenced or "```" in body or self._is_in_code or line.lstrip(" >").startswith("|")
 
     def _follow(self, sentence: str) -> None:
         """Remember the text before the next sentence, and whether it is code."""
         self._before = (self._before + sentence)[-_BEFORE:]
-        *lines, self._line = (self._line + sentence).split("\n")
-        for line in lines:
-            self._is_fenced ^= _FENCE.match(line) is not None
+        *lines, line = (self._line + sentence).split("\n")
+        for whole in lines:
+            self._is_fenced ^= _FENCE.match(whole) is not None
+        self._is_in_code = ((self._is_in_code and not lines) + sentence.rpartition("\n")[2].count("`")) % 2 == 1
+        self._line = line[:_LINE_START]
 
     def _show(self, text: str) -> str:
         self.text += text

@@ -386,8 +386,8 @@ class BoundView:
     async def read_chapter(self, number: int) -> Passage:
         return await self._read(lambda reading: reading.read_chapter(number))
 
-    async def find_phrase(self, text: str, limit: int = 5) -> list[PhraseHit]:
-        return await self._read(lambda reading: reading.find_phrase(text, limit))
+    async def find_phrase(self, text: str, limit: int = 5, *, exact: bool = False) -> list[PhraseHit]:
+        return await self._read(lambda reading: reading.find_phrase(text, limit, exact=exact))
 
     async def count_mentions(self, term: str) -> Mentions:
         return await self._read(lambda reading: reading.count_mentions(term))

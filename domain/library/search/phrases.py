@@ -144,17 +144,20 @@ class _Match:
     similarity: float
 
 
-def find_phrase(index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: str, limit: int) -> list[PhraseHit]:
-    """The places where a phrase occurs word by word; if there are none, the most similar places, best first."""
+def find_phrase(
+    index: BookIndex, layout: BookLayout, excerpts: Excerpts, text: str, limit: int, *, exact: bool = False
+) -> list[PhraseHit]:
+    """The places where a phrase occurs word by word; if there are none and it need not be `exact`, the most similar
+    places, best first.
+    """
     words = words_of(text)[:MAX_WORDS]
     if not words or limit < 1:
         return []
-    exact = islice(phrase_positions(index, layout, words), limit)
-    matches = [_span_of_words(index, layout, position, position + len(words)) for position in exact]
-    return [
-        PhraseHit(excerpts.citation(match.start, match.end), match.similarity)
-        for match in (matches or _near(index, layout, words)[:limit])
-    ]
+    positions = islice(phrase_positions(index, layout, words), limit)
+    matches = [_span_of_words(index, layout, position, position + len(words)) for position in positions]
+    if not matches and not exact:
+        matches = _near(index, layout, words)[:limit]
+    return [PhraseHit(excerpts.citation(match.start, match.end), match.similarity) for match in matches]
 
 
 def phrase_positions(index: BookIndex, layout: BookLayout, words: Sequence[str]) -> Iterator[int]:

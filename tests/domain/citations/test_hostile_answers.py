@@ -1,12 +1,14 @@
 """Composing an answer takes work by its length, however it was made; and an answer has an end."""
 
+import asyncio
+
 import pytest
 
 from domain.book import Citation
 from domain.citations.matching import key_of
 from domain.citations.quotations import MOST_LOOKED_UP, Quotations
 from domain.citations.resolver import LONGEST_ANSWER, AnswerComposer, Composition
-from domain.spoilers.filter import SpoilerFilter
+from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerFilter
 from domain.tool_use import TextChunk
 from tests.domain.turn.passages import cite, passage
 
@@ -69,6 +71,31 @@ async def test_what_is_looked_at_for_spoilers_grows_with_the_text(unit: str) -> 
     await short.compose(unit * (2_000 // len(unit)))
     await long.compose(unit * (8_000 // len(unit)))
     assert long.checked <= 6 * short.checked
+
+
+@pytest.mark.parametrize("text", ["。" * 4_000, "“" + "灯。" * 2_000, "「" + "a!\n" * 1_500])
+async def test_other_tasks_run_between_hundreds_of_sentences_that_were_held_back(text: str) -> None:
+    at_once, most = 0, 0
+
+    async def others() -> None:
+        nonlocal at_once
+        while True:
+            at_once = 0
+            await asyncio.sleep(0)
+
+    async def tells(sentence: str, /, before: str = "") -> bool:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        return False
+
+    running = asyncio.create_task(others())
+    composer = AnswerComposer(cite, Quotations(Looking().stands_in_book), [passage()])
+    composition = Composition(composer, SpoilerFilter(tells))
+    await composition.follow(TextChunk(text))
+    await composition.finish()
+    running.cancel()
+    assert 0 < most <= 2 * SENTENCES_AT_ONCE
 
 
 async def test_ten_thousand_citations_are_looked_up_once_each() -> None:
