@@ -1,6 +1,7 @@
 """The format of a file, by its contents rather than its name, and the parser for it."""
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -31,7 +32,7 @@ class Format(StrEnum):
     TXT = "txt"
 
 
-_PARSERS = {
+_PARSERS: Mapping[str, str] = {
     Format.EPUB: "bot.parsers.epub",
     Format.MOBI: "bot.parsers.mobi.parser",
     Format.FB2: "bot.parsers.xml_formats:read_fb2",
@@ -44,6 +45,17 @@ _PARSERS = {
     Format.TXT: "bot.parsers.text.parser",
 }
 """The module that reads a format and, unless it is `read`, the function."""
+
+_LIBRARIES: Mapping[str, str] = {
+    Format.EPUB: "selectolax.lexbor",
+    Format.MOBI: "selectolax.lexbor",
+    Format.FB2: "selectolax.lexbor",
+    Format.PDF: "pypdfium2_raw",
+    Format.ODT: "selectolax.lexbor",
+    Format.HTML: "selectolax.lexbor",
+    Format.MARKDOWN: "markdown_it",
+}
+"""The library that a parser imports when it gets its first file."""
 
 EXTENSIONS = {
     ".epub": Format.EPUB,
@@ -220,6 +232,14 @@ def read_pictures(
     module = import_module(_PARSERS[detect(data, filename)])
     book: BookText = module.read_pictures(data, recogniser, filename, limits=limits, report=report)
     return book
+
+
+def modules_for(name: str) -> list[str]:
+    """The modules that reading a format needs, for a process that imports them before it has a file; none for a name
+    that is no format's.
+    """
+    parser, library = _PARSERS.get(name, "").partition(":")[0], _LIBRARIES.get(name, "")
+    return [module for module in (parser, library) if module]
 
 
 def detect(data: bytes, filename: str) -> Format:

@@ -20,7 +20,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from bot.parsers.draft import DEFAULT_LIMITS, PicturesOnlyError
-from bot.parsers.formats import named_format
+from bot.parsers.formats import modules_for, named_format
 from bot.parsers.ocr import OcrInstallation, find_ocr
 from bot.parsers.sandbox.lockdown import Confinement
 from bot.parsers.sandbox.worker import BrokenFrameError, FrameKind, decode_book, read_frame, received_sentence
@@ -38,19 +38,6 @@ _PROBE = (
     "from bot.parsers.sandbox import lockdown, worker; print(json.dumps(asdict(CONFINE())))"
 )
 """A process that only reports how it is confined."""
-_LIBRARIES = {
-    "epub": "bot.parsers.epub, selectolax.lexbor",
-    "html": "bot.parsers.html, selectolax.lexbor",
-    "pdf": "bot.parsers.pdf.parser, pypdfium2_raw",
-    "mobi": "bot.parsers.mobi.parser, selectolax.lexbor",
-    "fb2": "bot.parsers.xml_formats, selectolax.lexbor",
-    "odt": "bot.parsers.xml_formats, selectolax.lexbor",
-    "rtf": "bot.parsers.rtf",
-    "docx": "bot.parsers.docx",
-    "markdown": "bot.parsers.markdown, markdown_it",
-    "txt": "bot.parsers.text.parser",
-}
-"""What a worker may import before it knows its file, by the expected format."""
 _KEPT_ENVIRONMENT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _IDLE_SECONDS = 60.0
 _OCR_MEMORY_MB = 1_536
@@ -63,7 +50,7 @@ def start_worker(expected_format: str = "", ocr: OcrInstallation | None = None) 
     It stays in the same session: Linux may divide the processor among sessions first, and then niceness has no effect.
     It imports what the expected format needs while it waits for its file, which may have any format all the same.
     """
-    boot = _BOOT.replace("LIBRARIES", _LIBRARIES.get(expected_format, "sys"))
+    boot = _BOOT.replace("LIBRARIES", ", ".join(modules_for(expected_format)) or "sys")
     return _start(boot.replace("OCR", repr(astuple(ocr)) if ocr else "None"))
 
 
