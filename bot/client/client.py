@@ -1,13 +1,10 @@
 """The Discord client: intents, cogs, command sync, one handler for command errors."""
 
 import asyncio
-import json
 import logging
-import time
-from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import discord
@@ -18,8 +15,15 @@ from discord.gateway import DiscordWebSocket
 
 from bot.app import App
 from bot.client.command_sync import IN_SERVER, CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
-from bot.client.http_fixes import keep_requests_going, stop_heartbeats
-from bot.logs import NODE, HealthFile
+from bot.client.wire import (
+    CannotResumeError,
+    GatewaySession,
+    IdentifyLimit,
+    SharedIdentifyLimit,
+    keep_requests_going,
+    stop_heartbeats,
+)
+from bot.logs import HealthFile
 from cogs.basics import FirstSteps, FirstWords, Help, Usage, Verbose
 from cogs.books import Books
 from cogs.chat import Chat, Opening
@@ -39,25 +43,14 @@ from cogs.services import Memberships, RecentIds, ServingBot, StorageRetries
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
 from domain.leases import CURRENT_LEASE
-from domain.ports import LeaseRepository
 
 logger = logging.getLogger(__name__)
-
-AN_HOUR_S = 3600.0
-AN_HOUR_AT_MOST = 40
-"""Forty an hour are 960 a day."""
-RESERVED_SESSIONS = 20
-"""Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
 
 INTERACTION_S = 8.0
 """Discord waits three seconds for the answer to an interaction. The rest is for clocks that differ."""
 
-ASK_AGAIN_S = 0.25
 LEASE_PATIENCE_S = 12.0
 """A process that wakes up learns within this time whether its shard has another holder now, or the database is away."""
-LOOK_AGAIN_S = 60.0
-IDENTIFY_S = 5.5
-"""Discord lets one shard per bucket start a session every five seconds."""
 LEFT_OPEN = 4_000
 """A session closed with this code can be resumed, also by another process; 1000 would end it."""
 READY_AFTER_S = 0.1
@@ -76,91 +69,8 @@ LISTENER_PATIENCE_S = 0.25
 """How long it finally waits for event handlers; what they leave unfinished is read after the next start."""
 
 
-class IdentifyLimit:
-    """The session starts of one client in the last hour: it breaks a loop of sessions that keep ending."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._starts: deque[float] = deque(maxlen=AN_HOUR_AT_MOST)
-
-    def count(self) -> None:
-        """Count a session start."""
-        self._starts.append(self._now())
-
-    def wait(self) -> float:
-        """Seconds until the next session start is allowed."""
-        if len(self._starts) < AN_HOUR_AT_MOST:
-            return 0.0
-        return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
-
-
-class SharedIdentifyLimit:
-    """The session starts of all nodes, which share a token, in the last day: counted by the hour, in the database.
-
-    `buckets` of shards may ask for sessions side by side, and the token has `total` of them a day: both are Discord's
-    own numbers, which change. All shards may start twice within an hour, whatever that takes of the day.
-    """
-
-    def __init__(self, leases: LeaseRepository, shards: int, now: Callable[[], float] = time.time) -> None:
-        self._leases = leases
-        self._shards = shards
-        self._now = now
-        self.buckets = 1
-        self.total = 1_000
-
-    async def turn(self, shard: int) -> None:
-        """Return when a shard may ask for a new session, which is counted. The nodes take turns."""
-        bucket, holder = shard % self.buckets, f"{NODE} shard {shard}"
-        while True:
-            lease = await self._leases.acquire(f"identify/{bucket}", holder, IDENTIFY_S)
-            if lease is None:
-                await asyncio.sleep(ASK_AGAIN_S)
-            elif await self._count(bucket):
-                return
-            else:
-                await self._leases.release(lease)
-                logger.error("the session starts of this hour or day are used up, on all nodes together; waiting")
-                await asyncio.sleep(LOOK_AGAIN_S)
-
-    async def _count(self, bucket: int) -> bool:
-        """Count another start, if there may be one; only who holds the bucket's lease writes its hours."""
-        hour = int(self._now() // AN_HOUR_S)
-        notes = [await self._leases.get_note(f"identified/{number}") for number in range(self.buckets)]
-        counted = [{int(at): count for at, count in json.loads(note or "{}").items()} for note in notes]
-        of_a_day = [{at: count for at, count in each.items() if hour - 24 < at <= hour} for each in counted]
-        in_this_hour = sum(each.get(hour, 0) for each in of_a_day)
-        in_this_day = sum(sum(each.values()) for each in of_a_day)
-        an_hour_at_most = max(self.total * AN_HOUR_AT_MOST // 1_000, 2 * self._shards)
-        if in_this_hour >= an_hour_at_most or in_this_day >= self.total - RESERVED_SESSIONS:
-            return False
-        mine = of_a_day[bucket]
-        mine[hour] = mine.get(hour, 0) + 1
-        await self._leases.set_note(f"identified/{bucket}", json.dumps(mine))
-        return True
-
-
-@dataclass(frozen=True, slots=True)
-class GatewaySession:
-    """A session at the gateway that one process has left and another may go on with: what happened since is told again.
-
-    `sequence` is the number of the last event that was dealt with, `gateway` the address to go on at. `guilds` are the
-    guilds as GUILD_CREATE tells of them: a session that goes on is not told. `interactions` are the ids of those that
-    were answered or turned away; None where the process was killed, and nobody knows.
-    """
-
-    id: str
-    sequence: int
-    gateway: str
-    interactions: tuple[int, ...] | None = ()
-    guilds: tuple[dict[str, Any], ...] = ()
-
-
-class SessionRefused(Exception):  # noqa: N818
-    """The session cannot be gone on with, and a new one has to wait for its turn."""
-
-
 class GatewaySocket(DiscordWebSocket):
-    """The library's connection, which begins with the session that its client has taken over, if there is one."""
+    """The library's connection. It resumes the session that its client has taken over, if there is one."""
 
     @classmethod
     async def from_client(cls, client: discord.Client, **options: Any) -> Self:
@@ -171,7 +81,7 @@ class GatewaySocket(DiscordWebSocket):
         return socket
 
 
-discord.client.DiscordWebSocket = GatewaySocket  # type: ignore[misc]  # the library asks nobody for the class
+discord.client.DiscordWebSocket = GatewaySocket  # type: ignore[misc]  # the library has no setting for it
 
 
 class Commands(app_commands.CommandTree["Marginalia"]):
@@ -226,10 +136,11 @@ class Marginalia(ServingBot):
         leases = app.storage.leases
         self._identify_turns = SharedIdentifyLimit(leases, self.shard_count or 1) if leases is not None else None
         self.taken_over: GatewaySession | None = None
-        """The session to go on with instead of a new one."""
-        self._hears_again = False
-        """Whether events are told again that a killed process may have dealt with."""
-        self._dealt_with: int | None = None
+        """The session to resume instead of starting a new one."""
+        self._events_repeat = False
+        """Whether Discord sends events that a killed process may have handled already."""
+        self._last_handled: int | None = None
+        """The number of the last event that was handled before the stop."""
         self.use_cases = app
         self.storage_retries = StorageRetries()
         self.audit = AuditLog(app)
@@ -300,7 +211,7 @@ class Marginalia(ServingBot):
         """The library's options for a connection to the gateway, with the session that was taken over, if any.
 
         Raises:
-            SessionRefused: it would begin a new session, and has not waited for its turn.
+            CannotResumeError: a new session would be started, and has not waited for its turn.
         """
         lease = CURRENT_LEASE.get()
         if lease is not None:  # if it has another holder, that one has the session, and this task is ended
@@ -308,26 +219,26 @@ class Marginalia(ServingBot):
         if session := self.taken_over:
             options |= {"session": session.id, "sequence": session.sequence, "resume": True}
             options["gateway"] = yarl.URL(session.gateway)
-        elif self._turns_shard is not None and not options.get("resume") and not self._may_identify:
-            raise SessionRefused("the session at the gateway cannot be gone on with")
+        elif self._takes_turns and not options.get("resume") and not self._may_identify:
+            raise CannotResumeError
         return options
 
     @property
-    def _turns_shard(self) -> int | None:
-        """The shard, where several processes take turns beginning sessions."""
-        return None if self._identify_turns is None else self.shard_id
+    def _takes_turns(self) -> bool:
+        """Whether several processes take turns to start sessions."""
+        return self._identify_turns is not None and self.shard_id is not None
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Called before a new session is requested."""
         self.identify_limit.count()
-        if self._turns_shard is None:
+        if not self._takes_turns:
             await super().before_identify_hook(shard_id, initial=initial)
         self._may_identify = False
 
     async def wait_to_identify(self, buckets: int = 0, total: int = 0) -> None:
-        """Wait for this shard's turn to ask for a session, before the library begins to count the time.
+        """Wait for this shard's turn to start a session, before the library's time limit for connecting begins.
 
-        `buckets` and `total` are Discord's: how many it lets begin at once, and in a day; 0: as it said last.
+        `buckets` and `total` are Discord's numbers of sessions that may start at once, and in a day; 0: the last known.
         """
         turns, shard = self._identify_turns, self.shard_id
         if turns is not None and shard is not None:
@@ -338,7 +249,7 @@ class Marginalia(ServingBot):
     def take_up(self, interaction: discord.Interaction[Any]) -> bool:
         """Take in an interaction; while the program is being stopped, people are told to try again."""
         age = discord.utils.utcnow() - interaction.created_at
-        if self._hears_again and age.total_seconds() > INTERACTION_S:
+        if self._events_repeat and age.total_seconds() > INTERACTION_S:
             return False
         if not self._is_stopping:
             IN_SERVER.set(interaction.guild_id)
@@ -383,17 +294,17 @@ class Marginalia(ServingBot):
         return True
 
     async def connect(self, *, reconnect: bool = True) -> None:
-        """As usual; with a session that was taken over the guilds are known from the beginning."""
+        """As usual; when a session is resumed, its servers are known from the beginning."""
         if self.taken_over is not None:
             try:
                 self._know_guilds(self.taken_over)
-            except Exception:  # it was left by another version, maybe
-                logger.exception("a session cannot be gone on with; a new one is begun")
+            except Exception:  # perhaps another version of the program has written it
+                logger.exception("a session cannot be resumed; a new one is started")
                 self.taken_over = None
         await super().connect(reconnect=reconnect)
 
     def _know_guilds(self, session: GatewaySession) -> None:
-        self._hears_again = session.interactions is None
+        self._events_repeat = session.interactions is None
         for number in session.interactions or ():
             self.carried_out.is_new(number)
         user, state = self.user, self._connection
@@ -406,12 +317,12 @@ class Marginalia(ServingBot):
             state.parse_guild_create(guild)
 
     async def on_resumed(self) -> None:
-        """Everything has been told that happened before the session was gone on with."""
-        self._hears_again = False
+        """Discord has sent all events from before the session was resumed."""
+        self._events_repeat = False
 
     def session(self) -> GatewaySession | None:
-        """The session as it is now, without guilds, as it is for others if this process is killed; None: there is
-        none, or its guilds are still being told.
+        """The session as it is now, for others in case this process is killed; without its servers. None: there is no
+        session, or Discord is still sending its servers.
         """
         is_loading = self._connection._ready_task is not None  # noqa: SLF001
         if is_loading or self.ws is None or not self.ws.open or not self.ws.session_id or self.ws.sequence is None:
@@ -419,16 +330,15 @@ class Marginalia(ServingBot):
         return GatewaySession(self.ws.session_id, self.ws.sequence, str(self.ws.gateway), interactions=None)
 
     async def leave_session(self) -> GatewaySession | None:
-        """Come to rest and leave the gateway so that another process may go on there; None where there is no session.
-
-        Its guilds are still to be added.
+        """Come to rest and leave the gateway so that another process can resume the session, which is returned without
+        its servers; None if there is no session.
         """
         await self.come_to_rest()
         session = self.session()
-        if session is None or self._dealt_with is None:
+        if session is None or self._last_handled is None:
             return None
         await self.ws.close(LEFT_OPEN)
-        return replace(session, sequence=self._dealt_with, interactions=self.carried_out.known())
+        return replace(session, sequence=self._last_handled, interactions=self.carried_out.known())
 
     async def close(self) -> None:
         """Finish running work while the connection is still open, then close it."""
@@ -444,7 +354,7 @@ class Marginalia(ServingBot):
         if self._is_stopping:
             return
         self._is_stopping = True
-        self._dealt_with = getattr(self.ws, "sequence", None) if self.is_ready() else None
+        self._last_handled = getattr(self.ws, "sequence", None) if self.is_ready() else None
         for task in self._in_background:
             task.cancel()
         await asyncio.gather(*self._in_background, self.storage_retries.close(), return_exceptions=True)

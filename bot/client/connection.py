@@ -14,8 +14,8 @@ import discord
 import yarl
 from discord.gateway import DiscordWebSocket
 
-from bot.client.client import RESERVED_SESSIONS, Marginalia, SessionRefused
-from bot.client.http_fixes import keep_interactions_steady, stop_heartbeats
+from bot.client.client import Marginalia
+from bot.client.wire import RESERVED_SESSIONS, CannotResumeError, keep_interactions_steady, stop_heartbeats
 from bot.settings import Settings
 from domain.errors import SettingsError
 from domain.tasks import to_the_end
@@ -148,8 +148,8 @@ async def _stay_connected(bot: Marginalia, waits: Waits, pace: ReconnectPace) ->
         try:
             await _wait_for_sessions(bot)
             await _connect(bot, pace)
-        except SessionRefused as refused:
-            logger.info("%s; a new one is begun", refused)
+        except CannotResumeError:
+            logger.info("the session at the gateway cannot be resumed; a new one is started")
         except (discord.PrivilegedIntentsRequired, discord.ConnectionClosed):
             raise
         except Exception as error:  # noqa: BLE001 - anything may come out of a parser

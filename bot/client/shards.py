@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import discord
 
 from bot.app import App
-from bot.client.client import GatewaySession, Marginalia
+from bot.client.client import Marginalia
 from bot.client.connection import DISCORD_ERRORS, TOKEN_REFUSED, stay_online
+from bot.client.wire import GatewaySession
 from bot.logs import NODE, SHARD, HealthFile
 from domain.errors import MarginaliaError, SettingsError
 from domain.leases import CURRENT_LEASE, MARGIN_S, HeldLease
@@ -42,13 +43,13 @@ SETTLING_S = 8.0
 ABANDONED_S = 3_600.0
 """A lease that expired longer ago is not waited for."""
 
-_SHARD, _NODE = "shard/", "node/"
+_SHARDS, _NODES = "shard/", "node/"
 _COUNT, _GUILDS = "shard count", "guilds/"
 
 
 class ShardKeeper:
     """Holds an equal share of the shards. `serve` runs one shard until it is cancelled, and then shuts it down.
-    `recovered` is called when the database answers again, after it was away.
+    `recovered` is called when the database answers again after an outage.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class ShardKeeper:
         self._serve = serve
         self._recovered = recovered
         self._node = node
-        self._is_away = False
+        self._is_database_away = False
         self._presence: HeldLease | None = None
         self._held: dict[int, tuple[HeldLease, asyncio.Task[None]]] = {}
         self._renewed_at = 0.0
@@ -88,11 +89,11 @@ class ShardKeeper:
                     await self._look()
                 except MarginaliaError as error:  # keep what is held: nobody else can take it now either
                     logger.error("the leases cannot be looked at: %s", error)
-                    self._is_away = True
+                    self._is_database_away = True
                 else:
-                    if self._is_away:
+                    if self._is_database_away:
                         self._recovered()
-                    self._is_away = False
+                    self._is_database_away = False
                 await asyncio.wait(self._tasks() or [asyncio.create_task(asyncio.sleep(LOOK_S))], timeout=LOOK_S)
                 self._see_failures()
         finally:
@@ -104,7 +105,7 @@ class ShardKeeper:
     async def _look(self) -> None:
         if time.monotonic() - self._renewed_at >= RENEW_S:
             await self._renew()
-        nodes = sorted(name.removeprefix(_NODE) for name in await self._leases.list_held(_NODE))
+        nodes = sorted(name.removeprefix(_NODES) for name in await self._leases.list_held(_NODES))
         self._note_answer()
         share = self._share(nodes)
         staying = [shard for shard in self.held if not self._held[shard][1].cancelling()]
@@ -121,11 +122,11 @@ class ShardKeeper:
 
     async def _renew(self) -> None:
         asked = time.monotonic()
-        notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{_NODE}{self._node}": ""}
+        notes = {lease.name: lease.note for lease, _ in self._held.values()} | {f"{_NODES}{self._node}": ""}
         renewed = set(await self._leases.renew(self._node, LEASE_S, notes))
         self._renewed_at = asked
         if self._presence is None or (self._presence.name, self._presence.epoch) not in renewed:
-            self._presence = await self._leases.acquire(f"{_NODE}{self._node}", self._node, LEASE_S)
+            self._presence = await self._leases.acquire(f"{_NODES}{self._node}", self._node, LEASE_S)
         for shard, (lease, task) in self._held.items():
             if (lease.name, lease.epoch) in renewed:
                 lease.valid_until = asked + LEASE_S - MARGIN_S
@@ -142,13 +143,13 @@ class ShardKeeper:
 
     async def _take(self, share: int, nodes: list[str]) -> None:
         is_settled = time.monotonic() >= self._settled_at
-        taken = await self._leases.list_held(_SHARD, 0.0 if is_settled else ABANDONED_S)
+        taken = await self._leases.list_held(_SHARDS, 0.0 if is_settled else ABANDONED_S)
         for shard in _spread(self._count, nodes.index(self._node), len(nodes)):
             if len(self._held) >= share:
                 return
-            if f"{_SHARD}{shard}" in taken or shard in self._held:
+            if f"{_SHARDS}{shard}" in taken or shard in self._held:
                 continue
-            if lease := await self._leases.acquire(f"{_SHARD}{shard}", self._node, LEASE_S):
+            if lease := await self._leases.acquire(f"{_SHARDS}{shard}", self._node, LEASE_S):
                 logger.info("shard %d is served here from now on (epoch %d)", shard, lease.epoch)
                 self._held[shard] = lease, asyncio.create_task(self._hold(shard, lease), name=f"shard {shard}")
 
@@ -192,12 +193,12 @@ def _spread(count: int, index: int, nodes: int) -> Iterable[int]:
 
 
 async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
-    """The number of shards for all nodes: what running nodes use, or else `wanted`. Sessions of another number are
-    forgotten.
+    """The number of shards for all nodes: what running nodes use, or else `wanted`. Sessions for another number
+    are deleted.
     """
-    await leases.clear(_NODE)
+    await leases.clear(_NODES)
     noted = await leases.get_note(_COUNT)
-    if noted and await leases.list_held(_NODE):
+    if noted and await leases.list_held(_NODES):
         if int(noted) != wanted:
             logger.warning("the nodes that run use %s shards, so this one does too; stop all to use %d", noted, wanted)
         return int(noted)
@@ -208,11 +209,11 @@ async def agree_on_count(leases: LeaseRepository, wanted: int) -> int:
 
 
 SESSION_KEPT_S = 120.0
-"""How long a session that was left is tried to be gone on with; Discord ends it after some minutes."""
+"""How long another process tries to resume a session; Discord ends it after some minutes."""
 KEEP_S = 5.0
-"""How often the place in a session is noted, which the next renewal of its lease stores."""
+"""How often the last handled event is noted; the next renewal of the lease stores the note."""
 KEEP_GUILDS_S = 120.0
-"""How often changed guilds are stored at most: for a thousand guilds that is a megabyte or two."""
+"""The shortest interval between two times that changed servers are stored: a thousand take a megabyte or two."""
 
 
 def _same(*names: str) -> dict[str, str]:
@@ -233,11 +234,11 @@ _GUILD = _same("id", "name", "owner_id", "features", "premium_tier") | {
     "system_channel_id": "_system_channel_id",
     "rules_channel_id": "_rules_channel_id",
 }
-"""What GUILD_CREATE calls the fields of channels, threads, roles and guilds, and what the library does."""
+"""The fields of channels, threads, roles and servers: their names in GUILD_CREATE, and in discord.py."""
 
 
 def guild_payload(guild: discord.Guild) -> dict[str, Any]:
-    """A guild as GUILD_CREATE would tell of it now: what the bot has use for."""
+    """What GUILD_CREATE would say of a server now, as far as the bot needs it."""
     if guild.unavailable:
         return {"id": guild.id, "unavailable": True}
     return _fields(guild, _GUILD) | {
@@ -275,7 +276,7 @@ def _thread(thread: discord.Thread) -> dict[str, Any]:
         "create_timestamp": thread.created_at.isoformat() if thread.created_at else None,
     }
     is_ours = thread.guild.me is not None and thread.owner_id == thread.guild.me.id
-    owner = {"owner_id": thread.owner_id if is_ours else 0}  # whose it is else is nobody's business
+    owner = {"owner_id": thread.owner_id if is_ours else 0}  # who else has opened it is not needed, and not stored
     told = _fields(thread, _THREAD) | owner | {"type": thread.type.value, "thread_metadata": metadata}
     if thread.me:
         told["member"] = {"join_timestamp": thread.me.joined_at.isoformat(), "flags": thread.me.flags}
@@ -305,15 +306,15 @@ _CHANGES = (
     "guild_role_update", "guild_role_delete", "guild_channel_create", "guild_channel_update", "guild_channel_delete",
     "thread_create", "thread_join", "thread_update", "thread_remove", "thread_delete", "member_update",
 )  # fmt: skip
-"""The events after which guilds are not what they were."""
+"""The events that change what is stored of a server."""
 
 
 class SessionNotes:
-    """Keeps in the database what the next holder of a shard needs to go on with its session, also after a kill.
+    """Stores in the database what the next holder of a shard needs to resume its session, even after a kill.
 
-    The note of the shard's lease is the session and the place in it. The guilds are a note of their own, which is
-    larger and seldom changes. While they have changed, the place stays where they were stored, so that the gateway
-    tells the next holder about the change.
+    The note of the shard's lease holds the session and its last handled event. The servers are in a note of their own,
+    because they are larger and seldom change. While they have changes that are not stored yet, the last handled event
+    stays where it was when they were stored, so that Discord sends the changes again.
     """
 
     def __init__(self, leases: LeaseRepository, lease: HeldLease, shard: int, count: int) -> None:
@@ -327,7 +328,7 @@ class SessionNotes:
         self._packed: dict[int, str] = {}
 
     def watch(self, bot: Marginalia) -> None:
-        """Learn from a client when its guilds change."""
+        """Notice when the servers of a client change."""
         for event in _CHANGES:
             bot.add_listener(self._note_change, f"on_{event}")
 
@@ -336,7 +337,7 @@ class SessionNotes:
         self._packed.pop(getattr(told[-1], "guild", told[-1]).id, None)
 
     async def _pack(self, guilds: Iterable[discord.Guild]) -> str:
-        """All guilds, one a line. Those that have not changed are not packed again; each takes about a millisecond."""
+        """All servers, one a line. Unchanged ones are not packed again: each takes about a millisecond."""
         lines = []
         for guild in guilds:
             line = self._packed.get(guild.id)
@@ -348,7 +349,7 @@ class SessionNotes:
         return "\n".join(lines)
 
     async def take(self) -> GatewaySession | None:
-        """The session that the last holder had; None: there is none that may still be gone on with."""
+        """The session of the last holder; None if there is none that can still be resumed."""
         if not self._lease.note:
             return None
         try:
@@ -358,14 +359,14 @@ class SessionNotes:
                 return None
             known = None if known is None else tuple(known)
             return GatewaySession(session_id, sequence, gateway, known, await asyncio.to_thread(_unpacked, note))
-        except (ValueError, TypeError, zlib.error) as error:  # it was left by another version, maybe
-            logger.warning("a session that was left cannot be read: %r", error)
+        except (ValueError, TypeError, zlib.error) as error:  # perhaps another version of the program has written it
+            logger.warning("the stored session of a shard cannot be read: %r", error)
             return None
 
     async def keep(self, bot: Callable[[], Marginalia | None]) -> None:
-        """Note the place in the session of the current client every few seconds, until cancelled.
+        """Note the last handled event of the current client's session every few seconds, until cancelled.
 
-        What is noted is the place of the time before: the events since then may still be worked on.
+        The event noted is that of the round before, because later ones may still be in work.
         """
         before: GatewaySession | None = None
         while True:
@@ -386,7 +387,7 @@ class SessionNotes:
                 self._stored = now
             except MarginaliaError as error:
                 self._changed = True
-                logger.warning("the guilds of a shard could not be stored: %s", error)
+                logger.warning("the servers of a shard could not be stored: %s", error)
 
     def _note(self, session: GatewaySession) -> None:
         if self._stored is None or self._stored.id != session.id:
@@ -396,7 +397,7 @@ class SessionNotes:
         self._lease.note = json.dumps([time.time(), self._count, session.id, reached, session.gateway, known])
 
     async def leave(self, bot: Marginalia) -> None:
-        """Leave the bot's session to the next holder, unless there is one already; the lease is given back then."""
+        """Leave the bot's session to the next holder of the lease, unless there is one already."""
         session = await bot.leave_session()
         if session is None or not self._lease.is_held():
             return
@@ -415,8 +416,7 @@ def _unpacked(note: str) -> tuple[dict[str, Any], ...]:
 async def serve_shards(
     app: App, make_bot: Callable[..., Marginalia], token: str, health: HealthFile, metrics: "Metrics | None"
 ) -> None:
-    """Serve this node's share of the shards until cancelled. Work that is needed once per bot belongs to the first
-    shard.
+    """Serve this node's share of the shards until cancelled. Work that is done once for all belongs to the first shard.
 
     Raises:
         SettingsError: an error that waiting does not fix.

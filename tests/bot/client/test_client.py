@@ -9,7 +9,7 @@ from pathlib import Path
 import discord
 import pytest
 
-from bot.client.client import AN_HOUR_AT_MOST
+from bot.client.wire import AN_HOUR_AT_MOST
 from domain.errors import SettingsError
 from tests.bot.online import Online, online
 from tests.doubles.discord_api import DiscordDouble, Permission

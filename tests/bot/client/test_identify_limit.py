@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.client import client
-from bot.client.client import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
+from bot.client import wire
+from bot.client.wire import AN_HOUR_AT_MOST, RESERVED_SESSIONS, IdentifyLimit, SharedIdentifyLimit
 from domain.ports import LeaseRepository
 from storage.opening import open_storage
 from tests.postgres import a_database
@@ -49,9 +49,9 @@ def test_a_whole_day_of_restarts_stays_below_a_thousand() -> None:
 
 @pytest.fixture
 async def leases(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[LeaseRepository]:
-    monkeypatch.setattr(client, "IDENTIFY_S", 0.0)
-    monkeypatch.setattr(client, "ASK_AGAIN_S", 0.0)
-    monkeypatch.setattr(client, "LOOK_AGAIN_S", 0.01)
+    monkeypatch.setattr(wire, "IDENTIFY_S", 0.0)
+    monkeypatch.setattr(wire, "ASK_AGAIN_S", 0.0)
+    monkeypatch.setattr(wire, "LOOK_AGAIN_S", 0.01)
     with a_database() as url:
         async with await open_storage(url) as storage:
             assert storage.leases is not None
@@ -100,7 +100,7 @@ class TestOnAllNodes:
     async def test_one_shard_of_a_bucket_at_a_time(
         self, leases: LeaseRepository, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(client, "IDENTIFY_S", 60.0)
+        monkeypatch.setattr(wire, "IDENTIFY_S", 60.0)
         first, second, _ = self.nodes(leases, Time(), shards=4, buckets=2)
         await first.turn(0)
         await second.turn(1)

@@ -1,0 +1,212 @@
+"""What discord.py's connections lack.
+
+Requests are repeated after a broken connection, because a person waits. Session starts are limited, because Discord
+revokes the token of a bot with too many of them. A session can be resumed by another process.
+"""
+
+import asyncio
+import json
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import discord
+from discord.gateway import KeepAliveHandler
+from discord.http import HTTPClient, Route
+from discord.webhook.async_ import AsyncWebhookAdapter, async_context
+
+from bot.client.command_sync import IN_SERVER, CommandLinks
+from bot.logs import NODE
+from cogs.errors import ACKNOWLEDGED
+from domain.leases import ANSWERING, CURRENT_LEASE
+from domain.ports import LeaseRepository
+
+logger = logging.getLogger(__name__)
+
+BROKEN = (aiohttp.ClientConnectionError, ConnectionError)
+WAITS_S = (0.05, 0.3)
+"""Pauses before the second and third attempts. The second opens a new connection, if the old one was idle for too
+long.
+"""
+
+LIBRARY_WAITS_S = 1.0
+
+WINDOW_S = 1.0
+"""Discord counts fifty requests per second. A request that comes too early meets the limit again and closes the gate
+again.
+"""
+
+
+class LeaseLostError(ConnectionError):
+    """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
+    over.
+
+    For code that posts answers, it is as if Discord could not be reached: it retries later, if it is still allowed to.
+    """
+
+
+class SteadyAdapter(AsyncWebhookAdapter):
+    """The adapter by which discord.py answers interactions."""
+
+    def __init__(self, links: CommandLinks) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._links = links
+
+    async def request(
+        self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
+    ) -> Any:
+        """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
+        waits, started = list(WAITS_S), time.monotonic()
+        if isinstance(parts.get("payload"), dict):
+            parts["payload"] = self._links.in_message(parts["payload"], IN_SERVER.get())
+        while True:
+            try:
+                return await super().request(route, session, files=files, **parts)
+            except BROKEN as fault:
+                if not waits:
+                    raise
+                logger.info("an answer to an interaction is sent again: %r", fault)
+            except discord.HTTPException as error:
+                if error.code == ACKNOWLEDGED and _tried_before(waits, started):  # an earlier attempt had succeeded
+                    return {"interaction": {"id": route.webhook_id}}
+                raise
+            await asyncio.sleep(waits.pop(0))
+            for file in files or ():
+                file.reset()
+
+
+def _tried_before(waits: Sequence[float], started: float) -> bool:
+    """Whether we, or discord.py after a server error, have tried before; another bot's answer is reported at once."""
+    return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
+
+
+def keep_interactions_steady(links: CommandLinks) -> None:
+    """Applies to everything that the current task does and starts from now on."""
+    async_context.set(SteadyAdapter(links))
+
+
+def keep_requests_going(http: HTTPClient, links: CommandLinks, server_of: Callable[[Any], int | None]) -> None:
+    """Reopen this client's gate if a request is cancelled while it is closed; and make commands clickable."""
+    request = http.request
+
+    async def steady_request(route: Route, **parts: Any) -> Any:
+        lease = CURRENT_LEASE.get()
+        if lease and ANSWERING.get() and route.method != "GET" and not lease.is_held():
+            raise LeaseLostError("another process may be answering here")
+        if isinstance(parts.get("json"), dict):
+            parts["json"] = links.in_message(parts["json"], server_of(route.channel_id) or IN_SERVER.get())
+        try:
+            return await request(route, **parts)
+        except asyncio.CancelledError:
+            gate = http._global_over  # noqa: SLF001
+            if not gate.is_set():
+                asyncio.get_running_loop().call_later(WINDOW_S, gate.set)
+            raise
+
+    http.request = steady_request  # type: ignore[method-assign]
+
+
+def stop_heartbeats(bot: discord.Client) -> None:
+    """Stop the heartbeat threads: a connection abandoned while it was being made leaves its own thread behind."""
+    for thread in threading.enumerate():
+        if isinstance(thread, KeepAliveHandler) and thread.ws._connection is bot._connection:  # noqa: SLF001
+            thread.stop()
+
+
+AN_HOUR_S = 3600.0
+AN_HOUR_AT_MOST = 40
+"""Forty an hour are 960 a day."""
+RESERVED_SESSIONS = 20
+"""Session starts that are not used: Discord revokes the token of a bot that uses up its thousand a day."""
+ASK_AGAIN_S = 0.25
+LOOK_AGAIN_S = 60.0
+IDENTIFY_S = 5.5
+"""Discord lets one shard per bucket start a session every five seconds."""
+
+
+class IdentifyLimit:
+    """The session starts of one client in the last hour: it breaks a loop of sessions that keep ending."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._starts: deque[float] = deque(maxlen=AN_HOUR_AT_MOST)
+
+    def count(self) -> None:
+        """Count a session start."""
+        self._starts.append(self._now())
+
+    def wait(self) -> float:
+        """Seconds until the next session start is allowed."""
+        if len(self._starts) < AN_HOUR_AT_MOST:
+            return 0.0
+        return max(0.0, self._starts[0] + AN_HOUR_S - self._now())
+
+
+class SharedIdentifyLimit:
+    """The session starts of all nodes, which share a token, in the last day: counted by the hour, in the database.
+
+    `buckets` of shards may ask for sessions side by side, and the token has `total` of them a day: both are Discord's
+    own numbers, which change. All shards may start twice within an hour, whatever that takes of the day.
+    """
+
+    def __init__(self, leases: LeaseRepository, shards: int, now: Callable[[], float] = time.time) -> None:
+        self._leases = leases
+        self._shards = shards
+        self._now = now
+        self.buckets = 1
+        self.total = 1_000
+
+    async def turn(self, shard: int) -> None:
+        """Return when a shard may ask for a new session, which is counted. The nodes take turns."""
+        bucket, holder = shard % self.buckets, f"{NODE} shard {shard}"
+        while True:
+            lease = await self._leases.acquire(f"identify/{bucket}", holder, IDENTIFY_S)
+            if lease is None:
+                await asyncio.sleep(ASK_AGAIN_S)
+            elif await self._count(bucket):
+                return
+            else:
+                await self._leases.release(lease)
+                logger.error("the session starts of this hour or day are used up, on all nodes together; waiting")
+                await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def _count(self, bucket: int) -> bool:
+        """Count another start, if there may be one; only who holds the bucket's lease writes its hours."""
+        hour = int(self._now() // AN_HOUR_S)
+        notes = [await self._leases.get_note(f"identified/{number}") for number in range(self.buckets)]
+        counted = [{int(at): count for at, count in json.loads(note or "{}").items()} for note in notes]
+        of_a_day = [{at: count for at, count in each.items() if hour - 24 < at <= hour} for each in counted]
+        in_this_hour = sum(each.get(hour, 0) for each in of_a_day)
+        in_this_day = sum(sum(each.values()) for each in of_a_day)
+        an_hour_at_most = max(self.total * AN_HOUR_AT_MOST // 1_000, 2 * self._shards)
+        if in_this_hour >= an_hour_at_most or in_this_day >= self.total - RESERVED_SESSIONS:
+            return False
+        mine = of_a_day[bucket]
+        mine[hour] = mine.get(hour, 0) + 1
+        await self._leases.set_note(f"identified/{bucket}", json.dumps(mine))
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class GatewaySession:
+    """A session at the gateway that another process can resume. Discord then sends it the events it has missed.
+
+    `sequence` is the number of the last event that was handled, `gateway` the address to resume at. `guilds` are the
+    servers in the form of GUILD_CREATE, which Discord does not send again. `interactions` are the ids of those that
+    were answered or turned away; None if they are unknown, because the process was killed.
+    """
+
+    id: str
+    sequence: int
+    gateway: str
+    interactions: tuple[int, ...] | None = ()
+    guilds: tuple[dict[str, Any], ...] = ()
+
+
+class CannotResumeError(Exception):
+    """The session cannot be resumed, and a new one has to wait for its turn."""
