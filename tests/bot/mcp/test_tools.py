@@ -29,6 +29,9 @@ from tests.doubles.mcp_http import McpHttpDouble
 from tests.doubles.mcp_server import PICTURE, SOUND, TOOLS
 
 ROOT = Path(__file__).parent.parent.parent.parent
+LONG = 60
+"""Seconds for a call that is expected to be answered."""
+
 PROGRAM = (sys.executable, "-m", "tests.doubles.mcp_server")
 
 
@@ -89,6 +92,12 @@ serve_stdio()
 """
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call waits for a server that starts again, however slow the machine is."""
+    monkeypatch.setattr(client, "PATIENCE_S", LONG)
+
+
 @asynccontextmanager
 async def connected(addresses: Sequence[ServerAddress], **options: Any) -> AsyncIterator[McpTools]:
     """The tools, after the first attempt to reach each server."""
@@ -112,7 +121,7 @@ def mortal(tmp_path: Path) -> ServerAddress:
 
 @pytest.fixture
 async def stdio() -> AsyncIterator[McpTools]:
-    async with connected([program()], timeout=10) as tools:
+    async with connected([program()], timeout=LONG) as tools:
         yield tools
 
 
@@ -185,10 +194,9 @@ class TestCalling:
             assert (await call(tools, "double_env", text="ANTHROPIC_API_KEY")).content == "The tool returned nothing."
 
     async def test_a_slow_call_times_out_and_the_line_stays_up(self) -> None:
-        async with connected([program()], timeout=0.3) as tools:
-            assert error_of(await call(tools, "double_sleep", seconds=0.5)) == "double_sleep timed out after 0.3 s"
+        async with connected([program()], timeout=1.0) as tools:
+            assert error_of(await call(tools, "double_sleep", seconds=1.05)) == "double_sleep timed out after 1 s"
             assert not tools.missing()
-            await asyncio.sleep(0.3)
             assert (await call(tools, "double_echo", text="still here")).content == "still here"
 
 
@@ -202,7 +210,7 @@ class TestServersThatDie:
     async def test_a_server_that_dies_between_calls_is_back_before_the_next(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
     ) -> None:
-        async with connected([mortal], timeout=10) as tools:
+        async with connected([mortal], timeout=LONG) as tools:
             first = pid_of_mortal()
             os.kill(first, signal.SIGKILL)
             await until(lambda: "mortal" in tools.missing())
@@ -215,7 +223,7 @@ class TestServersThatDie:
     ) -> None:
         monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         address = program("once", sys.executable, "-c", RUNS_ONCE, str(tmp_path / "ran"))
-        async with connected([address], timeout=10) as tools:
+        async with connected([address], timeout=LONG) as tools:
             assert error_of(await call(tools, "once_die"))
             error = error_of(await call(tools, "once_echo", text="x"))
             assert error.startswith("The tool server once is not available at the moment: ")
@@ -233,7 +241,7 @@ class TestServersThatDie:
         ids=["no program", "ends at once", "talks nonsense", "nobody listens", "no address"],
     )
     async def test_a_server_that_cannot_be_reached_keeps_nobody_waiting(self, address: ServerAddress) -> None:
-        async with connected([address, program()], timeout=10) as tools:
+        async with connected([address, program()], timeout=LONG) as tools:
             assert tools.missing()["gone"]
             assert list(tools.missing()) == ["gone"]
             assert (await call(tools, "double_echo", text="the other works")).content == "the other works"
@@ -275,7 +283,7 @@ class TestHttp:
 
     @pytest.fixture
     async def http(self, server: McpHttpDouble) -> AsyncIterator[McpTools]:
-        async with connected([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+        async with connected([ServerAddress("web", url=server.base_url)], timeout=LONG) as tools:
             yield tools
 
     async def test_calls_go_over_http(self, http: McpTools) -> None:
@@ -307,7 +315,7 @@ class TestHttp:
         for moment in range(10):
             monkeypatch.setattr(client, "PATIENCE_S", moment / 100)
             async with McpHttpDouble() as server:
-                tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
+                tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=LONG)
                 await tools.tried()
             for _ in range(2):  # the first call notices that the line is dead, the second has it made anew
                 assert error_of(await call(tools, "web_echo", text="x"))
@@ -317,7 +325,7 @@ class TestHttp:
     async def test_a_server_that_has_gone_is_an_error(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(client, "PATIENCE_S", 0.3)
         async with McpHttpDouble() as server:
-            tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=5)
+            tools = McpTools([ServerAddress("web", url=server.base_url)], timeout=LONG)
             await tools.tried()
         for _ in range(2):
             assert error_of(await call(tools, "web_echo", text="x"))
@@ -327,12 +335,12 @@ class TestHttp:
         server.needed = {"X-Key": "s3cret"}
         (address,) = parse_servers(f"web={server.base_url} header='X-Key: ${{KEY}}'", {"KEY": "s3cret"})
         assert "s3cret" not in repr(address)
-        async with connected([address], timeout=5) as tools:
+        async with connected([address], timeout=LONG) as tools:
             assert (await call(tools, "web_echo", text="x")).content == "x"
 
     async def test_without_the_header_it_is_missing_and_says_so(self, server: McpHttpDouble) -> None:
         server.needed = {"X-Key": "s3cret"}
-        async with connected([ServerAddress("web", url=server.base_url)], timeout=5) as tools:
+        async with connected([ServerAddress("web", url=server.base_url)], timeout=LONG) as tools:
             assert list(tools.missing()) == ["web"]
 
     @pytest.mark.parametrize("code", [-32600, -32000, -32001])
@@ -384,7 +392,7 @@ class TestErrorsOfServers:
     async def test_what_a_server_reports_is_its_sentence_and_restarts_nothing(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int], code: int
     ) -> None:
-        async with connected([mortal], timeout=10) as tools:
+        async with connected([mortal], timeout=LONG) as tools:
             first = pid_of_mortal()
             assert error_of(await call(tools, "mortal_refuse", code=code)) == "no, the server says"
             assert (await call(tools, "mortal_calls")).content == "2"
@@ -394,7 +402,7 @@ class TestErrorsOfServers:
         self, tmp_path: Path, pid_of_mortal: Callable[[], int]
     ) -> None:
         half = program("mortal", sys.executable, "-c", SAYS_ITS_PID, str(tmp_path / "pid"), HALF="cut here \udce2")
-        async with connected([half], timeout=10) as tools:
+        async with connected([half], timeout=LONG) as tools:
             first = pid_of_mortal()
             assert (await call(tools, "mortal_echo", text="half \ud83d")).content == "half \ufffd"
             assert (await call(tools, "mortal_env", text="HALF")).content == "cut here \ufffd"
@@ -405,19 +413,19 @@ class TestErrorsOfServers:
         monkeypatch.setattr("bot.mcp.transports.LONGEST_LINE", 100_000)
         async with McpHttpDouble() as server:
             web = ServerAddress("web", url=server.base_url)
-            async with connected([program(), web], timeout=10) as tools:
+            async with connected([program(), web], timeout=LONG) as tools:
                 for name in ("double", "web"):
                     assert "the line broke" in error_of(await call(tools, f"{name}_echo", text="x" * 200_000))
                     assert (await call(tools, f"{name}_echo", text="back")).content == "back"
 
     async def test_progress_gives_a_call_its_time_again(self) -> None:
-        async with connected([program()], timeout=1.0) as tools:
-            assert (await call(tools, "double_work", steps=6, seconds=0.4)).content == "worked"
+        async with connected([program()], timeout=2.0) as tools:
+            assert (await call(tools, "double_work", steps=4, seconds=0.6)).content == "worked"
 
     async def test_a_server_that_hangs_twice_is_started_anew(
         self, mortal: ServerAddress, pid_of_mortal: Callable[[], int]
     ) -> None:
-        async with connected([mortal], timeout=0.3) as tools:
+        async with connected([mortal], timeout=1.0) as tools:
             first = pid_of_mortal()
             for _ in range(2):
                 assert "timed out" in error_of(await call(tools, "mortal_sleep", seconds=600))
@@ -433,7 +441,7 @@ class TestLists:
 
     async def test_only_the_chosen_tools_are_used(self) -> None:
         address = replace(program(), tools=("echo", "no_such"))
-        async with connected([address], timeout=10) as tools:
+        async with connected([address], timeout=LONG) as tools:
             (status,) = tools.status()
         assert status.tools == ("echo",)
         assert status.left_out == {"no_such": "the server has no such tool"}
@@ -454,7 +462,7 @@ class TestLists:
             {"name": "no_type", "inputSchema": {"properties": {}}, "outputSchema": 7, "annotations": "x"},
             {"name": "wordy", "description": "x" * 9_000, "inputSchema": {"type": "object"}},
         ]
-        async with connected([program(ODD_TOOLS=json.dumps(odd))], timeout=10) as tools:
+        async with connected([program(ODD_TOOLS=json.dumps(odd))], timeout=LONG) as tools:
             (status,) = tools.status()
             registry = ToolRegistry()
             tools.register_in(registry)
@@ -466,7 +474,7 @@ class TestLists:
     async def test_there_is_room_for_a_hundred_tools_in_all(self) -> None:
         many = [{"name": f"tool_{number}", "inputSchema": {"type": "object"}} for number in range(95)]
         servers = [program("one", ODD_TOOLS=json.dumps(many)), program("two")]
-        async with connected(servers, timeout=10) as tools:
+        async with connected(servers, timeout=LONG) as tools:
             registry = ToolRegistry()
             tools.register_in(registry)
             one, two = tools.status()
@@ -507,7 +515,7 @@ class TestStart:
     async def test_a_server_that_never_answers_holds_nobody_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(tools_module, "FIRST_TRY_S", 0.1)
         mute = ServerAddress("mute", command=(sys.executable, "-c", "import sys; sys.stdin.read()"))
-        async with open_mcp_tools([mute, program()], timeout=10) as tools:
+        async with open_mcp_tools([mute, program()], timeout=LONG) as tools:
             assert list(tools.missing()) == ["mute", "double"]
             await tools.ready()
             assert tools.missing()["mute"] == "it is still starting"

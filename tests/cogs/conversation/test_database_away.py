@@ -57,6 +57,23 @@ async def until_the_database_answers(room: Scene) -> None:
         await asyncio.sleep(0.05)
 
 
+async def being_answered(room: Scene) -> asyncio.Event:
+    """Ann has asked, and the model has begun; set the event to let it go on."""
+    go_on = await room.hold()
+    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
+    await room.ann.say(room.thread, "Who put the lamp out?")
+    await room.until_asked(1)
+    return go_on
+
+
+async def cut_off_as_it_answers(room: Scene, wire: Wire) -> None:
+    """The notice stands where the answer was being made."""
+    go_on = await being_answered(room)
+    wire.cut()
+    go_on.set()
+    await room.until_said(AWAY)
+
+
 async def test_what_is_written_meanwhile_is_answered_and_the_notice_goes(
     room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -142,13 +159,7 @@ async def test_whom_a_notice_shows_is_noted_once_the_database_is_back(
 
 
 async def test_an_answer_that_was_being_made_is_made_again_in_its_place(room: Scene, wire: Wire) -> None:
-    go_on = await room.hold()
-    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
-    await room.ann.say(room.thread, "Who put the lamp out?")
-    await room.until_asked(1)
-    wire.cut()
-    go_on.set()
-    await room.until_said(AWAY)
+    await cut_off_as_it_answers(room, wire)
     [notice] = room.replies()
     room.model.say("It was Hobb.")
     wire.mend()
@@ -162,10 +173,7 @@ async def test_one_notice_stands_where_an_answer_was_being_made_and_more_is_writ
     room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    go_on = await room.hold()
-    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
-    await room.ann.say(room.thread, "Who put the lamp out?")
-    await room.until_asked(1)
+    go_on = await being_answered(room)
     wire.cut()
     await room.ann.say(room.thread, "And when?")
     await room.until(lambda: AWAY in room.said())
@@ -184,13 +192,7 @@ async def test_one_notice_stands_where_an_answer_was_being_made_and_more_is_writ
 
 
 async def test_who_writes_below_the_notice_of_an_answer_is_told_nothing_more(room: Scene, wire: Wire) -> None:
-    go_on = await room.hold()
-    room.model.say("It was Hobb, as everybody in the house knew well enough by then.")
-    await room.ann.say(room.thread, "Who put the lamp out?")
-    await room.until_asked(1)
-    wire.cut()
-    go_on.set()
-    await room.until_said(AWAY)
+    await cut_off_as_it_answers(room, wire)
     waiting = room.state.bot.cogs["ConversationCog"]._not_kept  # type: ignore[attr-defined]
     await room.ann.say(room.thread, "And when?")
     await room.until(lambda: len(waiting) == 1)
