@@ -25,7 +25,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-port=0",
 )
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 LOOK_S = 0.05
 KEY_CODES = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40, "ArrowUp": 38}
 

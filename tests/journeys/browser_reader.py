@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.doubles.chromium import Page, browsing
 from tests.journeys.terminal import Terminal
 
-STARTED_S = 60.0
+STARTED_S = 120.0
 MESSAGES = "#channel-message-list > *"
 AT_REST = "window.simcordPreview?.ready && !window.simcordPreview.awaitingRevision"
 

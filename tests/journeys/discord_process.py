@@ -16,7 +16,7 @@ from tests.journeys.forked import Forked
 from tests.journeys.terminal import Terminal
 
 ONLINE = "Online as"
-FAREWELL_S = 10.0
+PATIENCE_S = 90.0
 
 
 class BotProcess:
@@ -56,14 +56,14 @@ class BotProcess:
         """How many turns the log tells of."""
         return sum(line["logger"] == "marginalia.turns" for line in self.lines)
 
-    async def start(self, timeout: float = 90.0) -> None:
+    async def start(self) -> None:
         """Return when it is online."""
         before = self.output.count(ONLINE)
         environment = self._terminal.environment(**self._environment)
         with Path(os.devnull).open("rb") as nothing:
             files = (nothing, self._output, self._output)
             self._process = Forked(["run"], environment, self._terminal.folder, files)
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(PATIENCE_S):
             while self.output.count(ONLINE) == before:
                 assert self._process.is_alive, self.output
                 await asyncio.sleep(0.01)
@@ -87,7 +87,7 @@ class BotProcess:
         assert self._process
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, by)
-        code = await asyncio.wait_for(self._process.end(), FAREWELL_S)
+        code = await asyncio.wait_for(self._process.end(), PATIENCE_S)
         self._process = None
         return code
 

@@ -27,6 +27,9 @@ _FORKS.set_forkserver_preload(
     ]
 )
 
+OFFER_S = 30.0
+"""What the book says in a model's place has two seconds; a busy machine may take longer."""
+
 
 class Forked:
     """`marginalia` at work in a process of its own. `files` are its standard input, output and error."""
@@ -77,5 +80,7 @@ def _run(arguments: Sequence[str], environment: dict[str, str], folder: Path, fi
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1)
     sys.argv = ["marginalia", *arguments]
     from bot.__main__ import main
+    from domain.turn import runner, state
 
+    state.LONGEST_S = runner.LONGEST_S = OFFER_S  # type: ignore[attr-defined]
     main()

@@ -12,7 +12,7 @@ from bot.settings import Settings
 from tests.journeys.forked import Forked
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 110
+PATIENCE_S = 240
 
 
 @dataclass(frozen=True)

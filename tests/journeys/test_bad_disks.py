@@ -51,7 +51,7 @@ class Disk:
             check=False,
             cwd=self._terminal.folder,
             env=self._terminal.environment(D=str(self._terminal.folder / "data"), K=str(self.kept)),
-            timeout=60,
+            timeout=240,
         )
         return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -15,7 +15,7 @@ CALLBACK = "POST /interactions/{interaction}/{token}/callback"
 SEND, THREAD = "POST /channels/{channel}/messages", "POST /channels/{channel}/threads"
 LET_IN, EVENT = "PUT /channels/{channel}/thread-members/{user}", "POST /guilds/{guild}/scheduled-events"
 
-pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.usefixtures("quick_posting")
 
 
 @pytest.fixture(autouse=True)

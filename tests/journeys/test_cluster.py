@@ -14,7 +14,7 @@ from domain.conversation import Conversation, TurnState
 from storage.book_files.objects import CachedBookFiles, open_store
 from storage.opening import Storage, open_storage
 from tests.doubles.anthropic_api import AnthropicDouble
-from tests.doubles.discord_api import Channel, DiscordDouble
+from tests.doubles.discord_api import PATIENCE_S, Channel, DiscordDouble
 from tests.doubles.discord_api.entities import Guild
 from tests.doubles.script import Handler
 from tests.journeys.discord_process import BotProcess, bot_process
@@ -25,7 +25,7 @@ from tests.storage.values import MIDNIGHT, a_book
 
 NODES, SHARDS = 3, 12
 
-pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.usefixtures("quick_posting")
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ class Readers:
         )
         return {mark: counts[mark] for mark in self.asked if counts[mark] != 1}
 
-    async def all_answered(self, within: float = 60.0) -> None:
+    async def all_answered(self, within: float = PATIENCE_S) -> None:
         try:
             await self._discord.until(lambda: not self.amiss(), within)
         except AssertionError:
@@ -167,7 +167,7 @@ def shards_with_a_session(discord: DiscordDouble) -> set[int]:
 
 async def until_delivered(storage: Storage, threads: Sequence[Channel]) -> None:
     """Until every turn is noted as delivered: that is written just after the answer stands in its thread."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while await states(storage, threads) != {TurnState.DELIVERED}:
             await asyncio.sleep(0.1)
 
@@ -175,7 +175,7 @@ async def until_delivered(storage: Storage, threads: Sequence[Channel]) -> None:
 async def until_sessions_are_noted(storage: Storage) -> None:
     """Until the database has the place of every shard in its session, for whoever goes on with it."""
     assert storage.leases is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not all([await storage.leases.get_note(f"shard/{shard}") for shard in range(SHARDS)]):
             await asyncio.sleep(0.1)
 
@@ -190,7 +190,7 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
 ) -> None:
     readers = Readers(discord, threads)
     await asyncio.gather(*(node.start() for node in nodes))
-    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 90)
+    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS)
     await readers.write(12)
     await readers.all_answered()
 
@@ -199,7 +199,7 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     begun, gone_on_with = discord.gateway.identifies, discord.gateway.resumes
     await asyncio.gather(nodes[0].kill(), nodes[1].kill())
     await readers.write(12)
-    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 30)
+    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS)
     assert discord.gateway.identifies == begun
     assert discord.gateway.resumes > gone_on_with
     await readers.all_answered()
@@ -218,10 +218,10 @@ async def test_no_message_is_lost_and_none_is_answered_twice(
     assert await nodes[2].stop() == 0
     await readers.write(12)
     await readers.all_answered()
-    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 10)
+    await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS)
     assert discord.gateway.identifies == begun
     assert discord.gateway.resumes > gone_on_with
     assert times_told_commands(discord) == 1
-    await discord.until(lambda: not [thread for thread in threads if thread.archived], 5)
+    await discord.until(lambda: not [thread for thread in threads if thread.archived])
     await until_delivered(storage, threads)
     assert discord.violations == []

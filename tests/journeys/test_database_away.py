@@ -16,7 +16,7 @@ from tests.journeys.marked_questions import reply_to
 from tests.journeys.test_cluster import SHARDS, Readers, book_in, shards_with_a_session, thread_in
 from tests.postgres import the_wheel
 
-pytestmark = [pytest.mark.usefixtures("quick_posting"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.usefixtures("quick_posting")
 
 AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
 AWAY_S = 12.0
@@ -69,14 +69,14 @@ async def test_what_was_written_meanwhile_is_answered(
     }
     async with bot_process(tmp_path, discord, model, **settings) as bot:
         await bot.start()
-        await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS, 90)
+        await discord.until(lambda: len(shards_with_a_session(discord)) == SHARDS)
         readers = Readers(discord, threads)
         await readers.write(2)
         await readers.all_answered()
         identified = discord.gateway.identifies
         await asyncio.to_thread(server.stop)
         await readers.write(2)
-        await discord.until(lambda: AWAY in discord.said(threads[0]), 60)
+        await discord.until(lambda: AWAY in discord.said(threads[0]))
         await asyncio.sleep(AWAY_S)
         assert discord.said(threads[0]).count(AWAY) == 1, discord.transcript()
         assert len(shards_with_a_session(discord)) == SHARDS

@@ -69,14 +69,14 @@ class Reading:
             each for each in own if each.embeds and any(button.custom_id.startswith("tc:") for button in each.buttons)
         ]
 
-    async def ask(self, question: str, timeout: float = 15.0) -> Message:
+    async def ask(self, question: str) -> Message:
         """Ask, and wait for the answer to stand."""
         before = len(self.replies)
         await self.ann.say(self.thread, question)
-        return await self.answer(before, timeout)
+        return await self.answer(before)
 
-    async def answer(self, before: int, timeout: float = 15.0) -> Message:
-        await self.discord.until(lambda: len(self.replies) > before and is_settled(self.replies[-1]), timeout)
+    async def answer(self, before: int) -> Message:
+        await self.discord.until(lambda: len(self.replies) > before and is_settled(self.replies[-1]))
         return self.replies[-1]
 
 
@@ -91,7 +91,6 @@ def is_settled(message: Message) -> bool:
     return bool(message.content) and not any(button.label == "Stop" for button in message.buttons)
 
 
-@pytest.mark.timeout(300)
 async def test_the_whole_journey(bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble) -> None:
     reading = Reading(discord)
     ann = reading.ann

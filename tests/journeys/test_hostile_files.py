@@ -4,9 +4,8 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from aiohttp import web
@@ -159,16 +158,16 @@ class Library:
     async def upload(self, who: Actor, name: str, data: bytes) -> str:
         """What the uploader reads in the end."""
         interaction = await who.slash("books add", file=self.discord.file(name, data))
-        await self.discord.until(lambda: is_over(interaction), 60)
+        await self.discord.until(lambda: is_over(interaction))
         return said(interaction)
 
     async def upload_all(self, files: Iterable[HostileFile]) -> dict[str, str]:
         return {file.kind: await self.upload(self.eve, file.filename, file.data) for file in files}
 
-    async def talk_until(self, uploading: asyncio.Future[Any]) -> int:
-        """Ask until the uploads are over; how many answers came meanwhile."""
+    async def talk_until(self, is_over: Callable[[], bool]) -> int:
+        """Ask until something is over; how many answers came meanwhile."""
         count = 0
-        while not uploading.done():
+        while not is_over():
             await self.answer("Who put the lamp out for his brother?")
             count += 1
         return count
@@ -208,8 +207,9 @@ async def test_hostile_uploads_end_in_a_sentence_while_others_are_answered(
     await bot.start()
     await library.open()
     refused, survived = [TOO_LARGE, *refused_files()][::EVERY], [*survived_files(trap.url)][::EVERY]
-    uploading = [asyncio.create_task(library.upload_all(files)) for files in (refused, survived)]
-    answers = await library.talk_until(asyncio.gather(*uploading))
+    async with asyncio.TaskGroup() as group:
+        uploading = [group.create_task(library.upload_all(files)) for files in (refused, survived)]
+        answers = await library.talk_until(lambda: all(each.done() for each in uploading))
     told = uploading[0].result()
     assert {file.kind: told[file.kind] for file in refused if file.says not in told[file.kind]} == {}
     everything = told | uploading[1].result()

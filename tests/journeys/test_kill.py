@@ -10,6 +10,7 @@ import uuid
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ from tests.journeys.terminal import Terminal
 
 TERMINALS = 3
 WAVES = 4
-"""Twelve kills, and then everybody is let finish."""
+"""Twelve kills, more where hardly any process was at work when it was killed; then everybody is let finish."""
 
 EARLY = 0.3
 """The share of those struck before they have begun; the others are let begin, and struck as they search or write."""
@@ -84,7 +85,9 @@ async def test_killed_at_any_moment_every_question_has_one_answer(tmp_path: Path
     talks = [ran.objects[0]["id"] for ran in await asyncio.gather(*(beginning(terminal) for _ in range(TERMINALS)))]
     chance = random.Random()
     struck_at_work = 0
-    for wave in range(WAVES):
+    for wave in count():
+        if wave >= WAVES and struck_at_work > TERMINALS:
+            break
         lives = [live_and_die(terminal, talk, QUESTION.format(wave), chance.random(), environment) for talk in talks]
         struck_at_work += sum(await asyncio.gather(*lives))
         await assert_sound(tmp_path)
@@ -92,7 +95,6 @@ async def test_killed_at_any_moment_every_question_has_one_answer(tmp_path: Path
         last = talking(terminal, talk, "chat", "--json", "--conversation", talk, stdin="Goodbye?\n", **environment)
         assert await last.process.end() == 0, last.objects
         await assert_all_answered_once(tmp_path, talk)
-    assert struck_at_work > TERMINALS, "hardly any process lived long enough to be killed at work"
 
 
 async def beginning(terminal: Terminal) -> Talking:

@@ -41,7 +41,7 @@ async def online(bot: BotProcess, discord: DiscordDouble) -> None:
 
 
 async def all_answered(discord: DiscordDouble, asked: dict[str, Any]) -> None:
-    await discord.until(lambda: not said_twice_or_never(discord, asked) and not leftovers(discord), 40)
+    await discord.until(lambda: not said_twice_or_never(discord, asked) and not leftovers(discord))
     await asyncio.sleep(0.3)
     assert (said_twice_or_never(discord, asked), leftovers(discord)) == ({}, [])
 
@@ -56,7 +56,6 @@ def trickling(body: Json) -> Reply:
 
 
 class TestStopping:
-    @pytest.mark.timeout(120)
     @pytest.mark.parametrize(("handler", "discord_is_away"), [(trickling, False), (stalling, True)])
     async def test_answers_that_run_are_made_after_the_next_start(
         self, bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble, handler: Any, discord_is_away: bool
@@ -134,7 +133,6 @@ class TestLogs:
             say("The quokka answers in the end."),
         ]
 
-    @pytest.mark.timeout(120)
     async def test_a_line_a_turn_and_no_word_of_anybody(
         self, bot: BotProcess, discord: DiscordDouble, model: AnthropicDouble
     ) -> None:
@@ -155,7 +153,7 @@ class TestLogs:
         for turn in range(7):
             discord.fail((SEND, EDIT)[turn % 2], status=(503, 400, 403, 0)[turn % 4])
             await ann.say(thread, "Tell me about Zanzibar")
-            await discord.until(partial(has_played, bot, turn + 2), 60)
+            await discord.until(partial(has_played, bot, turn + 2))
         await ann.slash("conversations rename", channel=thread, title="Ozymandias")
         await ann.slash("privacy")
         assert await bot.stop() == 0
@@ -189,7 +187,6 @@ class TestBackup:
         assert (await terminal.run("backup", str(tmp_path / "copy"))).code == 0
         assert [path.name for path in copy.parent.iterdir()] == [book.name]
 
-    @pytest.mark.timeout(120)
     async def test_a_backup_made_while_it_runs_takes_its_place(
         self, bot: BotProcess, discord: DiscordDouble, tmp_path: Path, model: AnthropicDouble
     ) -> None:

@@ -16,7 +16,7 @@ from domain.errors import SettingsError
 from tests.doubles.discord_api import DiscordDouble
 
 ROOT = Path(__file__).parents[3]
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 
 
 @asynccontextmanager

@@ -176,14 +176,14 @@ class TestStayingOnline:
     async def test_a_first_connection_that_fails(self, double: DiscordDouble, tmp_path: Path) -> None:
         double.gateway.refuse = 1
         async with online(double, tmp_path, wait=False) as state:
-            await double.until(lambda: state.told, timeout=10)
+            await double.until(lambda: state.told)
             assert len(state.bots) == 1
 
     async def test_a_log_in_that_fails_at_first(self, double: DiscordDouble, tmp_path: Path) -> None:
         double.drop("GET /users/{user}", times=4)
         double.fail("GET /oauth2/applications/@me", status=503)
         async with online(double, tmp_path, wait=False) as state:
-            await double.until(lambda: state.told, timeout=10)
+            await double.until(lambda: state.told)
             await registered(double)
             assert await answers(double)
 
@@ -227,7 +227,7 @@ class TestStayingOnline:
             await registered(double)
             double.gateway.refuse = 3
             await double.gateway.drop()
-            await double.until(lambda: double.connected and double.gateway.refuse == 0, timeout=15)
+            await double.until(lambda: double.connected and double.gateway.refuse == 0)
             await double.until(lambda: state.bot.ws.open)
             assert await answers(double)
 

@@ -5,8 +5,11 @@ Where Tesseract is not installed, only the refusals are tested.
 
 import asyncio
 import io
+import pickle
 import re
 import struct
+import subprocess
+import sys
 import textwrap
 import zlib
 from collections.abc import Sequence
@@ -19,7 +22,7 @@ from pypdf import PdfReader, PdfWriter
 
 from bot.cli.books import _book_fields, _format
 from bot.client.checks import check_ocr
-from bot.parsers.ocr import TextRecogniser, find_ocr
+from bot.parsers.ocr import find_ocr
 from bot.parsers.pdf.document import Picture, _drawn
 from bot.parsers.sandbox import pool, worker
 from bot.parsers.sandbox.pool import OcrBounds, SandboxedParser
@@ -62,6 +65,17 @@ def png(picture: Picture) -> bytes:
     rows = (picture.pixels[at : at + picture.width] for at in range(0, len(picture.pixels), picture.width))
     body = zlib.compress(b"".join(b"\0" + row for row in rows))
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+
+
+RECOGNISED = """
+import pickle, sys
+from bot.parsers.ocr import TextRecogniser
+installed, picture = pickle.load(sys.stdin.buffer)
+recogniser = TextRecogniser(installed)
+text = " ".join(line.text for line in recogniser.lines(picture))
+pickle.dump((text, len(recogniser._engines)), sys.stdout.buffer)
+"""
+"""A process of its own, as every reader is: at its end Tesseract complains of the models that are still loaded."""
 
 
 def words(text: str) -> list[str]:
@@ -149,10 +163,12 @@ def test_the_language_is_the_one_whose_words_are_surest() -> None:
     if installed is None or len(installed.languages) < 2:
         pytest.skip("the German model is not installed")
     lines = textwrap.wrap("Die Möwen über den Dächern schrien, während der Wärter müde die Öllampe löschte. " * 6, 52)
-    recogniser = TextRecogniser(replace(installed, languages=("eng", "deu")))
     (picture,) = pictures_of(builders.pdf([[*lines]]))
-    assert "über den Dächern" in " ".join(line.text for line in recogniser.lines(picture))
-    assert len(recogniser._engines) == 1
+    given = pickle.dumps((replace(installed, languages=("eng", "deu")), picture))
+    ran = subprocess.run([sys.executable, "-c", RECOGNISED], input=given, capture_output=True, check=True)
+    text, engines = pickle.loads(ran.stdout)
+    assert "über den Dächern" in text
+    assert engines == 1
 
 
 async def test_the_check_says_whether_scanned_books_can_be_read(

@@ -23,7 +23,7 @@ from tests.doubles.discord_api.rest import Rest
 from tests.doubles.discord_api.world import World
 
 TOKEN = "loopback.token.of-nobody"
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 """How long a test waits for what must come, on a machine with much else to do."""
 POLL_S = 0.02
 """Conditions that do not depend on Discord's state are looked at this often."""
