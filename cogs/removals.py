@@ -322,7 +322,8 @@ class PostNotes:
         Only channels in which anybody has written since then are read. What shows somebody who has been erased
         meanwhile is removed.
         """
-        self._removals.begin(partial(self._look_through_all, tuple(guilds), own_id))
+        if known := tuple(guilds):
+            self._removals.begin(partial(self._look_through_all, known, own_id))
 
     async def _look_through_all(self, guilds: Sequence[discord.Guild], own_id: int) -> None:
         try:

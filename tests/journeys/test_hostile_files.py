@@ -136,7 +136,7 @@ async def test_what_is_no_file_ends_in_a_sentence_in_the_terminal(tmp_path: Path
 
 @pytest.fixture
 def environment() -> dict[str, str]:
-    return {"MAX_UPLOAD_MB": MAX_UPLOAD_MB}
+    return {"MAX_UPLOAD_MB": MAX_UPLOAD_MB, "MAX_TURNS_PER_MINUTE": "0"}
 
 
 class Library:
