@@ -224,6 +224,7 @@ async def test_a_question_that_is_edited_meanwhile_is_stored_as_it_says_last(roo
     waiting = room.state.bot.cogs["ConversationCog"]._edited  # type: ignore[attr-defined]
     await room.until(lambda: [each.content for each in waiting.values()] == ["Who broke the lamp?"])
     wire.mend()
+    await until_the_database_answers(room)
     await room.until_kept("Who broke the lamp?", "It was Hobb.")
     await room.until(lambda: not waiting)
 
