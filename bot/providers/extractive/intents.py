@@ -1,11 +1,18 @@
-"""What a reader wants, recognised from the wording: usually an answer, else the contents, a page, a line, a count."""
+"""What a reader wants, recognised from the wording: usually an answer, else the contents, a page, a line, a count.
 
+And the tools that can be called for it.
+"""
+
+import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 from bot.providers.extractive.question import Question, analyse
 from domain.library.numerals import number_value
+from domain.tool_use import ToolDefinition, ToolInvocation
 
 
 def _one_of(*alternatives: str) -> str:
@@ -374,3 +381,35 @@ def _pages(text: str, question: Question) -> Pages | None:
     rest = f"{text[: found.start()]} {text[found.end() :]}"
     more = PAGE_WORDS.sub("", rest).strip(WRAPPING)
     return Pages(found["first"], found["last"] or found["first"], analyse(rest, question.language) if more else None)
+
+
+class OfferedTools:
+    """Makes calls. Their ids derive from `seed`: the same request gets the same ids."""
+
+    def __init__(self, definitions: Sequence[ToolDefinition], seed: str) -> None:
+        self._parameters = {definition.name: definition.parameters for definition in definitions}
+        self._seed = seed
+
+    def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
+        """The call in a list, or an empty list if the tool is not offered or requires unknown arguments."""
+        if name not in self._parameters:
+            return []
+        schema = self._parameters[name]
+        properties: dict[str, Any] = schema.get("properties") or {}
+        known = {key: value for key, value in arguments.items() if key in properties and value != []}
+        fitting = {key: _bounded(value, properties[key]) for key, value in known.items()}
+        if not set(schema.get("required") or ()) <= set(fitting):
+            return []
+        return [ToolInvocation(name, fitting, self._id(name, fitting))]
+
+    def _id(self, name: str, arguments: dict[str, Any]) -> str:
+        digest = hashlib.blake2s(f"{self._seed}\n{name}\n{arguments}".encode(errors="replace"), digest_size=6)
+        return f"look_{digest.hexdigest()}"
+
+
+def _bounded(value: Any, schema: dict[str, Any]) -> Any:
+    if isinstance(value, int) and isinstance(most := schema.get("maximum"), int):
+        return min(value, most)
+    if isinstance(value, list) and isinstance(most := schema.get("maxItems"), int):
+        return value[:most]
+    return value

@@ -3,7 +3,7 @@
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -390,3 +390,54 @@ CUES: dict[Language, Cues] = {
     Language.FRENCH: _FRENCH_CUES,
     Language.SPANISH: _SPANISH_CUES,
 }
+
+
+_ROLE = (
+    r"(?:(?:gentle|noble|english|clergy|police|sea)?m[ae]n|(?:gentle)?wom[ae]n|lady|girl|boy|lad|child|son|daughter"
+    r"|(?:half-|step)?(?:sister|brother|father|mother)|wife|widow|husband|aunt|uncle|cousin|nephew|niece|orphan|friend"
+    r"|companion|servant|maid|housekeeper|governess|nurse|cook|doctor|physician|surgeon|professor|teacher|tutor"
+    r"|schoolmaster|student|lawyer|solicitor|clerk|captain|mate|sailor|harpooneer|officer|lieutenant|colonel|soldier"
+    r"|king|queen|prince|princess|count|clergyman|priest|curate|rector|astronomer|journalist|artist|merchant|farmer"
+    r"|fisherman|ferryman|keeper|patient|native|american|stranger|cannibal|savage|specialist|philosopher|outcast|pariah"
+    r"|cat|dog|horse|rabbit|bird|mann|frau|mädchen|junge|sohn|tochter|schwester|bruder|vater|mutter|freund\w*|arzt"
+    r"|lehrer\w*|major|offizier|könig\w*|prinz\w*|pfarrer|diener|magd)\b"
+)
+"""Words for what somebody can be."""
+
+_NO_LINK = (
+    r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but|had|has|was|were|is|if|whether|because|so"
+    r"|then|where|while)\b)"
+)
+"""Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
+
+_BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
+
+
+def gives_a_role(name: str, text: str) -> bool:
+    """Whether a word for what somebody is belongs to a name (a pattern): "my friend Crake", "Crake, an old sailor"."""
+    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
+    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
+    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
+    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
+    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
+
+
+def introduces(name: str, text: str, naming: re.Pattern[str]) -> bool:
+    """Whether a sentence says more about a name (a pattern): "the painter Crake", "one named Crake"."""
+    before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
+    after = rf"{name},? (?:the|an?|his|her|my|our|their|whose?)\b"
+    link = rf"(?:{naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
+    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{link}|{link}.{{0,30}}\b{name}", text, re.IGNORECASE))
+
+
+def role_holders(roles: Sequence[str], text: str) -> list[str]:
+    """Names that have one of these roles: "the captain" of "Captain Ahab" or "Ahab is their captain"."""
+    role = rf"(?i:{'|'.join(map(re.escape, roles))})"
+    before = rf"\b{role},? (?:[A-Z]\w*\. )*([A-Z]\w+)"
+    after = rf"\b([A-Z]\w+),? (?:\w+ ){{1,4}}{role}\b"
+    return re.findall(before, text) + re.findall(after, text)
+
+
+def is_role(word: str) -> bool:
+    """Whether a word says what somebody is."""
+    return re.fullmatch(_ROLE, word, re.IGNORECASE) is not None

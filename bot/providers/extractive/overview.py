@@ -12,6 +12,7 @@ from bot.providers.extractive.intents import (
     Count,
     Intent,
     Line,
+    OfferedTools,
     Onward,
     Overview,
     Pages,
@@ -22,7 +23,6 @@ from bot.providers.extractive.language import CUES, Language
 from bot.providers.extractive.planning import (
     MOST_PLACES,
     Choices,
-    OfferedTools,
     Transcript,
     Wish,
     last_quoted,

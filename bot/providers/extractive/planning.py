@@ -1,6 +1,5 @@
 """Understanding the messages of a request, and deciding what to look up for them."""
 
-import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from bot.providers.extractive.intents import (
     Intent,
     Line,
     Lookup,
+    OfferedTools,
     Onward,
     Overview,
     Pages,
@@ -28,7 +28,7 @@ from bot.providers.extractive.question import (
     QuestionKind,
     Term,
     analyse,
-    answer_query,
+    answer_queries,
     in_context,
     is_title,
     other_phrasings,
@@ -42,7 +42,7 @@ from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
 from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE
-from domain.tool_use import ToolDefinition, ToolInvocation
+from domain.tool_use import ToolInvocation
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
 """Discord's mentions and emoji: the addressee of a message is not part of the question."""
@@ -164,38 +164,6 @@ def _looks(since: Sequence[PromptMessage]) -> Iterator[Look]:
     for message in since:
         if message.role == "tool_result" and message.tool_use_id in calls:
             yield Look(calls[message.tool_use_id], message)
-
-
-class OfferedTools:
-    """Makes calls. Their ids derive from `seed`: the same request gets the same ids."""
-
-    def __init__(self, definitions: Sequence[ToolDefinition], seed: str) -> None:
-        self._parameters = {definition.name: definition.parameters for definition in definitions}
-        self._seed = seed
-
-    def call(self, name: str, /, **arguments: Any) -> list[ToolInvocation]:
-        """The call in a list, or an empty list if the tool is not offered or requires unknown arguments."""
-        if name not in self._parameters:
-            return []
-        schema = self._parameters[name]
-        properties: dict[str, Any] = schema.get("properties") or {}
-        known = {key: value for key, value in arguments.items() if key in properties and value != []}
-        fitting = {key: _bounded(value, properties[key]) for key, value in known.items()}
-        if not set(schema.get("required") or ()) <= set(fitting):
-            return []
-        return [ToolInvocation(name, fitting, self._id(name, fitting))]
-
-    def _id(self, name: str, arguments: dict[str, Any]) -> str:
-        digest = hashlib.blake2s(f"{self._seed}\n{name}\n{arguments}".encode(errors="replace"), digest_size=6)
-        return f"look_{digest.hexdigest()}"
-
-
-def _bounded(value: Any, schema: dict[str, Any]) -> Any:
-    if isinstance(value, int) and isinstance(most := schema.get("maximum"), int):
-        return min(value, most)
-    if isinstance(value, list) and isinstance(most := schema.get("maxItems"), int):
-        return value[:most]
-    return value
 
 
 _TELLING_CHARACTERS = 400
@@ -447,8 +415,8 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             calls = _first_scene(question, transcript, tools)
             if not transcript.results or (confidence := choices.of(question).confidence) is Confidence.FIRM:
                 return calls
-            if expected := answer_query(question):
-                calls += tools.call("search_book", query=expected, top_k=_MORE_PASSAGES)
+            if expected := answer_queries(question):
+                calls += tools.call("search_book", query=expected[0], top_k=_MORE_PASSAGES, also=expected[1:])
             return calls if confidence is Confidence.LIKELY else calls + _search_again(question, tools)
         case Line(text, _):
             looks = transcript.looks_for("find_phrase", text=text)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import zip_longest
 
 from bot.providers.extractive.language import Language, alike, is_little, language_of, split_words, stem
 from domain.library.search.words import without_possessive
@@ -86,7 +87,8 @@ _KINDS: dict[Language, tuple[tuple[QuestionKind, str], ...]] = {
             QuestionKind.NAMED,
             r"what(?:['’]s| is| was| are| were) (?:\S+ ){0,6}?(?:sur)?names?\b"
             r"|what(?:['’]s| is| was| are| were) (?:\S+ ){1,8}?(?:called|named)\b"
-            r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b",
+            r"|what do(?:es)? (?:\S+ ){1,6}?call\b|how (?:is|was) (?:\S+ ){1,6}?called\b"
+            r"|(?:what|which) (?:ship|boat|vessel|inn|hotel|tavern|club|school|college|university|newspaper|estate)\b",
         ),
         (
             QuestionKind.LOOKS,
@@ -202,27 +204,16 @@ _COLOURLESS = frozenset(
 """Words that say what kind of answer is wanted, and rarely occur in one."""
 
 _TITLES = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "dr",
-        "doctor",
-        "professor",
-        "captain",
-        "lord",
-        "sir",
-        "herr",
-        "frau",
-        "monsieur",
-        "madame",
-        "mme",
-        "señor",
-        "señora",
-        "don",
-    ]
+    """
+    mr mrs ms miss dr sir herr frau fräulein graf gräfin freiherr monsieur madame mademoiselle mme mlle comte comtesse
+    señor señora señorita don doña conde condesa signor signora
+    """.split()  # noqa: SIM905 - words read better without quotation marks
 )
+"""Words that only precede names."""
+
+_RANKS = frozenset({"doctor", "professor", "captain", "lord"})
+"""Words that also say what somebody is: "Captain Ahab", but "the captain of the ship"."""
+
 _DENSE_FILLERS = re.compile(
     "|".join([words for _, words in _DENSE_KINDS]) + "|[的了是在有吗呢嗎はがをにのでとも은는이가을를]"
 )
@@ -235,12 +226,16 @@ def analyse(text: str, language: Language | None = None) -> Question:
     clause = _CLAUSES[language].match(text)
     setting = {stem(word, language) for word in split_words(clause[1], language)} if clause else set()
     stems = {term.stem for term in terms}
+    kind = kind_of(text, language)
+    names = _names(text, language) & stems
+    if kind is QuestionKind.WHO_IS and not names and not _SOMETHING.search(text):  # "who is captain ahab"
+        names = stems
     return Question(
         text=text,
         language=language,
-        kind=kind_of(text, language),
+        kind=kind,
         terms=terms,
-        names=frozenset(_names(text, language) & stems),
+        names=frozenset(names),
         setting=frozenset(setting & stems) if setting & stems != stems else frozenset(),
     )
 
@@ -279,7 +274,11 @@ def without_fillers(text: str) -> str:
 
 
 _ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
-    (QuestionKind.HOW_LONG, re.compile(r"\b(?:old|age)\b", re.IGNORECASE), "years old age"),
+    (
+        QuestionKind.HOW_LONG,
+        re.compile(r"\b(?:old|age)\b", re.IGNORECASE),
+        "years old age aged birthday fifteen sixteen seventeen eighteen nineteen twenty",
+    ),
     (QuestionKind.HOW_LONG, re.compile(r"\b(?:tall|high)\b", re.IGNORECASE), "feet high height"),
     (
         QuestionKind.HOW_LONG,
@@ -291,17 +290,19 @@ _ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
     (QuestionKind.WHEN, re.compile(""), "day night morning"),
     (QuestionKind.NAMED, re.compile(""), "name called"),
     (QuestionKind.LOOKS, re.compile(""), "face eyes hair"),
+    (QuestionKind.HAPPENED, re.compile(""), "dead died death killed escaped lost"),
 )
 
 
-def answer_query(question: Question) -> str:
-    """Words to search for that an answer may have: those of the question without its names, which often give way to
-    "he" or "I", and words for the kind of answer. Empty if there are no words for that kind.
+def answer_queries(question: Question) -> list[str]:
+    """Words to search for that an answer may have: those of the question and words for the kind of answer, without its
+    names, which often give way to "he" or "I", and with them. Empty if there are no words for that kind.
     """
     fitting = (words for kind, asked, words in _ANSWER_WORDS if kind is question.kind and asked.search(question.text))
     words = next(fitting, "") if question.language is Language.ENGLISH else ""
     own = [term.word for term in question.terms if term.stem not in question.names]
-    return " ".join([*own, words]) if words else ""
+    queries = (" ".join([*names, *own, words]) for names in ([], question.name_words))
+    return list(dict.fromkeys(queries)) if words else []
 
 
 _MOST_ALIKE = 6
@@ -321,15 +322,24 @@ def other_phrasings(question: Question) -> list[str]:
 
 
 def is_title(word: str) -> bool:
-    """Whether a word only precedes names; it precedes too many of them to identify one."""
-    return word.lower() in _TITLES
+    """Whether a word precedes names; it precedes too many of them to identify one."""
+    return word.lower() in _TITLES or word.lower() in _RANKS
+
+
+def _is_before_name(word: str, following: str) -> bool:
+    return word.lower() in _TITLES or (word.lower() in _RANKS and following[:1].isupper())
 
 
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
-    words = [word for word in split_words(text, language) if not is_little(word, language)]
+    every = split_words(text, language)
+    words = [
+        (word, after) for word, after in zip_longest(every, every[1:], fillvalue="") if not is_little(word, language)
+    ]
     telling = [
-        word for word in words if without_possessive(word).lower() not in _COLOURLESS and not is_title(word)
-    ] or words
+        word
+        for word, after in words
+        if without_possessive(word).lower() not in _COLOURLESS and not _is_before_name(word, after)
+    ] or [word for word, _ in words]
     terms = {stem(word, language): word for word in reversed(telling)}
     return tuple(
         Term(key, terms[key], others=alike(key, language))
@@ -370,7 +380,8 @@ def in_context(text: str, before: Question | None, answer: str = "") -> Question
     """The analysis of a question, with missing words taken from the question before and its answer."""
     question = analyse(text)
     if before is None:
-        return question
+        is_bare = question.kind is QuestionKind.OTHER and question.names == {term.stem for term in question.terms}
+        return replace(question, kind=QuestionKind.WHO_IS) if is_bare and question.names else question
     if question.language is not before.language and len(split_words(text, question.language)) <= _FEW_WORDS:
         question = analyse(text, language_of(text, before.language))
     if not _own_terms(question):

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from bot.providers.extractive.language import CUES, LITTLE_WORDS, Cues, is_little, stems_of
+from bot.providers.extractive.language import (
+    CUES,
+    LITTLE_WORDS,
+    Cues,
+    gives_a_role,
+    introduces,
+    is_little,
+    is_role,
+    role_holders,
+    stems_of,
+)
 from bot.providers.extractive.question import Question, QuestionKind, Term
 from bot.providers.extractive.quotation import Candidate
 from domain.library.search.words import words_of
@@ -34,7 +44,7 @@ WEIGHTS: dict[str, float] = {
     # Signs of the kind of answer that is wanted.
     "number": 1.5,
     "counted": 1.1,
-    "measured": 1.0,
+    "measured": 2.0,
     "priced": 1.0,
     "time": 0.7,
     "dated": 0.7,
@@ -47,6 +57,7 @@ WEIGHTS: dict[str, float] = {
     "speech": 0.4,
     "new name": 0.7,
     "naming": 0.4,
+    "holder": 1.0,
     # Signs of a reason.
     "reason": 0.3,
     "because": 0.3,
@@ -77,24 +88,6 @@ _PAIR_REACH = 4
 
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
-_ROLE = (
-    r"(?:(?:gentle|noble|english|clergy|police|sea)?m[ae]n|(?:gentle)?wom[ae]n|lady|girl|boy|lad|child|son|daughter"
-    r"|(?:half-|step)?(?:sister|brother|father|mother)|wife|widow|husband|aunt|uncle|cousin|nephew|niece|orphan|friend"
-    r"|companion|servant|maid|housekeeper|governess|nurse|cook|doctor|physician|surgeon|professor|teacher|tutor"
-    r"|schoolmaster|student|lawyer|solicitor|clerk|captain|mate|sailor|harpooneer|officer|lieutenant|colonel|soldier"
-    r"|king|queen|prince|princess|count|clergyman|priest|curate|rector|astronomer|journalist|artist|merchant|farmer"
-    r"|fisherman|ferryman|keeper|patient|native|american|stranger|cannibal|savage|specialist|philosopher|outcast|pariah"
-    r"|cat|dog|horse|rabbit|bird|mann|frau|mädchen|junge|sohn|tochter|schwester|bruder|vater|mutter|freund\w*|arzt"
-    r"|lehrer\w*|major|offizier|könig\w*|prinz\w*|pfarrer|diener|magd)\b"
-)
-"""Words for what somebody can be."""
-
-_NO_LINK = r"(?!(?:of|and|or|with|to|for|by|from|in|on|at|as|when|that|than|but|had|has|was|were|is)\b)"
-"""Words that separate: "the window of Mr. Crake" says nothing about him, "the painter Crake" does."""
-
-_BEFORE_ROLE = r"(?:an?|the|my|his|her|our|their|of|was|is|ein\w*|der|die|mein\w*|sein\w*|ihr\w*)"
-
-
 _DATED = re.compile(
     r"\b(?:\d{4}|\d+(?:st|nd|rd|th)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar\w+|februar\w+|march|april|june"
     r"|july|august|september|october|november|december|o['’]clock|\d+[:.]\d\d|midnight|noon|christmas|easter"
@@ -105,6 +98,21 @@ _OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
 _LARGE = re.compile(
     r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
 )
+_AGED = re.compile(
+    r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
+    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
+    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old)\b)",
+    re.IGNORECASE,
+)
+"""An age; years alone are often a time."""
+
+_WORD = re.compile(r"\w+")
+_UNIT_REACH = 3
+"""Words behind a number among which its unit is."""
+
+_APART = 0.25
+"""What a number and a unit count that do not belong together."""
+
 _PLACE_NAME = re.compile(
     r"\b(?:in|at|near|from|to|of|on|through|towards?|nach|aus|bei|à|de|en|a) (?:the )?([A-ZÀ-Þ][\w’'-]+)"
 )
@@ -226,7 +234,11 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
         case QuestionKind.WHO_IS:
             return _introduction(evidence, at, cues)
         case QuestionKind.WHO:
-            return {"new name": _has_new_name(question, text), "naming": _found(cues.naming, text)}
+            return {
+                "new name": _has_new_name(question, text),
+                "naming": _found(cues.naming, text),
+                "holder": _names_the_holder(question, text),
+            }
         case QuestionKind.NAMED:
             return {"new name": _has_new_name(question, text), "called": _found(cues.called, text)}
         case QuestionKind.LOOKS:
@@ -272,31 +284,13 @@ def _introduction(evidence: Evidence, at: int, cues: Cues) -> dict[str, float]:
     subject = question.names or frozenset(term.stem for term in question.terms)
     named = evidence.share(subject, at)
     earlier = any(evidence.share(subject, other) >= 1.0 for other in range(at))
-    text = evidence.candidates[at].text
+    text, name = evidence.candidates[at].text, _name_pattern(question)
     return {
-        "introduced": float(named > 0 and _introduces(question, text, cues)),
-        "role": float(named > 0 and _gives_a_role(question, text)),
+        "introduced": float(named > 0 and introduces(name, text, cues.naming)),
+        "role": float(named > 0 and gives_a_role(name, text)),
         "only speaks": float(bool(_QUOTES.search(text)) and named > 0 and _found(cues.speech, text)),
         "first named": float(named >= 1.0 and not earlier),
     }
-
-
-def _gives_a_role(question: Question, text: str) -> bool:
-    """Whether a word for what somebody is belongs to the name: "my friend Crake", "Crake, an old sailor"."""
-    name = _name_pattern(question)
-    role = rf"(?:{_NO_LINK}[\w-]+,? ){{0,4}}{_ROLE}"
-    before = rf"\b{_BEFORE_ROLE} {role},? (?:{_NO_LINK}[\w.]+ ){{0,2}}{name}(?!['’]s)"
-    link = r"(?:,|,? who|,? being| \w+ed)?(?: (?:is|was|were|had been|has been|became))?(?: \w+ly)?"
-    after = rf"{name}{link} {_BEFORE_ROLE} {role}"
-    return bool(re.search(f"{before}|{after}", text, re.IGNORECASE))
-
-
-def _introduces(question: Question, text: str, cues: Cues) -> bool:
-    name = _name_pattern(question)
-    before = rf"\b(?:the|an?|his|her|my)(?: {_NO_LINK}\w+){{1,2}},? {name}(?!['’]s)"
-    after = rf"{name},? (?:the|an?|his|her|my|our|their|whose?)\b"
-    naming = rf"(?:{cues.naming.pattern})(?! (?:at|for|on|out|to|up|upon)\b)"
-    return bool(re.search(rf"{before}|{after}|{name}.{{0,20}}{naming}|{naming}.{{0,30}}\b{name}", text, re.IGNORECASE))
 
 
 def _name_pattern(question: Question) -> str:
@@ -321,12 +315,21 @@ def _is_counted(question: Question, text: str, cues: Cues) -> float:
 def _is_measured(text: str, question: Question, cues: Cues) -> float:
     """Whether it has a number with the unit that is asked for: years of an age, feet of a height."""
     asked = question.text
-    unit = cues.age if _OLD.search(asked) else cues.size if _LARGE.search(asked) else cues.unit
-    return float(_found(unit, text) and _found(cues.number, text))
+    if _OLD.search(asked):
+        return max(_together(cues, cues.age, text) / 2, _found(_AGED, text))
+    return _together(cues, cues.size if _LARGE.search(asked) else cues.unit, text)
 
 
 def _is_priced(text: str, cues: Cues) -> float:
-    return float(_found(cues.money, text) and _found(cues.number, text))
+    return _together(cues, cues.money, text)
+
+
+def _together(cues: Cues, unit: re.Pattern[str], text: str) -> float:
+    """1 for a number of this unit ("forty feet"), a part for a number and the unit in different places."""
+    numbers = [match.end() for match in cues.number.finditer(text)]
+    if not numbers or not unit.search(text):
+        return 0.0
+    return 1.0 if any(_found(unit, " ".join(_WORD.findall(text[end:])[:_UNIT_REACH])) for end in numbers) else _APART
 
 
 def _names_a_place(question: Question, text: str) -> float:
@@ -338,6 +341,13 @@ def _names_a_place(question: Question, text: str) -> float:
 def _has_new_name(question: Question, text: str) -> float:
     asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
     return float(any(name.lower() not in asked for name in _NAME.findall(text)))
+
+
+def _names_the_holder(question: Question, text: str) -> float:
+    """Whether a sentence names somebody for a role that is asked about: "who is the captain": "Captain Ahab"."""
+    roles = [term.word for term in question.terms if is_role(term.word)]
+    asked = {word.lower() for word in question.text.split()} | LITTLE_WORDS[question.language]
+    return float(any(name.lower() not in asked for name in role_holders(roles, text))) if roles else 0.0
 
 
 def _pairs(question: Question, candidate: Candidate) -> float:

@@ -69,6 +69,29 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
 
 
 @pytest.mark.parametrize(
+    ("question", "other", "answer"),
+    [
+        (
+            "How wide was the brass bell?",
+            "One sailor saw the brass bell hang by its foot.",
+            "The brass bell was about four yards across.",
+        ),
+        ("How old is Hilda?", "Hilda had not seen the bell for twenty days.", "Hilda was a shy girl of fifteen."),
+        ("What does the bell cost?", "Two men carried the bell for money.", "The bell cost some ninety pounds."),
+    ],
+)
+def test_a_number_counts_with_the_unit_that_is_asked_for(question: str, other: str, answer: str) -> None:
+    assert first(question, f"{other} Gulls cried over the sea. {answer}") == answer
+
+
+def test_who_has_a_role_is_the_name_that_stands_with_it() -> None:
+    text = (
+        "The captain of the Heron slept. Gulls cried. On the Heron nobody loved Captain Grole. Ned cleaned the Heron."
+    )
+    assert first("Who is the captain of the Heron?", text) == "On the Heron nobody loved Captain Grole."
+
+
+@pytest.mark.parametrize(
     ("question", "text", "answer"),
     [
         (

@@ -111,6 +111,19 @@ async def test_the_sentence_with_the_kind_of_answer_is_quoted_whole(talk: Talk, 
     assert quoted in (await talk.ask(question)).text
 
 
+@pytest.mark.parametrize("message", ["Wilhelmina?", "Frau Tasker?", "Señora Tasker?", "who is wilhelmina tasker"])
+async def test_a_name_by_itself_asks_who_that_is(talk: Talk, message: str) -> None:
+    turn = await talk.ask(message)
+    assert "who_is" in turn.tools
+    assert "Wilhelmina" in turn.text
+    assert not turn.text.startswith((SAY.nothing, SAY.nothing_about[:20]))
+
+
+async def test_a_title_is_a_word_of_the_question_where_no_name_follows(talk: Talk) -> None:
+    assert (await talk.ask("Where did the doctor of the mill die?")).query == "doctor mill die"
+    assert (await talk.ask("Where did Doctor Ahrens die?")).query == "Ahrens die"
+
+
 async def test_a_reply_is_not_cut_in_two(talk: Talk) -> None:
     turn = await talk.ask("What did Wilhelmina Tasker say about the hurry?")
     assert "“There is no hurry,” said Wilhelmina Tasker. “The wheel has stood still since June.”" in turn.text

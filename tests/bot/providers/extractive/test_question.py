@@ -12,6 +12,7 @@ from bot.providers.extractive.question import QuestionKind, analyse
         ("Who is Tom Liddiard?", QuestionKind.WHO_IS),
         ("Who’s the keeper?", QuestionKind.WHO_IS),
         ("Who put out the lamp?", QuestionKind.WHO),
+        ("Which ship did Tom sail on?", QuestionKind.NAMED),
         ("Who is Walton writing to?", QuestionKind.WHO),
         ("To whom was the parcel addressed?", QuestionKind.WHO),
         ("When did she cross?", QuestionKind.WHEN),
