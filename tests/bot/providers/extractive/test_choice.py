@@ -76,7 +76,7 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
             "One sailor saw the brass bell hang by its foot.",
             "The brass bell was about four yards across.",
         ),
-        ("How old is Hilda?", "Hilda had not seen the bell for twenty days.", "Hilda was a shy girl of fifteen."),
+        ("How old is the shy girl?", "Two days ago the shy girl slept.", "The shy girl was nearly sixteen."),
         ("What does the bell cost?", "Two men carried the bell for money.", "The bell cost some ninety pounds."),
     ],
 )
