@@ -1,6 +1,7 @@
 """marginalia chat: a conversation in the terminal."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping
 from pathlib import Path
@@ -15,8 +16,10 @@ from bot.app import QUOTES_ONLY, SAMPLE, App
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
 from bot.cli.running import console, errors, fail, in_daemon_thread, interrupts, opened_for_talk, run_async
+from bot.parsers.formats import named_format
 from domain.book import Book, ReadingPosition
 from domain.conversation import Conversation
+from domain.errors import BookError
 
 EXAMPLE_QUESTIONS = (
     "When would the gentleman from the Trust come?",
@@ -38,7 +41,7 @@ def chat(
     chapter: Annotated[str | None, typer.Option(help="The last chapter you've read, as printed")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per event")] = False,
 ) -> None:
-    """Talk with a book. Lines from a pipe are questions as well, answered in order."""
+    """Talk about a book. Lines from a pipe are questions as well, answered in order."""
     if page is not None and chapter is not None:
         fail("Give either --page or --chapter.")
 
@@ -116,7 +119,12 @@ async def _find_book(app: App, book: str | None) -> Book:
         return await sample_book(app)
     if path := await asyncio.to_thread(_existing_file, book):
         return await add_path(app, path)
-    return await app.shelf.find(book, shelf=None)
+    try:
+        return await app.shelf.find(book, shelf=None)
+    except BookError as error:
+        if named_format(book) is None and os.sep not in book:
+            raise
+        raise BookError(error.code, f"There is no file {book}. {error.message}") from error
 
 
 def _existing_file(name: str) -> Path | None:

@@ -129,8 +129,8 @@ class ConsoleChat:
                 self._show_progress(*await self._move(order))
             case "/verbose":
                 self._verbose = order.casefold() != "off" if order else not self._verbose
-                state = "shown" if self._verbose else "not shown"
-                self._tell("verbose", f"From now on, what the model looks up is {state}.", on=self._verbose)
+                see = "you'll see" if self._verbose else "you won't see"
+                self._tell("verbose", f"From now on, {see} what the model looks up.", on=self._verbose)
             case "/sources":
                 self._show_sources()
             case "/retry" if self._question:

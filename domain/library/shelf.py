@@ -291,7 +291,7 @@ def _nothing_fits(reference: str, books: Sequence[Book]) -> str:
     titles = ", ".join(f"“{book.title}”" for book in books[:8])
     titles += " …" if len(books) > 8 else ""
     return Worded(
-        "There's no book called “{reference}” on the shelf. There are: {titles}.", reference=reference, titles=titles
+        "There's no book called “{reference}” on the shelf, only {titles}.", reference=reference, titles=titles
     )
 
 

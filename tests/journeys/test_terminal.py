@@ -157,6 +157,7 @@ async def test_progress_is_told_and_set_within_a_chat(terminal: Terminal) -> Non
         (["books", "add", "novel.mobi"], "This Kindle file is damaged"),
         (["books", "add", "broken.pdf"], "PDF"),
         (["chat", "No Such Book"], "no book called"),
+        (["chat", "missing.epub"], "There is no file missing.epub. There's no book called"),
         (["chat", "--conversation", "nope"], "conversation"),
         (["chat", "--page", "9999"], "page"),
         (["books", "text", "No Such Book"], "no book called"),

@@ -181,7 +181,7 @@ async def test_slash_commands_never_go_to_the_model() -> None:
     assert asked == ["Who came?"]
     for told in (
         "/retry: ask",
-        "what the model looks up is shown",
+        "you'll see what the model looks up",
         "no answer yet",
         "You haven't asked anything yet",
         "no command /nonsense",
