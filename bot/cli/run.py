@@ -195,7 +195,7 @@ async def until_stopped(
 def preview(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The page's port; 0 is any that is free")] = 0,
 ) -> None:
-    """The real bot in a Discord-like page in the browser: no token, no Discord, nothing kept."""
+    """Show the real bot in a Discord-like page in the browser: no token, no Discord, nothing kept."""
     if not all(map(importlib.util.find_spec, ("simcord", "PIL"))):
         raise SettingsError(NOT_INSTALLED)
     run_async(partial(_preview, port))

@@ -47,7 +47,8 @@ class Finding:
 
 async def findings(settings: Settings) -> AsyncIterator[Finding]:
     """All findings, each as soon as it is available."""
-    model = " ".join(dict.fromkeys((settings.provider, settings.model)))
+    quotes_only = settings.provider == QUOTES_ONLY
+    model = "the built-in answerer" if quotes_only else f"{settings.model} ({settings.provider})"
     yield Finding("Settings", f"answers by {model}, data in {settings.data_dir}")
     yield await check_data_folder(settings.data_dir)
     yield await check_database(settings.storage_url)
@@ -99,14 +100,15 @@ async def check_sandbox() -> Finding:
     except (OSError, ValueError) as error:
         return Finding("Sandbox", f"Books cannot be read: no process can be started for them ({error}).", ok=False)
     parts = {
-        f"landlock {given.landlock}" if given.landlock else "landlock": given.landlock > 0,
+        "Landlock": given.landlock > 0,
         "seccomp": given.seccomp,
         "no_new_privs": given.no_new_privs,
-        "network namespace": given.network,
+        "a network namespace": given.network,
     }
-    has = ", ".join(f"{name} {'yes' if there else 'no'}" for name, there in parts.items())
-    advice = "" if all(parts.values()) else ". To have all of it, run the bot on Linux 5.13 or newer; see SECURITY.md"
-    return Finding("Sandbox", f"Files are read and indexed in locked processes: {has}{advice}")
+    has = ", ".join(name for name, there in parts.items() if there) or "no protection of the kernel"
+    lacks = ", ".join(name for name, there in parts.items() if not there)
+    advice = f". It lacks {lacks}: run the bot on Linux 5.13 or newer to have it; see SECURITY.md" if lacks else ""
+    return Finding("Sandbox", f"Files are read and indexed in processes confined by {has}{advice}")
 
 
 async def check_ocr(settings: Settings) -> Finding:
