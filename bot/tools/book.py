@@ -281,7 +281,14 @@ class BookTools:
 def _contents_data(entries: Sequence[ContentsEntry]) -> dict[str, Any]:
     """All chapters, including those beyond the list."""
     told = (
-        {"number": each.number, "title": each.title, "page": each.page, "words": each.words, **_key(each)}
+        {
+            "number": each.number,
+            "title": each.title,
+            "page": each.page,
+            "last_page": each.last_page,
+            "words": each.words,
+            **_key(each),
+        }
         for each in entries
     )
     return {"chapters": [*told]}

@@ -53,6 +53,14 @@ PREFACE = re.compile(
 )
 """How titles begin of chapters that stand before the story and are no part of it."""
 
+BACK_MATTER = re.compile(
+    r"(?:appendi[xc]|after ?word|index\b|glossar|bibliograph|licen[cs]e|(?:un)?copyright|colophon|imprint|footnotes"
+    r"|endnotes|acknowledge?ment|about the (?:author|book)|also by|transcriber|errata|advertisement|nachwort|anhang"
+    r"|anmerkung|danksagung|postface|remerciement)",
+    re.IGNORECASE,
+)
+"""How titles begin of chapters that stand behind the story and are no part of it."""
+
 FEWEST_OF_A_STORY = 30
 """Words of a chapter that is more than a title page or a motto."""
 

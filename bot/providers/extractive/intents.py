@@ -184,6 +184,17 @@ BEGINNING = _whole(
     "comment (?:commence|débute) (?:le livre|l['’]histoire|le roman|la pièce)",
     "cómo (?:empieza|comienza) (?:el libro|la historia|la novela|la obra)",
 )
+ENDING = _whole(
+    rf"how (?:does|did|will) (?:{_WORK}|everything|it all|things) (?:all )?(?:end|finish|conclude|turn out)(?: up)?",
+    rf"what happen(?:s|ed) (?:at|in) the (?:very )?end(?: of {_WORK})?",
+    rf"(?:what(?:['’]s| is)|tell me) (?:the|its) (?:end|ending|(?:last|final|closing) (?:sentence|line|words?))"
+    rf"(?: of {_WORK})?",
+    "wie (?:endet|endete) (?:es|das buch|die geschichte|der roman|das stück|das gedicht)",
+    "wie (?:geht|ging) (?:es|das buch|die geschichte|der roman|das stück) (?:aus|zu ende)",
+    "was (?:passiert|geschieht) am (?:ende|schluss)(?: des buch(?:e?)s| der geschichte| des romans)?",
+    "comment (?:finit|se termine|s['’]achève) (?:le livre|l['’]histoire|le roman|la pièce)",
+    "cómo (?:termina|acaba) (?:el libro|la historia|la novela|la obra)",
+)
 
 QUOTED = re.compile(r"[“\"«„](?P<text>[^“”\"«»„]{8,})[”\"»“]")
 ASKS_FOR_PLACE = _whole(
@@ -293,6 +304,11 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
+class Ending:
+    """How the story ends."""
+
+
+@dataclass(frozen=True, slots=True)
 class Onward:
     """What follows the last quotation."""
 
@@ -301,7 +317,7 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
-Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | Onward
+Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | Ending | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -315,6 +331,8 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
         return Position(next(filter(None, told.groups())))
     if BEGINNING.fullmatch(text):
         return Beginning()
+    if ENDING.fullmatch(text):
+        return Ending()
     if has_past and ONWARD.fullmatch(text):
         return Onward()
     return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)

@@ -1,15 +1,17 @@
 """The built-in answerer's replies: a paragraph for each wish, quotations, overviews, counts and lists."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, groupby
+from itertools import dropwhile, groupby, takewhile
 from typing import Any, TypeVar
 
 from bot.providers.extractive.intents import (
     Beginning,
     ContentsList,
     Count,
+    Ending,
     Intent,
     Line,
     OfferedTools,
@@ -43,7 +45,7 @@ from bot.providers.extractive.quotation import (
     with_neighbours,
 )
 from bot.providers.extractive.scoring import MOST_WORDS, Choice, Confidence, Evidence, choose, has_number
-from bot.providers.extractive.wording import PHRASES, Phrases
+from bot.providers.extractive.wording import PHRASES, Phrases, tally_of
 from domain.book import Passage, Sentence
 from domain.chat import PromptKind, PromptMessage
 from domain.citations.matching import key_of
@@ -148,56 +150,6 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
 def _key(entry: Mapping[str, Any]) -> str:
     """The key of a chapter's opening sentence, which is rendered as its page."""
     return f" [{entry['key']}]" if "key" in entry else ""
-
-
-_MOST_COUNTED = 40
-"""Up to this many chapters, first and last occurrences are told as well as the chapter with the most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """How often a term occurs in total and in each chapter, in order; number 0 is the text before the first chapter."""
-
-    total: int
-    chapters: Sequence[Mapping[str, Any]]
-
-    def sentence(self, term: str, phrases: Phrases) -> str:
-        return f"{phrases.counted.format(term, f'{self.total:,}')}{self._where(phrases)}."
-
-    def _where(self, phrases: Phrases) -> str:
-        if not any(each["number"] for each in self.chapters):
-            return ""
-        if len(self.chapters) > _MOST_COUNTED:
-            return self._most(phrases)
-        if len(self.chapters) == 1:
-            return phrases.all_in.format(_place(self.chapters[0], phrases))
-        ends = (self.chapters[0], self.chapters[-1])
-        between = phrases.between.format(*(self._end(each, phrases) for each in ends))
-        return between if self._top in ends else between + self._most(phrases)
-
-    def _end(self, chapter: Mapping[str, Any], phrases: Phrases) -> str:
-        there = phrases.mostly_there.format(chapter["count"]) if chapter is self._top else ""
-        return _place(chapter, phrases) + there
-
-    def _most(self, phrases: Phrases) -> str:
-        top = self._top
-        return phrases.mostly.format(_place(top, phrases), top["count"]) if top else ""
-
-    @property
-    def _top(self) -> Mapping[str, Any] | None:
-        """The chapter with the most mentions; None if several share the first place."""
-        most = max(each["count"] for each in self.chapters)
-        first, *others = [each for each in self.chapters if each["count"] == most]
-        return None if others else first
-
-
-def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
-    """The counts in a result of `count_mentions`, if it has any."""
-    return Tally(data["total"], data["chapters"]) if data else None
-
-
-def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
-    return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front
 
 
 MOST_PAGE_WORDS = 400
@@ -332,6 +284,25 @@ def beginning(transcript: Transcript, language: Language) -> str:
     return introduce(PHRASES[language].begins, render(quotations(_opening(told)), language)) if told else ""
 
 
+def _edge(wish: Beginning | Ending, transcript: Transcript, language: Language) -> str:
+    if isinstance(wish, Beginning):
+        return beginning(transcript, language)
+    return PHRASES[language].end_ahead if transcript.reading else ending(transcript, language)
+
+
+_THE_END = re.compile(r"\W*(?:the end|finis|fin|ende)\W*", re.IGNORECASE)
+"""What a printed book may say between its story and its advertisements."""
+
+
+def ending(transcript: Transcript, language: Language) -> str:
+    """The last sentences of the story; empty where they were not looked for."""
+    read = [passage for look in transcript.looks_for("read_pages") for passage in look.result.passages]
+    story = takewhile(lambda each: not _THE_END.fullmatch(each.text), gather([read], language))
+    told = [each for each in story if not each.is_heading]
+    kept = _opening(told[::-1])[::-1] if told else []
+    return introduce(PHRASES[language].ends, render(quotations(kept), language)) if kept else ""
+
+
 def _is_a_number(candidate: Candidate) -> bool:
     """Whether it is no more than the number of a chapter."""
     return candidate.length == 1
@@ -398,8 +369,8 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = overview(intent, transcript, wish.question.language) or phrases.no_summary
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
-        case Beginning():
-            said = beginning(transcript, wish.question.language)
+        case Beginning() | Ending():
+            said = _edge(intent, transcript, wish.question.language)
         case Onward():
             said = onward(transcript, wish.question.language)
         case Pages(_, _, question) if question:

@@ -11,6 +11,7 @@ from bot.providers.extractive.intents import (
     Beginning,
     ContentsList,
     Count,
+    Ending,
     Intent,
     Line,
     Lookup,
@@ -41,7 +42,7 @@ from domain.chat import PromptKind, PromptMessage
 from domain.citations.quotations import fold
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import without_possessive
-from domain.library.summaries import FEWEST_OF_A_STORY, PREFACE
+from domain.library.summaries import BACK_MATTER, FEWEST_OF_A_STORY, PREFACE
 from domain.tool_use import ToolInvocation
 
 _MENTION = re.compile(r"<(?:[@#][!&]?|a?:\w+:)\d+>|@(?:everyone|here)\b")
@@ -384,6 +385,8 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
     match wish.intent:
         case Remark():
             return []
+        case Ending() if choices.transcript.reading:
+            return []
         case Position(page):
             return tools.call("propose_position", page=page)
         case Overview(chapter):
@@ -394,7 +397,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             calls = tools.call("find_phrase", text=text)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case ContentsList() | Beginning():
+        case ContentsList() | Beginning() | Ending():
             calls = tools.call("table_of_contents")
         case Onward():
             quoted = last_quoted(choices.transcript)
@@ -429,16 +432,38 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case Beginning():
             return tools.call("read_pages", **{"from": story_chapter(transcript).get("page", "1")})
+        case Ending():
+            return tools.call("read_pages", **_last_pages(last_chapter(transcript)))
         case _:
             return []
 
 
 def story_chapter(transcript: Transcript) -> Mapping[str, Any]:
     """The first chapter that does not call itself a preface or the like, as the table of contents has it."""
-    looks = transcript.looks_for("table_of_contents")
-    listed: Sequence[Mapping[str, Any]] = (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
+    listed = _listed(transcript)
     told = [each for each in listed if not PREFACE.match(each["title"]) and each["words"] >= FEWEST_OF_A_STORY]
     return next(iter([*told, *listed]), {})
+
+
+def last_chapter(transcript: Transcript) -> Mapping[str, Any]:
+    """The last chapter that does not call itself an afterword or the like."""
+    listed = _listed(transcript)
+    told = [each for each in listed if not (PREFACE.match(each["title"]) or BACK_MATTER.match(each["title"]))]
+    return next(iter([*told[::-1], *listed[::-1]]), {})
+
+
+def _listed(transcript: Transcript) -> Sequence[Mapping[str, Any]]:
+    looks = transcript.looks_for("table_of_contents")
+    listed: Sequence[Mapping[str, Any]] = (looks[-1].result.data or {}).get("chapters", ()) if looks else ()
+    return listed
+
+
+def _last_pages(chapter: Mapping[str, Any]) -> dict[str, str]:
+    """The last two pages of a chapter, because the last one may be a line; one if they are not numbered."""
+    first, last = str(chapter.get("page", "1")), str(chapter.get("last_page", "1"))
+    if not (first.isdecimal() and last.isdecimal()):
+        return {"from": last, "to": last}
+    return {"from": str(max(int(first), int(last) - 1)), "to": last}
 
 
 def _search(question: Question, tools: OfferedTools) -> list[ToolInvocation]:

@@ -1,6 +1,8 @@
 """The answerer's own words, in the languages it knows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from bot.providers.extractive.language import Language
 
@@ -49,6 +51,8 @@ class Phrases:
     last: str
     onward: str
     begins: str
+    ends: str
+    end_ahead: str
     no_more: str
     failed: str
     no_page: str
@@ -112,6 +116,8 @@ _ENGLISH = Phrases(
     last="For the last time:",
     onward="The book goes on:",
     begins="It begins:",
+    ends="It ends:",
+    end_ahead="The end lies ahead of what you have read, so I won’t tell it.",
     no_more="That’s as far as I can read from there.",
     failed="I couldn’t look that up just now. Please try again.",
     no_page="I can’t find that page in what you can read here.",
@@ -170,6 +176,8 @@ _GERMAN = Phrases(
     last="Zum letzten Mal:",
     onward="Im Buch geht es weiter:",
     begins="So fängt es an:",
+    ends="So endet es:",
+    end_ahead="Das Ende liegt noch vor dir, deshalb verrate ich es nicht.",
     no_more="Weiter kann ich von dort aus nicht lesen.",
     failed="Das konnte ich gerade nicht nachschlagen. Versuch es bitte noch einmal.",
     no_page="Diese Seite finde ich hier nicht.",
@@ -228,6 +236,8 @@ _FRENCH = Phrases(
     last="Pour la dernière fois :",
     onward="Le livre continue :",
     begins="Voici le début :",
+    ends="Voici la fin :",
+    end_ahead="La fin vous attend encore : je ne la raconte pas.",
     no_more="Je ne peux pas lire plus loin à partir de là.",
     failed="Je n’ai pas pu le chercher. Réessayez, s’il vous plaît.",
     no_page="Je ne trouve pas cette page ici.",
@@ -286,6 +296,8 @@ _SPANISH = Phrases(
     last="Por última vez:",
     onward="El libro continúa:",
     begins="Empieza así:",
+    ends="Termina así:",
+    end_ahead="El final aún está por delante de lo que has leído, así que no lo cuento.",
     no_more="No puedo leer más allá desde ahí.",
     failed="No pude buscarlo. Inténtalo de nuevo, por favor.",
     no_page="No encuentro esa página aquí.",
@@ -304,3 +316,53 @@ PHRASES: dict[Language, Phrases] = {
     Language.FRENCH: _FRENCH,
     Language.SPANISH: _SPANISH,
 }
+
+
+_MOST_COUNTED = 40
+"""Up to this many chapters, first and last occurrences are told as well as the chapter with the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often a term occurs in total and in each chapter, in order; number 0 is the text before the first chapter."""
+
+    total: int
+    chapters: Sequence[Mapping[str, Any]]
+
+    def sentence(self, term: str, phrases: Phrases) -> str:
+        return f"{phrases.counted.format(term, f'{self.total:,}')}{self._where(phrases)}."
+
+    def _where(self, phrases: Phrases) -> str:
+        if not any(each["number"] for each in self.chapters):
+            return ""
+        if len(self.chapters) > _MOST_COUNTED:
+            return self._most(phrases)
+        if len(self.chapters) == 1:
+            return phrases.all_in.format(_place(self.chapters[0], phrases))
+        ends = (self.chapters[0], self.chapters[-1])
+        between = phrases.between.format(*(self._end(each, phrases) for each in ends))
+        return between if self._top in ends else between + self._most(phrases)
+
+    def _end(self, chapter: Mapping[str, Any], phrases: Phrases) -> str:
+        there = phrases.mostly_there.format(chapter["count"]) if chapter is self._top else ""
+        return _place(chapter, phrases) + there
+
+    def _most(self, phrases: Phrases) -> str:
+        top = self._top
+        return phrases.mostly.format(_place(top, phrases), top["count"]) if top else ""
+
+    @property
+    def _top(self) -> Mapping[str, Any] | None:
+        """The chapter with the most mentions; None if several share the first place."""
+        most = max(each["count"] for each in self.chapters)
+        first, *others = [each for each in self.chapters if each["count"] == most]
+        return None if others else first
+
+
+def tally_of(data: Mapping[str, Any] | None) -> Tally | None:
+    """The counts in a result of `count_mentions`, if it has any."""
+    return Tally(data["total"], data["chapters"]) if data else None
+
+
+def _place(chapter: Mapping[str, Any], phrases: Phrases) -> str:
+    return phrases.in_chapter.format(chapter["title"]) if chapter["number"] else phrases.front

@@ -94,6 +94,26 @@ async def test_the_book_begins_where_its_story_does(tmp_path: Path) -> None:
     assert "it will turn out" not in turn.text
 
 
+@pytest.mark.parametrize("message", ["How does it end?", "What happens at the end of the book?", "Wie endet das Buch?"])
+async def test_the_book_ends_where_its_story_does(tmp_path: Path, message: str) -> None:
+    last = {
+        "III. The Key": "The key went out with the tide. Marta took the ferry home.\n\nTHE END\n\nBuy our almanac. "
+    }
+    async with reading(tmp_path, CHAPTERS | last | {"Afterword": "Hobb did not write this book. " * 20}) as talk:
+        turn = await talk.ask(message)
+    assert turn.text.startswith((SAY.ends, PHRASES[Language.GERMAN].ends))
+    assert "Marta took the ferry home." in turn.text
+    assert "almanac" not in turn.text
+    assert "did not write" not in turn.text
+
+
+async def test_the_end_is_not_told_to_somebody_who_has_not_read_it(tmp_path: Path) -> None:
+    async with reading(tmp_path, CHAPTERS, is_open=False) as talk:
+        turn = await talk.ask("How does the book end?")
+    assert turn.text == SAY.end_ahead
+    assert not turn.tools
+
+
 async def test_two_questions_are_looked_up_at_once_and_both_answered(talk: Talk) -> None:
     turn = await talk.ask("What was Marta’s trade, and where did she find the key?")
     assert turn.tools == ["search_book", "search_book"]

@@ -3,8 +3,7 @@
 import pytest
 
 from bot.providers.extractive.language import Language
-from bot.providers.extractive.overview import tally_of
-from bot.providers.extractive.wording import PHRASES
+from bot.providers.extractive.wording import PHRASES, tally_of
 
 SAY = PHRASES[Language.ENGLISH]
 FRONT, DUSK, NIGHT, DAWN = (0, ""), (1, "1. Dusk"), (2, "2. Night"), (3, "3. Dawn")
