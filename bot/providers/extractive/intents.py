@@ -304,7 +304,7 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class StoryEnd:
     """How the story ends."""
 
 
@@ -317,7 +317,7 @@ _ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 _FEWEST_WORDS = 2
 """Words in a line that can be distinguished from others."""
 
-Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | Ending | Onward
+Intent = Lookup | Remark | ContentsList | Count | Line | Pages | Overview | Position | Beginning | StoryEnd | Onward
 
 
 def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
@@ -332,7 +332,7 @@ def intent_of(text: str, question: Question, *, has_past: bool) -> Intent:
     if BEGINNING.fullmatch(text):
         return Beginning()
     if ENDING.fullmatch(text):
-        return Ending()
+        return StoryEnd()
     if has_past and ONWARD.fullmatch(text):
         return Onward()
     return _count(text) or _line(text) or _structure(text) or _pages(text, question) or Lookup(question)

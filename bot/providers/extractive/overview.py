@@ -11,7 +11,6 @@ from bot.providers.extractive.intents import (
     Beginning,
     ContentsList,
     Count,
-    Ending,
     Intent,
     Line,
     OfferedTools,
@@ -20,6 +19,7 @@ from bot.providers.extractive.intents import (
     Pages,
     Position,
     Remark,
+    StoryEnd,
 )
 from bot.providers.extractive.language import CUES, Language
 from bot.providers.extractive.planning import (
@@ -284,7 +284,7 @@ def beginning(transcript: Transcript, language: Language) -> str:
     return introduce(PHRASES[language].begins, render(quotations(_opening(told)), language)) if told else ""
 
 
-def _edge(wish: Beginning | Ending, transcript: Transcript, language: Language) -> str:
+def _edge(wish: Beginning | StoryEnd, transcript: Transcript, language: Language) -> str:
     if isinstance(wish, Beginning):
         return beginning(transcript, language)
     return PHRASES[language].end_ahead if transcript.reading else ending(transcript, language)
@@ -369,7 +369,7 @@ def _answer(wish: Wish, choices: Choices) -> str:
             said = overview(intent, transcript, wish.question.language) or phrases.no_summary
         case Position():
             said = phrases.proposed if transcript.looks_for("propose_position") else phrases.position
-        case Beginning() | Ending():
+        case Beginning() | StoryEnd():
             said = _edge(intent, transcript, wish.question.language)
         case Onward():
             said = onward(transcript, wish.question.language)

@@ -11,7 +11,6 @@ from bot.providers.extractive.intents import (
     Beginning,
     ContentsList,
     Count,
-    Ending,
     Intent,
     Line,
     Lookup,
@@ -21,6 +20,7 @@ from bot.providers.extractive.intents import (
     Pages,
     Position,
     Remark,
+    StoryEnd,
     intent_of,
 )
 from bot.providers.extractive.language import Language, language_of, stem
@@ -385,7 +385,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
     match wish.intent:
         case Remark():
             return []
-        case Ending() if choices.transcript.reading:
+        case StoryEnd() if choices.transcript.reading:
             return []
         case Position(page):
             return tools.call("propose_position", page=page)
@@ -397,7 +397,7 @@ def _first_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Tool
             calls = tools.call("find_phrase", text=text)
         case Pages(first, last, _):
             calls = tools.call("read_pages", **{"from": first, "to": last})
-        case ContentsList() | Beginning() | Ending():
+        case ContentsList() | Beginning() | StoryEnd():
             calls = tools.call("table_of_contents")
         case Onward():
             quoted = last_quoted(choices.transcript)
@@ -432,7 +432,7 @@ def _second_calls(wish: Wish, choices: Choices, tools: OfferedTools) -> list[Too
             return [call for hit in hits for call in tools.call("read_around", passage=hit.source, before=1, after=1)]
         case Beginning():
             return tools.call("read_pages", **{"from": story_chapter(transcript).get("page", "1")})
-        case Ending():
+        case StoryEnd():
             return tools.call("read_pages", **_last_pages(last_chapter(transcript)))
         case _:
             return []

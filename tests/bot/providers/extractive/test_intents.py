@@ -6,7 +6,6 @@ from bot.providers.extractive.intents import (
     Beginning,
     ContentsList,
     Count,
-    Ending,
     Intent,
     Line,
     Lookup,
@@ -15,6 +14,7 @@ from bot.providers.extractive.intents import (
     Pages,
     Position,
     Remark,
+    StoryEnd,
     intent_of,
 )
 from bot.providers.extractive.question import analyse
@@ -62,8 +62,8 @@ def wanted(text: str, *, has_past: bool = False) -> Intent:
         ("How does the book begin?", Beginning()),
         ("Wie fängt das Buch an?", Beginning()),
         ("How does it start?", Beginning()),
-        ("What happens at the end?", Ending()),
-        ("Wie geht die Geschichte aus?", Ending()),
+        ("What happens at the end?", StoryEnd()),
+        ("Wie geht die Geschichte aus?", StoryEnd()),
         ("Where does it say that the road is a mile long?", Line("the road is a mile long", False)),
         ("Who says “Off with her head”?", Line("Off with her head", True)),
         ("“I just do the hat”", Line("I just do the hat", False)),
