@@ -9,7 +9,7 @@ from domain.book import Book, BookStatus, DerivedText, ShelfLimits
 from domain.conversation import ConversationNames
 from domain.errors import BookError, BookErrorCode, Worded
 from storage.sql.database import Database, Row, Transaction
-from storage.sql.people import TakingTurns
+from storage.sql.people import SerialTransactions
 from storage.sql.rows import (
     entities,
     entity,
@@ -40,7 +40,7 @@ class SQLBooks:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._turns = TakingTurns(database)
+        self._serial = SerialTransactions(database)
 
     async def save(self, book: Book, limits: ShelfLimits | None = None) -> None:
         async def put(transaction: Transaction) -> None:
@@ -58,7 +58,7 @@ class SQLBooks:
         if limits is None:
             await self._database.atomically(put)
         else:
-            await self._turns.run(f"shelf {book.shelf}", put)
+            await self._serial.run(f"shelf {book.shelf}", put)
 
     async def get(self, book_id: str) -> Book | None:
         return entity(_book, await self._database.read_one(f"{_SELECT} WHERE id = ? AND removed_at IS NULL", [book_id]))

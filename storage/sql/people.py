@@ -202,14 +202,14 @@ KEPT_FOR = timedelta(days=1)
 _SALT = "allowances"
 
 
-_TAKE_TURN = "INSERT INTO locks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at"
+_LOCK = "INSERT INTO locks (name, at) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at"
 
 
-class TakingTurns:
-    """Transactions that count before they write: those of one name run one after another, on all nodes together.
+class SerialTransactions:
+    """Transactions that count rows before they add one. Those of the same name run one after another, on all nodes.
 
-    They all write the same row; PostgreSQL lets one of two at a time pass, and the other begins again. Those of this
-    process wait for each other before that.
+    Each of them first writes the same row: of two at a time, PostgreSQL lets one pass, and the other starts again. In
+    this process they wait for a lock before that, so that they seldom collide.
     """
 
     def __init__(self, database: Database) -> None:
@@ -217,12 +217,12 @@ class TakingTurns:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, name: str, work: Callable[[Transaction], Awaitable[Result]]) -> Result:
-        """Do the work in a transaction, as `Database.atomically`; the name is kept as a salted hash, for a day."""
+        """Do the work in a transaction, as `Database.atomically`. The name is stored as a salted hash, for a day."""
 
         async def alone(transaction: Transaction) -> Result:
             now = datetime.now(UTC)
             await transaction.run("DELETE FROM locks WHERE at <= ?", [time_to_text(now - KEPT_FOR)])
-            await transaction.run(_TAKE_TURN, [_hashed(name, await salt_of_people(transaction)), time_to_text(now)])
+            await transaction.run(_LOCK, [_hashed(name, await salt_of_people(transaction)), time_to_text(now)])
             return await work(transaction)
 
         async with self._locks.setdefault(name, asyncio.Lock()):
@@ -233,7 +233,7 @@ class SQLAllowances:
     """AllowanceRepository in SQL. The salt is drawn once and kept in the database, so that all nodes share it."""
 
     def __init__(self, database: Database) -> None:
-        self._turns = TakingTurns(database)
+        self._serial = SerialTransactions(database)
 
     async def take(
         self, person: str, deed: Deed, most: int, span: timedelta, now: datetime, about: str = ""
@@ -257,7 +257,7 @@ class SQLAllowances:
             )
             return None
 
-        return await self._turns.run(f"{deed} {person}", take)
+        return await self._serial.run(f"{deed} {person}", take)
 
 
 async def salt_of_people(transaction: Transaction) -> str:
