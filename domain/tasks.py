@@ -1,10 +1,13 @@
-"""Work that a cancellation must not interrupt."""
+"""Work that a cancellation must not interrupt, and work that must not block the event loop."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 Result = TypeVar("Result")
+
+LONG_ANSWER = 8_000
+"""Characters. An answer of this length is searched or rendered in a few milliseconds."""
 
 
 async def to_the_end(work: Awaitable[Result]) -> Result:
@@ -24,6 +27,11 @@ async def to_the_end(work: Awaitable[Result]) -> Result:
             raise asyncio.CancelledError
         _cancel_again()
     return task.result()
+
+
+async def in_thread_if_long(text: str, most: int, work: Callable[[], Result]) -> Result:
+    """The result of work on a text: in a thread if the text has more than `most` characters, otherwise at once."""
+    return work() if len(text) <= most else await asyncio.to_thread(work)
 
 
 def _cancel_again() -> None:

@@ -19,6 +19,7 @@ from bot.app import App, cost_in_microdollars, open_app, open_toolbox
 from bot.cli.console import TERMINAL_READER
 from bot.cli.running import console, errors, fail, opened, run_async, signal_handler
 from bot.logs import HealthFile, set_up_logs
+from bot.mcp.tools import uncollected
 from bot.private import forget_secrets, make_private
 from bot.providers.base import WireChat
 from bot.settings import Settings, load_settings
@@ -242,12 +243,9 @@ def mcp(
     host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
 ) -> None:
     """Serve the books to other programs by the Model Context Protocol, up to where they have been read."""
-    gc.disable()  # looking for garbage in what is being loaded, which all stays, takes an eighth of a second
-    from bot.mcp.books import OpenBooks
-    from bot.mcp.server import book_server, serve_stdio
-
-    gc.enable()
-    gc.freeze()
+    with uncollected():
+        from bot.mcp.books import OpenBooks
+        from bot.mcp.server import book_server, serve_stdio
     last = page_in(page) if page else ""
     if last is None:
         fail(f"--page takes the number or label of one page, such as 80 or xii, and not {page!r}.")

@@ -1,6 +1,5 @@
 """The messages of an answer, on one path from the first draft to the final text."""
 
-import asyncio
 from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
 
@@ -14,11 +13,7 @@ from cogs.rendering.tool_calls import CallState, CardState, Press, ShownCall, fi
 from domain.book import Citation
 from domain.citations.resolver import in_language
 from domain.event import ToolCallFinished, ToolCallStarted
-
-AT_ONCE = 8_000
-"""Characters of an answer that are made into messages on the event loop, in a few milliseconds; a longer one is in a
-thread.
-"""
+from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FIRST_WORDS = 40
 """Characters before a draft is shown at all, because a phone's notification shows what is sent first."""
@@ -85,7 +80,7 @@ class AnswerMessage:
         if self._is_erased:
             return []
         make = partial(messages_of, text, note, cited=cited, say=self._say)
-        messages = make() if len(text) <= AT_ONCE else await asyncio.to_thread(make)
+        messages = await in_thread_if_long(text, LONG_ANSWER, make)
         *others, last = [MessagePayload(message) for message in messages] or [MessagePayload("…")]
         return [*others, MessagePayload(last.content, view=view)]
 

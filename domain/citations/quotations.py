@@ -1,16 +1,17 @@
 """Verifying quotations: what an answer puts in quotation marks has to be in the book."""
 
-import asyncio
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from domain.book import Passage
 from domain.citations.matching import KEY_GROUP
 from domain.library.search.sentences import split_sentences
 from domain.library.search.words import is_dense, words_of
 from domain.spoilers.filter import spans
+from domain.tasks import LONG_ANSWER, in_thread_if_long
 
 FEWEST_WORDS = 3
 """Shorter quotations are names and turns of phrase, which anybody may put in quotation marks."""
@@ -186,13 +187,9 @@ _OF_THE_TALK = re.compile(
 )
 
 
-AT_ONCE = 8_000
-"""Characters of an answer that are searched for claims without a thread, in a few milliseconds."""
-
-
 async def uncited_in(answer: str) -> tuple[str, ...]:
     """As `find_uncited`, off the event loop if the answer is long."""
-    return find_uncited(answer) if len(answer) <= AT_ONCE else await asyncio.to_thread(find_uncited, answer)
+    return await in_thread_if_long(answer, LONG_ANSWER, partial(find_uncited, answer))
 
 
 def find_uncited(answer: str) -> tuple[str, ...]:

@@ -124,12 +124,9 @@ class Bookshelf:
     async def glance(self, shelf: str) -> Sequence[Book]:
         """As `list`, read once for all who ask while it is being read; for people who type."""
         if shelf not in self._listing:
-            self._listing[shelf] = asyncio.create_task(self._list(shelf))
+            self._listing[shelf] = asyncio.create_task(self._books.list(shelf))
             self._listing[shelf].add_done_callback(lambda _: self._listing.pop(shelf))
         return await asyncio.shield(self._listing[shelf])
-
-    async def _list(self, shelf: str) -> Sequence[Book]:
-        return await self._books.list(shelf)
 
     async def get(self, book_id: str, *, shelf: str | None = None) -> Book:
         """A book by its id, on one shelf or on any.

@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate, islice
 from math import log10
 
@@ -22,6 +22,7 @@ from domain.library.names import NameRecognizer, names_in
 from domain.library.search.words import STOP_WORDS, is_dense, word_spans, words_of
 from domain.ports import BookFiles
 from domain.spoilers.filter import SpoilerCheck
+from domain.tasks import in_thread_if_long
 
 RUN = 4
 """Consecutive words that reveal something if they are telling words. Every page has recurring three-word runs."""
@@ -46,8 +47,8 @@ These numbers were chosen with benchmarks/leaks.py; docs/spoilers.md shows the r
 SLICE = 50_000
 """Characters processed at once: a few milliseconds, in which no other thread can run."""
 
-AT_ONCE = 2_000
-"""Characters of a sentence that is checked without a thread: at most a few milliseconds."""
+LONG_SENTENCE = 2_000
+"""Characters. A sentence of this length is checked in a few milliseconds."""
 
 _ENDINGS = ("", "s", "'s", "'d", "'ll")
 _REFERENCE = re.compile(r"(?<!\s)\s*\((?:about )?pp?\. [^()\n]{1,60}\)")
@@ -302,13 +303,10 @@ class SpoilerChecks:
 
         async def tells(sentence: str, /, before: str = "") -> bool:
             leaks = await asyncio.shield(self._prepare(book))
-            if (
-                read_to <= leaks.begins
-            ):  # where chapters begin later, what was read is no contents: it may be a prologue
+            if read_to <= leaks.begins:  # chapters begin later, so what was read may be a prologue, and is no contents
                 leaks = await asyncio.shield(self._prepare(book, whole=True))
-            if len(sentence) <= AT_ONCE:
-                return leaks.found_in(sentence, read_to, known, before)
-            return await asyncio.to_thread(leaks.found_in, sentence, read_to, known, before)
+            find = partial(leaks.found_in, sentence, read_to, known, before)
+            return await in_thread_if_long(sentence, LONG_SENTENCE, find)
 
         return tells
 

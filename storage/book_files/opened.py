@@ -42,9 +42,9 @@ from storage.book_files.writer import DAMAGE, is_laid_out, is_sound
 MAX_OPEN = 32
 """Book files kept open. Each uses a file descriptor and, for a long novel, one to three megabytes of memory."""
 
-AT_ONCE = 8
-"""Threads that read at the same time. All whose work is done go on in the same round of the event loop, half a
-millisecond each: with two hundred, everybody else would wait for a tenth of a second.
+READING_THREADS = 8
+"""Threads that read at the same time. When their work is done, the tasks that wait for them run in the same round of
+the event loop, half a millisecond each; two hundred would block it for a tenth of a second.
 """
 STEMS_KEPT = 64
 """Stems whose occurrences stay in memory for each open file: four bytes for each."""
@@ -241,7 +241,7 @@ class OpenFiles:
     """Opens book files on first use and closes the least recently used ones. Thread-safe."""
 
     def __init__(self, limit: int = MAX_OPEN) -> None:
-        self.free = asyncio.Semaphore(AT_ONCE)
+        self.free = asyncio.Semaphore(READING_THREADS)
         self._limit = limit
         self._entries: OrderedDict[Path, _Entry] = OrderedDict()
         self._lock = Lock()

@@ -69,8 +69,8 @@ _PRIMARY = 0xFF
 """The lower byte of an extended result code is the primary code."""
 
 MOST_IN_ERRAND = 16
-"""Statements carried to the thread together. All who wait for them go on in the same round of the event loop, half a
-millisecond each: with two hundred, everybody else would wait for a tenth of a second.
+"""Statements that the thread runs together. The tasks that wait for them run in the same round of the event loop, half
+a millisecond each; two hundred would block it for a tenth of a second.
 """
 BUSY_TIMEOUT_S = 5.0
 """How long a statement waits for another process (the bot and the command line may share a database)."""

@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from cogs.delivery.message_group import Delivery, MessagePayload
-from cogs.delivery.turn_messages import AT_ONCE, FIRST_WORDS, AnswerMessage, messages_of
+from cogs.delivery.turn_messages import FIRST_WORDS, AnswerMessage, messages_of
 from cogs.delivery.writer import SENDS, ChannelWriter
+from domain.tasks import LONG_ANSWER
 from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 from tests.domain.turn.passages import cite
 
@@ -157,7 +158,7 @@ async def test_what_was_shown_of_an_answer_can_be_taken_back(
 
 
 async def test_a_long_answer_is_whole(answer: AnswerMessage, pump: ChannelWriter, channel: FakeChannel) -> None:
-    text = "".join(f"{number}. {PARAGRAPH}" for number in range(AT_ONCE // len(PARAGRAPH) + 1)).strip()
+    text = "".join(f"{number}. {PARAGRAPH}" for number in range(LONG_ANSWER // len(PARAGRAPH) + 1)).strip()
     assert len(messages_of(text)) <= SENDS
     assert (await answer.settle(text)).delivered
     assert channel.contents == messages_of(text)
@@ -175,7 +176,7 @@ async def test_an_answer_that_is_erased_while_it_is_made_into_messages_is_never_
         return text.format(**values)
 
     answer = AnswerMessage(pump, "turn", say=say)
-    text = PARAGRAPH * (AT_ONCE // len(PARAGRAPH) + 1)
+    text = PARAGRAPH * (LONG_ANSWER // len(PARAGRAPH) + 1)
     settling = asyncio.create_task(answer.settle(text, cited=[await cite(0, 10)]))
     await making.wait()
     answer.erase()
