@@ -18,7 +18,7 @@ from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, choose_language, later, speech_of
 from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
 from cogs.permissions import everywhere
-from cogs.removals import PostNotes, Removals
+from cogs.removals import PostingPlaces, PostNotes, Removals
 from cogs.services import Conversing, ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
 from domain.usage import Erasure, Removal
@@ -31,12 +31,19 @@ LINKS_SHOWN = 12
 
 
 class Privacy(commands.Cog):
-    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals, conversing: Conversing) -> None:
+    def __init__(
+        self,
+        bot: ServingBot,
+        use_cases: UseCases,
+        removals: Removals,
+        conversing: Conversing,
+        places: PostingPlaces,
+    ) -> None:
         self._bot = bot
         self._use_cases = use_cases
         self._removals = removals
         self._conversing = conversing
-        self._posts = PostNotes(use_cases, removals)
+        self._posts = PostNotes(bot, use_cases, removals, places)
         bot.handle(
             on_press("privacy-export", self._export),
             on_press("privacy-ask", self._ask),
@@ -220,7 +227,7 @@ class Privacy(commands.Cog):
             logger.error("which servers the bot was removed from could not be found out: %s", error)
         self._removals.wake()
         if self._bot.user:
-            self._posts.look_through(self._bot.guilds, self._bot.user.id)
+            self._posts.look_through(self._bot.user.id)
 
 
 def _manages_server(interaction: discord.Interaction[Any]) -> bool:

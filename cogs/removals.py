@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from cogs.rendering.inline import as_compared, inert
 from cogs.services import ServingBot
 from cogs.threads import NAME_LENGTH
 from domain.errors import MarginaliaError
-from domain.usage import PersonalPost, Removal, RemovalKind
+from domain.usage import PersonalPost, PostingPlace, Removal, RemovalKind
 from domain.use_cases import UseCases
 
 logger = logging.getLogger(__name__)
@@ -36,16 +36,23 @@ WAS_KNOWN = timedelta(seconds=5)
 """Before a message stands: whom it shows was found out at that time or later."""
 
 REMEMBERED = 1_000
-"""Posts known to be recorded: an answer in the making is reported with every edit."""
+"""Posts and places known to be recorded: an answer in the making is reported with every edit."""
+
+NOTED_FOR = timedelta(minutes=10)
+"""How long the note of a place stands for everything that is posted there."""
 
 LOST_WITHIN = timedelta(minutes=5)
-"""Before the newest recorded post: what was posted since then may not be recorded, because the program was killed."""
+"""How long a post may be under way before it is recorded, and how much Discord's clock may differ from ours."""
+
+PLACES_KEPT = timedelta(hours=1)
+PLACE_PATIENCE_S = 0.3
+"""How long a post waits until its place is noted: people wait for it."""
 
 LOOK_THROUGH_AFTER_S = 2.0
-"""After a start, when that is looked for: questions that were missed come first."""
+"""After a start, when places are looked through: questions that were missed come first."""
 
-LOOKED_THROUGH, CHANNELS_LOOKED_THROUGH = 100, 25
-"""Messages of a channel, and channels of a server, the newest of each: one request's worth a channel."""
+LOOKED_THROUGH, PLACES_LOOKED_THROUGH = 500, 200
+"""Messages of a place, from when it was noted on, and places, the newest of them."""
 
 _MENTION = re.compile(r"<@!?(\d+)>")
 
@@ -291,15 +298,68 @@ def _texts(*parts: Any) -> Iterator[str]:
             yield from _texts(part.to_dict())
 
 
-_Readable = discord.TextChannel | discord.Thread | discord.VoiceChannel | discord.StageChannel
+class PostingPlaces:
+    """Records in which channels the bot is about to post.
+
+    What is posted just before the program is killed is recorded nowhere else; the next start looks for it there.
+    """
+
+    def __init__(self, use_cases: UseCases) -> None:
+        self._use_cases = use_cases
+        self._began = discord.utils.utcnow()
+        self._noted: dict[str, datetime] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+        self._is_looked_through = False
+
+    async def note(self, channel_id: str, guild_id: str | None) -> None:
+        """Record a place, unless that was done in the last minutes. Storage that is held up is not waited for."""
+        now = discord.utils.utcnow()
+        if channel_id in self._noted and now - self._noted[channel_id] < NOTED_FOR:
+            return
+        if len(self._noted) > REMEMBERED:
+            self._noted = {each: at for each, at in self._noted.items() if now - at < NOTED_FOR}
+        self._noted[channel_id] = now
+        task = asyncio.create_task(self._record(PostingPlace(channel_id, guild_id, now)), name="posting place")
+        self._notes.add(task)
+        task.add_done_callback(self._notes.discard)
+        await asyncio.wait([task], timeout=PLACE_PATIENCE_S)
+
+    async def _record(self, place: PostingPlace) -> None:
+        forget_before = place.at - PLACES_KEPT if self._is_looked_through else None
+        try:
+            await self._use_cases.people.note_place(place, forget_before)
+        except MarginaliaError as error:
+            self._noted.pop(place.channel_id, None)
+            logger.warning("that something is posted in channel %s is not noted: %s", place.channel_id, error)
+
+    async def last(self, serves: Callable[[str], bool]) -> tuple[Sequence[PostingPlace], datetime]:
+        """Where something may have been posted that is not recorded, the newest first, and when the last of it was.
+
+        After a start, these are the places of the program that ran before.
+
+        Raises:
+            MarginaliaError: storage is away.
+        """
+        known = [each for each in await self._use_cases.people.posting_places() if serves(each.guild_id or "")]
+        places = [each for each in known if self._is_looked_through or each.at < self._began]
+        newest = max((each.at for each in places), default=self._began)
+        lately = [each for each in places if each.at > newest - NOTED_FOR - LOST_WITHIN]
+        first = {each.channel_id: each for each in reversed(lately)}
+        return list(first.values())[:PLACES_LOOKED_THROUGH], newest + NOTED_FOR + LOST_WITHIN
+
+    def looked_through(self) -> None:
+        """What was posted there is recorded, as far as that is possible."""
+        self._is_looked_through = True
 
 
 class PostNotes:
     """Records whom the bot's own messages show, as Discord reports them, whichever part of the bot has posted them."""
 
-    def __init__(self, use_cases: UseCases, removals: Removals) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals, places: PostingPlaces) -> None:
+        self._bot = bot
         self._use_cases = use_cases
         self._removals = removals
+        self._places = places
         self._noted: set[PersonalPost] = set()
 
     async def note(self, message: discord.Message) -> None:
@@ -316,35 +376,45 @@ class PostNotes:
         except MarginaliaError as error:
             logger.warning("the note of deleted message %s stays: %s", message_id, error)
 
-    def look_through(self, guilds: Iterable[discord.Guild], own_id: int) -> None:
+    def look_through(self, own_id: int) -> None:
         """Record what was posted just before the program, or the node before this one, was killed. Returns at once.
 
-        Only channels in which anybody has written since then are read. What shows somebody who has been erased
-        meanwhile is removed.
+        What shows somebody who has been erased meanwhile is removed.
         """
-        if known := tuple(guilds):
-            self._removals.begin(partial(self._look_through_all, known, own_id))
+        self._removals.begin(partial(self._look_through_all, own_id))
 
-    async def _look_through_all(self, guilds: Sequence[discord.Guild], own_id: int) -> None:
+    async def _look_through_all(self, own_id: int) -> None:
         try:
-            newest = await self._use_cases.people.newest_post()
+            places, until = await self._places.last(self._bot.serves)
         except MarginaliaError as error:
-            logger.error("since when posts may not be recorded could not be found out: %s", error)
+            logger.error("where posts may not be recorded could not be found out: %s", error)
             return
-        known = discord.utils.snowflake_time(int(newest)) if newest else discord.utils.utcnow()
-        since = min(known, discord.utils.utcnow()) - LOST_WITHIN
         await asyncio.sleep(LOOK_THROUGH_AFTER_S)
-        for guild in guilds:
-            for channel in _written_in(guild, discord.utils.time_snowflake(since)):
-                try:
-                    await self._look_through(channel, since, own_id)
-                except (MarginaliaError, *DISCORD_ERRORS) as error:
-                    logger.warning("what stands in channel %s could not be looked through: %s", channel.id, error)
+        for place in places:
+            try:
+                await self._look_through(place, until, own_id)
+            except (discord.Forbidden, discord.NotFound) as error:
+                logger.info("what stands in channel %s cannot be looked through: %s", place.channel_id, error)
+            except (MarginaliaError, *DISCORD_ERRORS) as error:
+                logger.warning("what stands in channel %s could not be looked through: %s", place.channel_id, error)
+        self._places.looked_through()
 
-    async def _look_through(self, channel: _Readable, since: datetime, own_id: int) -> None:
+    async def _look_through(self, place: PostingPlace, until: datetime, own_id: int) -> None:
+        channel_id = int(place.channel_id)
+        fetch = partial(self._bot.fetch_channel, channel_id)
+        channel = self._bot.get_channel(channel_id) or await retry_transient(fetch)  # archived threads, direct messages
+        if not isinstance(channel, discord.abc.Messageable):
+            return
+
         async def page() -> list[discord.Message]:
-            found = channel.history(after=since, limit=LOOKED_THROUGH, oldest_first=False)
-            return [message async for message in found if message.author.id == own_id]
+            posted = []
+            after = place.at - LOST_WITHIN
+            async for message in channel.history(after=after, limit=LOOKED_THROUGH, oldest_first=True):
+                if message.created_at > until:
+                    break
+                if message.author.id == own_id:
+                    posted.append(message)
+            return posted
 
         posted = await retry_transient(page)
         for message in posted:
@@ -366,17 +436,3 @@ class PostNotes:
                     where = (str(message.id), str(message.channel.id), question.author_id, guild_id)
                     name, as_of = embed.author.name or "", question.created_at
                     await self._removals.note(PersonalPost(*where, name=name, words=True, as_of=as_of))
-
-
-def _written_in(guild: discord.Guild, since: int) -> list[_Readable]:
-    """The channels and threads whose newest message is no older than that id, the newest first, as far as the bot may
-    read them.
-    """
-    places = [each for each in (*guild.channels, *guild.threads) if isinstance(each, _Readable)]
-    written = [each for each in places if (each.last_message_id or 0) >= since]
-    may = [each for each in written if _may_read(each.permissions_for(guild.me))]
-    return sorted(may, key=lambda each: each.last_message_id or 0, reverse=True)[:CHANNELS_LOOKED_THROUGH]
-
-
-def _may_read(permissions: discord.Permissions) -> bool:
-    return permissions.view_channel and permissions.read_message_history

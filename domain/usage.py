@@ -68,6 +68,15 @@ class PersonalPost:
     as_of_turn: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PostingPlace:
+    """A channel in which the bot posts from `at` on, for some minutes. `guild_id` is None if it is not known."""
+
+    channel_id: str
+    guild_id: str | None
+    at: datetime
+
+
 class RemovalKind(StrEnum):
     """What to remove from Discord: a message, a person's mention in one, a thread, or a thread's name."""
 

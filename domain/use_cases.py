@@ -14,7 +14,7 @@ from domain.servers import ManageServers
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
 from domain.turn.quota import Allowances, Limits
-from domain.usage import Erasure, PersonalPost, Removal, UsageTotal
+from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, UsageTotal
 
 LOCALES = 10_000
 """How many people's languages are remembered for when the database is away."""
@@ -109,9 +109,13 @@ class ManagePeople:
         """Remember messages of the bot that show people, so that they can be removed. False: one has to be removed."""
         return await self._privacy.note_posts(posts)
 
-    async def newest_post(self) -> str | None:
-        """The platform id of the newest message remembered; None if there is none."""
-        return await self._privacy.newest_post()
+    async def note_place(self, place: PostingPlace, forget_before: datetime | None = None) -> None:
+        """Remember where the bot is about to post, and forget places noted before a time."""
+        await self._privacy.note_place(place, forget_before)
+
+    async def posting_places(self) -> Sequence[PostingPlace]:
+        """Where the bot has been about to post, oldest first."""
+        return await self._privacy.list_places()
 
     async def forget_posts(self, message_id: str) -> None:
         """A message is gone from the platform."""

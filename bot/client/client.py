@@ -16,11 +16,13 @@ from discord.gateway import DiscordWebSocket
 from bot.app import App
 from bot.client.command_sync import IN_SERVER, CommandLinks, CommandMemory, SharedCommandMemory, stay_in_sync
 from bot.client.wire import (
+    IN_PLACE,
     CannotResumeError,
     GatewaySession,
     IdentifyLimit,
     SharedIdentifyLimit,
     keep_requests_going,
+    place_of,
     stop_heartbeats,
 )
 from bot.logs import HealthFile
@@ -38,7 +40,7 @@ from cogs.permissions import missing
 from cogs.privacy import Privacy
 from cogs.progress import Progress
 from cogs.reading import ReadingCog
-from cogs.removals import Removals
+from cogs.removals import PostingPlaces, Removals
 from cogs.services import Memberships, RecentIds, ServingBot, StorageRetries
 from cogs.settings import AuditLog, ServerSettingsCog
 from domain.errors import MarginaliaError
@@ -130,7 +132,8 @@ class Marginalia(ServingBot):
             **options,
         )
         self.links = CommandLinks()
-        keep_requests_going(self.http, self.links, self._server_of_channel)
+        self.places = PostingPlaces(app)
+        keep_requests_going(self.http, self.links, self._server_of_channel, self.places.note)
         self.identify_limit = IdentifyLimit()
         self._may_identify = False
         leases = app.storage.leases
@@ -194,7 +197,7 @@ class Marginalia(ServingBot):
             ContextMenus(self, self.use_cases, reading),
             Clubs(self, self.use_cases),
             Usage(self, self.use_cases),
-            Privacy(self, self.use_cases, removals, talk),
+            Privacy(self, self.use_cases, removals, talk, self.places),
             Help(self, self.use_cases),
             FirstWords(self, self.use_cases),
         ]
@@ -253,6 +256,7 @@ class Marginalia(ServingBot):
             return False
         if not self._is_stopping:
             IN_SERVER.set(interaction.guild_id)
+            IN_PLACE.set(place_of(interaction))
             return super().take_up(interaction)
         if self.carried_out.is_new(interaction.id) and interaction.type is not discord.InteractionType.autocomplete:
             task = asyncio.create_task(turn_away(interaction))

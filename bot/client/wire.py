@@ -1,7 +1,8 @@
 """What discord.py's connections lack.
 
-Requests are repeated after a broken connection, because a person waits. Session starts are limited, because Discord
-revokes the token of a bot with too many of them. A session can be resumed by another process.
+Requests are repeated after a broken connection, because a person waits, and where something is about to be posted is
+noted. Session starts are limited, because Discord revokes the token of a bot with too many of them. A session can be
+resumed by another process.
 """
 
 import asyncio
@@ -10,7 +11,8 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,7 @@ from discord.webhook.async_ import AsyncWebhookAdapter, async_context
 from bot.client.command_sync import IN_SERVER, CommandLinks
 from bot.logs import NODE
 from cogs.errors import ACKNOWLEDGED
+from cogs.services import is_guest
 from domain.leases import ANSWERING, CURRENT_LEASE
 from domain.ports import LeaseRepository
 
@@ -42,6 +45,22 @@ again.
 """
 
 
+AUTOCOMPLETE = discord.InteractionResponseType.autocomplete_result.value
+
+NotePlace = Callable[[str, str | None], Awaitable[None]]
+"""Notes the channel, and its server if that is known, in which something is about to be posted."""
+
+IN_PLACE: ContextVar[tuple[str, str | None] | None] = ContextVar("IN_PLACE", default=None)
+"""The channel and the server of the interaction that the current task answers; None if the bot is not in it."""
+
+
+def place_of(interaction: discord.Interaction[Any]) -> tuple[str, str | None] | None:
+    """The channel and the server in which an interaction is answered; None where nobody else could see that."""
+    if interaction.channel_id is None or is_guest(interaction):
+        return None
+    return str(interaction.channel_id), str(interaction.guild_id) if interaction.guild_id else None
+
+
 class LeaseLostError(ConnectionError):
     """This process may not post anything now: it was stopped or cut off for so long that another one may have taken
     over.
@@ -53,15 +72,18 @@ class LeaseLostError(ConnectionError):
 class SteadyAdapter(AsyncWebhookAdapter):
     """The adapter by which discord.py answers interactions."""
 
-    def __init__(self, links: CommandLinks) -> None:
+    def __init__(self, links: CommandLinks, note_place: NotePlace) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._links = links
+        self._note_place = note_place
 
     async def request(
         self, route: Route, session: aiohttp.ClientSession, *, files: Sequence[discord.File] | None = None, **parts: Any
     ) -> Any:
         """As discord.py's own, with three attempts; at worst a small message to one person appears twice."""
         waits, started = list(WAITS_S), time.monotonic()
+        if (place := IN_PLACE.get()) and (parts.get("payload") or {}).get("type") != AUTOCOMPLETE:
+            await self._note_place(*place)
         if isinstance(parts.get("payload"), dict):
             parts["payload"] = self._links.in_message(parts["payload"], IN_SERVER.get())
         while True:
@@ -85,13 +107,17 @@ def _tried_before(waits: Sequence[float], started: float) -> bool:
     return len(waits) < len(WAITS_S) or time.monotonic() - started > LIBRARY_WAITS_S
 
 
-def keep_interactions_steady(links: CommandLinks) -> None:
+def keep_interactions_steady(links: CommandLinks, note_place: NotePlace) -> None:
     """Applies to everything that the current task does and starts from now on."""
-    async_context.set(SteadyAdapter(links))
+    async_context.set(SteadyAdapter(links, note_place))
 
 
-def keep_requests_going(http: HTTPClient, links: CommandLinks, server_of: Callable[[Any], int | None]) -> None:
-    """Reopen this client's gate if a request is cancelled while it is closed; and make commands clickable."""
+def keep_requests_going(
+    http: HTTPClient, links: CommandLinks, server_of: Callable[[Any], int | None], note_place: NotePlace
+) -> None:
+    """Reopen this client's gate if a request is cancelled while it is closed; make commands clickable; and note where
+    something is about to be posted.
+    """
     request = http.request
 
     async def steady_request(route: Route, **parts: Any) -> Any:
@@ -100,6 +126,9 @@ def keep_requests_going(http: HTTPClient, links: CommandLinks, server_of: Callab
             raise LeaseLostError("another process may be answering here")
         if isinstance(parts.get("json"), dict):
             parts["json"] = links.in_message(parts["json"], server_of(route.channel_id) or IN_SERVER.get())
+        if route.channel_id and route.method in ("POST", "PATCH") and not route.path.endswith("/typing"):
+            server = server_of(route.channel_id)
+            await note_place(str(route.channel_id), str(server) if server else None)
         try:
             return await request(route, **parts)
         except asyncio.CancelledError:

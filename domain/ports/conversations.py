@@ -8,7 +8,7 @@ from domain.book import ReadingPosition
 from domain.chat import ChatMessage
 from domain.conversation import Conversation, TitleSource, Turn
 from domain.leases import ALL, Shard
-from domain.usage import Deed, Erasure, PersonalPost, Removal, ServerSettings, UsageRecord, UsageTotal
+from domain.usage import Deed, Erasure, PersonalPost, PostingPlace, Removal, ServerSettings, UsageRecord, UsageTotal
 
 
 class ConversationRepository(Protocol):
@@ -383,8 +383,12 @@ class PrivacyRepository(Protocol):
         """
         ...
 
-    async def newest_post(self) -> str | None:
-        """The id of the newest of these messages on Discord, whose ids grow with time."""
+    async def note_place(self, place: PostingPlace, forget_before: datetime | None = None) -> None:
+        """Remember where the bot is about to post, and forget places noted before a time."""
+        ...
+
+    async def list_places(self) -> Sequence[PostingPlace]:
+        """Where the bot has been about to post, oldest first."""
         ...
 
     async def forget_posts(self, message_id: str) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 
 from domain.book import is_personal
 from domain.conversation import UNTITLED
-from domain.usage import Erasure, PersonalPost, Removal, RemovalKind
-from storage.sql.database import Database, Row, Transaction
+from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind
+from storage.sql.database import Database, Row, Statement, Transaction
 from storage.sql.people import keep_spent, note_erasure, was_erased
-from storage.sql.rows import strings_from_text, time_to_text, title_mark
+from storage.sql.rows import strings_from_text, time_from_text, time_to_text, title_mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ PERSONAL = (
 
 IMPERSONAL = frozenset({
     "allowances", "book_objects", "club_posts", "club_sections", "derived_texts", "erasures", "forgotten_messages",
-    "greeted_servers", "left_servers", "locks", "salts", "servers", "spent_tokens",
+    "greeted_servers", "left_servers", "locks", "posting_places", "salts", "servers", "spent_tokens",
 })  # fmt: skip
 """Tables without personal data; `allowances`, `erasures`, `locks` and `spent_tokens` hold hashes of ids, for a day."""
 
@@ -313,10 +313,16 @@ class SQLPrivacy:
         known = list(posts)
         return await self._database.atomically(lambda transaction: _note_posts(transaction, known, self._now()))
 
-    async def newest_post(self) -> str | None:
-        sql = "SELECT message_id FROM posts ORDER BY length(message_id) DESC, message_id DESC LIMIT 1"
-        row = await self._database.read_one(sql, [])
-        return str(row["message_id"]) if row else None
+    async def note_place(self, place: PostingPlace, forget_before: datetime | None = None) -> None:
+        note = "INSERT INTO posting_places (channel_id, at, guild_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        statements: list[Statement] = [(note, [place.channel_id, time_to_text(place.at), place.guild_id])]
+        if forget_before:
+            statements.append(("DELETE FROM posting_places WHERE at < ?", [time_to_text(forget_before)]))
+        await self._database.write_all(statements)
+
+    async def list_places(self) -> Sequence[PostingPlace]:
+        rows = await self._database.read("SELECT channel_id, guild_id, at FROM posting_places ORDER BY at")
+        return [PostingPlace(row["channel_id"], row["guild_id"], time_from_text(row["at"])) for row in rows]
 
     async def forget_posts(self, message_id: str) -> None:
         if await self._database.read_one("SELECT 1 FROM posts WHERE message_id = ? AND words = 0", [message_id]):

@@ -62,6 +62,7 @@ OF_A_SERVER = {
     "servers": ("id", "DELETE FROM servers WHERE id = ?"),
     "posts": ("guild_id", "DELETE FROM posts WHERE guild_id = ?"),
     "removals": ("guild_id", "DELETE FROM removals WHERE guild_id = ?"),
+    "posting_places": ("guild_id", "DELETE FROM posting_places WHERE guild_id = ?"),
     "left_servers": ("guild_id", "DELETE FROM left_servers WHERE guild_id = ?"),
 }
 """The only list of a server's data: each table's column with the server's id, and the statement that erases the rows.

@@ -35,6 +35,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "posts": {"message_id": "1", "channel_id": "2", "reader_id": ""},
     "removals": {"message_id": "1", "channel_id": "2", "kind": "message", "noted_at": "2026"},
     "left_servers": {"left_at": "2026"},
+    "posting_places": {"channel_id": "2", "at": "2026"},
     "servers": {"settings": "{}"},
 }  # fmt: skip
 """A row of each table that holds somebody's id or a server's, but for that id. Whoever adds a table adds one here."""

@@ -12,7 +12,7 @@ from domain.clubs.plan import Club, Member, Stretch, ThreadGate, Vote, dated
 from domain.conversation import UNTITLED, TitleSource, TurnState
 from domain.errors import ConversationError
 from domain.tool_use import TokenUsage
-from domain.usage import Erasure, PersonalPost, Removal, RemovalKind, UsageRecord
+from domain.usage import Erasure, PersonalPost, PostingPlace, Removal, RemovalKind, UsageRecord
 from storage.opening import Storage
 from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, an_answer, at, hold_turn, ids_of
 
@@ -181,10 +181,15 @@ class TestErasure:
         }
         assert [each["message_id"] for each in (await storage.privacy.export("dormouse"))["shown_in"]] == ["2", "3"]
 
-    async def test_the_newest_post_has_the_greatest_id(self, storage: Storage) -> None:
-        assert await storage.privacy.newest_post() is None
-        await storage.privacy.note_posts([PersonalPost(each, "c", "hatter") for each in ("9", "101", "11")])
-        assert await storage.privacy.newest_post() == "101"
+    async def test_places_are_remembered_with_every_time_the_oldest_first_until_they_are_forgotten(
+        self, storage: Storage
+    ) -> None:
+        places = [PostingPlace("t1", "g", at(1)), PostingPlace("dm", None, at(2)), PostingPlace("t1", "g", at(3))]
+        for each in (*reversed(places), places[0]):
+            await storage.privacy.note_place(each)
+        assert await storage.privacy.list_places() == places
+        await storage.privacy.note_place(PostingPlace("t2", "g", at(4)), forget_before=at(3))
+        assert await storage.privacy.list_places() == [places[2], PostingPlace("t2", "g", at(4))]
 
     async def test_posts_that_are_gone_are_forgotten(self, storage: Storage) -> None:
         await storage.privacy.note_posts([PersonalPost(each, "c" if each < "3" else "d", "hatter") for each in "1234"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Permission
+from tests.doubles.discord_api import Actor, Channel, DiscordDouble, Message, Permission
 from tests.doubles.script import Handler, Json, Reply, Text
 from tests.journeys.discord_process import BotProcess
 from tests.journeys.test_discord_chaos import damage
@@ -123,6 +123,47 @@ async def test_killed_between_posting_and_recording(bot: BotProcess, discord: Di
     await discord.until(partial(nothing_left, discord, ann, tmp_path))
     assert not shown(discord, word)
     assert await bot.stop() == 0
+
+
+@pytest.mark.timeout(300)
+async def test_killed_before_recording_in_direct_messages_and_in_a_thread_that_falls_asleep(
+    bot: BotProcess, discord: DiscordDouble, tmp_path: Path
+) -> None:
+    ann, ben = discord.user("ann"), discord.user("ben")
+    direct = ann.direct_channel
+    await bot.start()
+    await discord.until(lambda: discord.commands.commands.get(0))
+    added = await ben.slash("books add", file=discord.file("lamp.txt", b"Chapter 1\n\nThe lamp was dark.\n"))
+    await discord.until(lambda: added.original and added.original.embeds)
+    [book] = await ann.autocomplete("ask", "book", "lamp")
+    thread = await ben.start_thread("Gossip")
+    await ann.slash("ask", channel=thread, question="What was dark?", book=book["value"], public=True)
+    own = await ann.slash("books add", channel=direct, file=discord.file("own.txt", b"Chapter 1\n\nA lamp.\n"))
+    await discord.until(lambda: own.original and own.original.embeds)
+    await discord.until(lambda: len(replies(discord, thread)) == len(replies(discord, direct)) == 1)
+    await bot.kill()
+    with closing(sqlite3.connect(tmp_path / "data" / "marginalia.db")) as database, database:
+        assert database.execute("DELETE FROM posts").rowcount >= 2  # as if it had been killed a moment earlier
+    await ben.archive(thread)
+    await bot.start()
+    await discord.until(lambda: shown_people(tmp_path) >= {str(ann.id)}, 40)
+    asked = await ann.slash("privacy")
+    await ann.click(asked.messages[0], label="Erase it all")
+    await ann.click(asked.messages[0], label="Erase it all")
+    await discord.until(lambda: not replies(discord, thread) and not replies(discord, direct), 40)
+    assert thread.archived
+    assert await bot.stop() == 0
+    assert discord.violations == []
+
+
+def replies(discord: DiscordDouble, place: Channel) -> list[Message]:
+    """The replies to commands that stand in a place: Discord shows whose commands they were."""
+    return [each for each in discord.messages(place) if each.interaction_id]
+
+
+def shown_people(folder: Path) -> set[str]:
+    with closing(sqlite3.connect(folder / "data" / "marginalia.db")) as database:
+        return {row[0] for row in database.execute("SELECT reader_id FROM posts")}
 
 
 def recorded(folder: Path) -> int:
