@@ -32,7 +32,7 @@ from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.strategies.window import ContextWindow
 from domain.tool_use import TokenUsage, ToolDefinition
 from domain.tools.cache import CachingDispatcher, ToolResultCache
-from domain.tools.context import NO_AIDS, ToolContext
+from domain.tools.context import NO_CONTEXT, ToolContext
 from domain.tools.registry import ToolRegistry
 from domain.turn.chat_with_book import ChatWithBook, PersonalQuestions
 from domain.turn.conversations import Company, ManageConversations, TitleWriter, Transcripts
@@ -382,8 +382,8 @@ class Toolboxes:
     cache: ToolResultCache = field(default_factory=ToolResultCache)
     servers: McpTools = field(default_factory=McpTools)
 
-    def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox:
-        return _ExtendedToolbox(view, aids, self.extras, self.cache)
+    def __call__(self, view: BookView, context: ToolContext = NO_CONTEXT, /) -> Toolbox:
+        return _ExtendedToolbox(view, context, self.extras, self.cache)
 
 
 @asynccontextmanager
@@ -426,7 +426,7 @@ class _ExtendedToolbox:
     """
 
     view: BookView
-    aids: ToolContext
+    context: ToolContext
     extras: Sequence[_Register]
     cache: ToolResultCache
 
@@ -438,9 +438,9 @@ class _ExtendedToolbox:
         return CachingDispatcher(inner, self.cache, cached_tools={"get_weather"})
 
     def _registry(self) -> ToolRegistry:
-        registry = book_toolbox(self.view, self.aids)
+        registry = book_toolbox(self.view, self.context)
         for register in self.extras:
-            register(registry, self.aids)
+            register(registry, self.context)
         return registry
 
 
@@ -448,7 +448,7 @@ def _clock() -> _Register:
     from bot.tools.clock import DateTimeTool
 
     handler = DateTimeTool().as_dispatcher_entry()
-    return lambda registry, aids: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
+    return lambda registry, context: registry.register(DateTimeTool.TOOL_DEFINITION, handler)
 
 
 def _weather(settings: Settings, stack: AsyncExitStack) -> _Register:
@@ -460,4 +460,4 @@ def _weather(settings: Settings, stack: AsyncExitStack) -> _Register:
     )
     stack.push_async_callback(tool.aclose)
     handler = tool.as_dispatcher_entry()
-    return lambda registry, aids: registry.register(WeatherTool.TOOL_DEFINITION, handler)
+    return lambda registry, context: registry.register(WeatherTool.TOOL_DEFINITION, handler)

@@ -22,7 +22,7 @@ from bot.mcp.addresses import (
 from domain.event import Approval
 from domain.ports import ToolHandler, ToolOutput
 from domain.tool_use import Media, MediaKind, ToolDefinition, ToolResult
-from domain.tools.context import NO_AIDS, ToolContext
+from domain.tools.context import NO_CONTEXT, ToolContext
 from domain.tools.registry import ToolRegistry, error_output, to_json
 
 if TYPE_CHECKING:
@@ -118,14 +118,14 @@ class McpTools:
             for link in self._links
         ]
 
-    def register_in(self, registry: ToolRegistry, aids: ToolContext = NO_AIDS) -> None:
+    def register_in(self, registry: ToolRegistry, context: ToolContext = NO_CONTEXT) -> None:
         """Register every listed tool as server_tool, including those of servers that are away now."""
         for link, tools in self._used().items():
             for tool in tools:
                 name = _free_name(f"{link.address.name}_{tool.name}", registry)
                 description = tool.description or tool.title or f"Tool: {tool.name}"
                 schema = {"type": "object", "properties": {}, **tool.input_schema}
-                handler = self._handler(link, tool, name, aids)
+                handler = self._handler(link, tool, name, context)
                 registry.register(ToolDefinition(name, description, schema), handler, timed=False)
 
     def _used(self) -> "dict[ServerLink, tuple[types.Tool, ...]]":
@@ -137,13 +137,13 @@ class McpTools:
             room -= len(used[link])
         return used
 
-    def _handler(self, link: "ServerLink", tool: "types.Tool", name: str, aids: ToolContext) -> ToolHandler:
+    def _handler(self, link: "ServerLink", tool: "types.Tool", name: str, context: ToolContext) -> ToolHandler:
         asks = link.address.name not in self._trusted and not (tool.annotations and tool.annotations.read_only_hint)
 
         async def call(args: dict[str, Any]) -> ToolOutput:
             args = json.loads(to_json(args))  # half a character in them would break the connection
             if asks:
-                approval = await aids.approve(name, args) if aids.approve else None
+                approval = await context.approve(name, args) if context.approve else None
                 if approval is not Approval.ALLOWED:
                     return error_output(_NOT_DONE[approval] if approval else _NOBODY_TO_ASK)
             try:

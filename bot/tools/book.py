@@ -24,7 +24,7 @@ from domain.library.view import READ_WORDS
 from domain.ports import BookView, ToolHandler
 from domain.tool_use import ToolResult
 from domain.tools import context
-from domain.tools.context import NO_AIDS, ToolContext
+from domain.tools.context import NO_CONTEXT, ToolContext
 from domain.tools.registry import ToolRegistry
 
 MOST_LISTED = 100
@@ -175,10 +175,10 @@ BOOK_TOOLS = (
 """The reading tools. A conversation has one more, for proposing a new position."""
 
 
-def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS, *, tell_budget: bool = True) -> ToolRegistry:
+def book_toolbox(view: BookView, context: ToolContext = NO_CONTEXT, *, tell_budget: bool = True) -> ToolRegistry:
     """The tools of one turn over one view of the book, which share one reading budget."""
     budget = WordBudget(told=tell_budget)
-    tools, whole = BookTools(view, budget), WholeBookTools(view, budget, aids)
+    tools, whole = BookTools(view, budget), WholeBookTools(view, budget, context)
     handlers: dict[str, ToolHandler] = {
         "search_book": tools.search_book,
         "read_pages": tools.read_pages,
@@ -192,8 +192,8 @@ def book_toolbox(view: BookView, aids: ToolContext = NO_AIDS, *, tell_budget: bo
     registry = ToolRegistry()
     for definition in BOOK_TOOLS:
         registry.register(definition, handlers[definition.name])
-    if aids.propose:
-        registry.register(PROPOSE_POSITION, proposer(aids.propose))
+    if context.propose:
+        registry.register(PROPOSE_POSITION, proposer(context.propose))
     return registry
 
 

@@ -62,10 +62,10 @@ WHO_IS = define(
 class WholeBookTools:
     """Handlers of the tools for the whole book."""
 
-    def __init__(self, view: BookView, budget: WordBudget, aids: ToolContext) -> None:
+    def __init__(self, view: BookView, budget: WordBudget, context: ToolContext) -> None:
         self._view = view
         self._budget = budget
-        self._digests = aids.digests or partial(extracts, view)
+        self._digests = context.digests or partial(extracts, view)
 
     async def story_so_far(self, args: dict[str, Any]) -> ToolResult:
         chapter = args.get("chapter")

@@ -37,13 +37,13 @@ class ToolContext:
     approve: Callable[[str, dict[str, Any]], Awaitable[Approval]] | None = None
 
 
-NO_AIDS = ToolContext()
+NO_CONTEXT = ToolContext()
 
 
 class MakeToolbox(Protocol):
     """Makes the tools of a turn."""
 
-    def __call__(self, view: BookView, aids: ToolContext = NO_AIDS, /) -> Toolbox: ...
+    def __call__(self, view: BookView, context: ToolContext = NO_CONTEXT, /) -> Toolbox: ...
 
 
 def page_in(argument: str) -> str | None:

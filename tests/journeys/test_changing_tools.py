@@ -8,7 +8,7 @@ from bot.tools.book import book_toolbox
 from domain.event import Answer
 from domain.ports import BookView
 from domain.tool_use import ToolDefinition
-from domain.tools.context import NO_AIDS, ToolContext
+from domain.tools.context import NO_CONTEXT, ToolContext
 from domain.tools.registry import ToolRegistry
 from tests.doubles.anthropic_api import AnthropicDouble, prompt_of
 from tests.doubles.honest_model import honest_reply
@@ -21,8 +21,8 @@ TIDES = ToolDefinition("harbour_tides", "Tell the tides.", {"type": "object", "p
 async def test_a_conversation_learns_of_tools_that_come_and_forgets_those_that_go(tmp_path: Path) -> None:
     harbour_is_up = False
 
-    def toolbox(view: BookView, aids: ToolContext = NO_AIDS, /) -> ToolRegistry:
-        registry = book_toolbox(view, aids)
+    def toolbox(view: BookView, context: ToolContext = NO_CONTEXT, /) -> ToolRegistry:
+        registry = book_toolbox(view, context)
         if harbour_is_up:
             registry.register(TIDES, _tides)
         return registry
