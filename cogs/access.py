@@ -75,10 +75,10 @@ class Visibility:
         """
         known = {each.id: self._known(each) for each in conversations}
         unknown = [each for each in conversations if known[each.id] is None]
-        turnstile = asyncio.Semaphore(AT_A_TIME)
+        free = asyncio.Semaphore(AT_A_TIME)
 
         async def ask(conversation: Conversation) -> None:
-            async with turnstile:
+            async with free:
                 known[conversation.id] = await self._is_in_thread(conversation)
 
         await asyncio.gather(*map(ask, unknown[:asked]))

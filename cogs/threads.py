@@ -261,10 +261,10 @@ async def dismiss_absent(
     others = [each for each in people if each not in asking and each.isdecimal()]
     if len(people) < SOME_COMPANY or not others:
         return
-    turnstile = asyncio.Semaphore(ASKED_AT_A_TIME)
+    free = asyncio.Semaphore(ASKED_AT_A_TIME)
 
     async def look(person: str) -> None:
-        async with turnstile:
+        async with free:
             if await _has_gone(thread, int(person), is_owner=person == conversation.owner_id):
                 await company.dismiss(conversation.id, person)
 

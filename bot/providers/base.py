@@ -397,7 +397,7 @@ class WireChat(ABC, Generic[C]):
         self._service = service
         self._client = client
         self._options = options
-        self._turnstile = LoopYield()
+        self._loop_yield = LoopYield()
 
     @property
     def name(self) -> str:

@@ -63,9 +63,9 @@ class ConversationCog(commands.Cog):
     def __init__(self, bot: ServingBot, use_cases: UseCases, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
-        self._pumps = ChannelWriters()
+        self._writers = ChannelWriters()
         self._titles = TitleUpdates(use_cases)
-        self._contexts = contexts = ThreadContexts(bot, use_cases, self._pumps, removals)
+        self._contexts = contexts = ThreadContexts(bot, use_cases, self._writers, removals)
         self._workers = ConversationWorkers(use_cases, contexts, self._titles)
         self._intake = MessageIntake(use_cases, reads_messages=bot.intents.message_content)
         self._answers = AnswersWithoutQuestion(use_cases, contexts, removals)
@@ -92,7 +92,7 @@ class ConversationCog(commands.Cog):
         self._backfill.close()
         await self._workers.close(PATIENCE_S)
         await self._titles.close()
-        await self._pumps.close(PATIENCE_S / 3)
+        await self._writers.close(PATIENCE_S / 3)
 
     async def opened(self, thread: discord.Thread, conversation: Conversation) -> None:
         """See cogs.services.Conversing."""
@@ -123,7 +123,7 @@ class ConversationCog(commands.Cog):
     async def standing_still(self, conversations: Sequence[Conversation], erasing: str | None) -> AsyncIterator[None]:
         """See cogs.services.Conversing."""
         places = [int(each.place_id) for each in conversations if each.guild_id and each.place_id]
-        async with self._pumps.still(places, PATIENCE_S):
+        async with self._writers.still(places, PATIENCE_S):
             yield
             self._workers.erased({each.id for each in conversations}, erasing)
 

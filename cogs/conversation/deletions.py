@@ -81,7 +81,7 @@ class AnswersWithoutQuestion:
                 return
             answer = Answer(turn_id, said.content, said.citations, stopped=shown.turn.stopped)
             note = "\n".join(filter(None, [answer_note(answer, place.say), _gone_line(shown.turn, place.say)]))
-            message = AnswerMessage(place.pump, f"{turn_id} deleted", say=place.say, standing=shown.turn.reply_ids)
+            message = AnswerMessage(place.writer, f"{turn_id} deleted", say=place.say, standing=shown.turn.reply_ids)
             buttons = _buttons(shown.turn, answer, place.say) or None
             delivery = await message.settle(answer.text, note, buttons, cited=answer.citations)
             await self._use_cases.transcripts.record_delivery(turn_id, delivery.message_ids, None)

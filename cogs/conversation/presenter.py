@@ -90,7 +90,7 @@ class TurnPresenter:
 
     def __init__(
         self,
-        pump: ChannelWriter,
+        writer: ChannelWriter,
         turn_id: str,
         *,
         seed: str,
@@ -104,7 +104,7 @@ class TurnPresenter:
         self.shown_as = turn_id
         """The turn named by the buttons while this one runs."""
         self.ending: Answer | TurnFailed | None = None
-        self._pump = pump
+        self._writer = writer
         self._seed = seed
         self._say = say
         self._verbose = verbose
@@ -112,7 +112,7 @@ class TurnPresenter:
         self._stop = stop_button(turn_id, say)
         self._answer = self._answer_message(seed, leftover.replies)
         self._trace = TraceMessage(
-            pump, turn_id, seed=seed, say=say, standing=leftover.trace, posted=self._posted, calls=calls
+            writer, turn_id, seed=seed, say=say, standing=leftover.trace, posted=self._posted, calls=calls
         )
         self._calls = {str(call.number): call for call in calls}
         self._text = ""
@@ -283,7 +283,7 @@ class TurnPresenter:
         return sources + redo + move_buttons(answer.turn_id, dict.fromkeys(self._proposals), self._say)
 
     def _answer_message(self, seed: str, standing: Sequence[str]) -> AnswerMessage:
-        return AnswerMessage(self._pump, seed, say=self._say, standing=standing, posted=self._posted)
+        return AnswerMessage(self._writer, seed, say=self._say, standing=standing, posted=self._posted)
 
     async def _posted(self, _: object) -> None:
         await self._record(self._answer.message_ids, self._trace.message_id)
@@ -303,7 +303,7 @@ class ThreadContext:
         self,
         thread: discord.Thread | discord.PartialMessageable,
         bot: ServingBot,
-        pumps: ChannelWriters,
+        writers: ChannelWriters,
         removals: Removals,
         say: Speech,
     ) -> None:
@@ -313,7 +313,7 @@ class ThreadContext:
         self.removals = removals
         self.own_id = bot.user.id
         self.channel = DiscordChannel(thread, view_of, self.own_id)
-        self.pump: ChannelWriter = pumps.of(self.channel)
+        self.writer: ChannelWriter = writers.of(self.channel)
         self.say = say
 
     @property
@@ -331,10 +331,10 @@ class ThreadContext:
 
 
 class ThreadContexts:
-    def __init__(self, bot: ServingBot, use_cases: UseCases, pumps: ChannelWriters, removals: Removals) -> None:
+    def __init__(self, bot: ServingBot, use_cases: UseCases, writers: ChannelWriters, removals: Removals) -> None:
         self._bot = bot
         self._use_cases = use_cases
-        self._pumps = pumps
+        self._writers = writers
         self._removals = removals
         self.told_below: set[int] = set()
         self.told_above: set[int] = set()
@@ -361,7 +361,7 @@ class ThreadContexts:
         return self._context(thread, speech_in(thread.guild)) if thread else None
 
     def _context(self, place: discord.Thread | discord.PartialMessageable, say: Speech) -> ThreadContext:
-        return ThreadContext(place, self._bot, self._pumps, self._removals, say)
+        return ThreadContext(place, self._bot, self._writers, self._removals, say)
 
 
 class Showing:
@@ -390,7 +390,7 @@ class Showing:
         calls: Sequence[ShownCall] = (),
     ) -> TurnPresenter:
         screen = TurnPresenter(
-            place.pump,
+            place.writer,
             turn_id,
             seed=seed,
             say=place.say,
@@ -411,7 +411,7 @@ class Showing:
             place.audit.trouble(place.thread.guild, text, thread=place.thread.mention, reason=inert(reason, ours=True))
         if delivery.state is DeliveryState.REFUSED:
             text = place.say("⚠️ Discord refuses this answer. You can read it with /conversations export.")
-            delivery = await AnswerMessage(place.pump, f"{screen.turn_id} refused").settle("", text)
+            delivery = await AnswerMessage(place.writer, f"{screen.turn_id} refused").settle("", text)
         if not delivery.delivered:
             reason = place.obstacle or delivery.reason
             logger.warning("turn %s was not delivered: %s, %s", screen.turn_id, delivery.state, reason)
@@ -442,9 +442,9 @@ class Showing:
     async def remove(self, leftover: PostedMessages, place: ThreadContext) -> None:
         """Delete what a turn has posted if it gets no answer."""
         if leftover.replies:
-            await AnswerMessage(place.pump, "leftover", standing=leftover.replies).remove()
+            await AnswerMessage(place.writer, "leftover", standing=leftover.replies).remove()
         if leftover.trace:
-            await TraceMessage(place.pump, "leftover", standing=leftover.trace).remove()
+            await TraceMessage(place.writer, "leftover", standing=leftover.trace).remove()
 
 
 @dataclass(frozen=True, slots=True)

@@ -320,7 +320,7 @@ class ConversationWorker:
             self.cut_short = True
             return
         note = f"⚠️ {waiting_sentence(error, place.say)}"
-        message = AnswerMessage(place.pump, uuid.uuid4().hex, standing=self.leftover.replies)
+        message = AnswerMessage(place.writer, uuid.uuid4().hex, standing=self.leftover.replies)
         thread_id, self.cut_short = place.thread.id, is_away(error)
         try:
             if is_away(error) and thread_id in self._places.told_below:

@@ -100,7 +100,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The outcome of a posting. `message_ids` are its messages, in order; `reason` is for the log."""
+    """The outcome of a group. `message_ids` are its messages, in order; `reason` is for the log."""
 
     state: DeliveryState
     message_ids: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ Compose = Callable[[], Messages | Awaitable[Messages]]
 """Makes the messages that should be posted; called when it is time to post, not at every change."""
 
 Posted = Callable[[tuple[str, ...]], Awaitable[None]]
-"""Receives the ids of all messages of a posting whenever one is added."""
+"""Receives the ids of all messages of a group whenever one is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class MessageGroup:
             del self._standing[index:]
 
     def shown(self, body: MessagePayload) -> None:
-        """Record that somebody else changed the only message of this posting: it shows `body` now."""
+        """Record that somebody else changed the only message of this group: it shows `body` now."""
         if self._standing:
             self._standing[0].body = body
 

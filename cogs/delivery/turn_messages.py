@@ -28,51 +28,51 @@ class AnswerMessage:
 
     def __init__(
         self,
-        pump: ChannelWriter,
+        writer: ChannelWriter,
         seed: str,
         *,
         say: Say = in_english,
         standing: Sequence[str] = (),
         posted: Posted | None = None,
     ) -> None:
-        self._pump = pump
+        self._writer = writer
         self._say = say
-        self._posting = MessageGroup(seed, "a", standing=standing, posted=posted)
+        self._group = MessageGroup(seed, "a", standing=standing, posted=posted)
         self._is_erased = False
 
     @property
     def message_ids(self) -> tuple[str, ...]:
-        return self._posting.message_ids
+        return self._group.message_ids
 
     def show(self, text: str, note: str = "", view: Hashable | None = None, *, cited: Sequence[Citation] = ()) -> None:
         """Show this draft when the channel's pace allows; `cited` is what it cites so far. Returns at once."""
-        if note or len(text) >= FIRST_WORDS or self._posting.stands:
-            self._pump.show(self._posting, lambda: self._bodies(text, note, view, cited))
+        if note or len(text) >= FIRST_WORDS or self._group.stands:
+            self._writer.show(self._group, lambda: self._bodies(text, note, view, cited))
 
     async def settle(
         self, text: str, note: str = "", view: Hashable | None = None, *, cited: Sequence[Citation] = ()
     ) -> Delivery:
         """Show this as the answer; returns once all of it is posted, or when it never can be."""
-        return await self._pump.settle(self._posting, lambda: self._bodies(text, note, view, cited))
+        return await self._writer.settle(self._group, lambda: self._bodies(text, note, view, cited))
 
     async def leave(self) -> tuple[str, ...]:
         """Stop changing anything; returns the existing messages once no request for them is running."""
         if self._is_erased:
             return (await self.remove()).message_ids
-        return (await self._pump.settle(self._posting, self._posting.as_it_stands)).message_ids
+        return (await self._writer.settle(self._group, self._group.as_it_stands)).message_ids
 
     def lost(self, message_id: str) -> None:
         """Somebody has deleted a message of the channel; if it is one of these, it is posted again."""
-        self._posting.lost(message_id)
+        self._group.lost(message_id)
 
     async def remove(self) -> Delivery:
         """Delete everything posted for it."""
-        return await self._pump.settle(self._posting, tuple)
+        return await self._writer.settle(self._group, tuple)
 
     def erase(self) -> None:
         """Delete everything posted for it, and post nothing later, whatever is asked for. Returns at once."""
         self._is_erased = True
-        self._pump.take_back(self._posting)
+        self._writer.take_back(self._group)
 
     async def _bodies(
         self, text: str, note: str, view: Hashable | None, cited: Sequence[Citation]
@@ -98,7 +98,7 @@ class TraceMessage:
 
     def __init__(
         self,
-        pump: ChannelWriter,
+        writer: ChannelWriter,
         turn_id: str,
         *,
         seed: str = "",
@@ -107,13 +107,13 @@ class TraceMessage:
         posted: Posted | None = None,
         calls: Sequence[ShownCall] = (),
     ) -> None:
-        self._pump = pump
+        self._writer = writer
         self._turn_id = turn_id
         self._say = say
         self._calls = {str(call.number): call for call in calls}
         self._chosen: CardState | None = None
         self._is_erased = False
-        self._posting = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
+        self._group = MessageGroup(seed or turn_id, "t", standing=[standing] if standing else [], posted=posted)
 
     def replace(self, calls: Iterable[ShownCall]) -> None:
         """Show these calls from the next update on."""
@@ -137,36 +137,36 @@ class TraceMessage:
         """The contents after a press while the turn runs; later calls keep to it."""
         self._chosen = press.after(self.calls)
         body = self._body()
-        self._posting.shown(body)
+        self._group.shown(body)
         return body
 
     @property
     def message_id(self) -> str | None:
-        return next(iter(self._posting.message_ids), None)
+        return next(iter(self._group.message_ids), None)
 
     async def leave(self) -> str | None:
         """Stop changing anything; returns the message, if it exists, once no request for it is running."""
         if self._is_erased:
             delivery = await self.remove()
         else:
-            delivery = await self._pump.settle(self._posting, self._posting.as_it_stands)
+            delivery = await self._writer.settle(self._group, self._group.as_it_stands)
         return next(iter(delivery.message_ids), None)
 
     async def remove(self) -> Delivery:
         """Delete the card."""
-        return await self._pump.settle(self._posting, tuple)
+        return await self._writer.settle(self._group, tuple)
 
     def erase(self) -> None:
         """As that of the answer's messages."""
         self._is_erased = True
-        self._pump.take_back(self._posting)
+        self._writer.take_back(self._group)
 
     async def settle(self) -> Delivery | None:
         """Return when the card is up to date; None if there were no calls."""
-        return await self._pump.settle(self._posting, self._bodies) if self._calls else None
+        return await self._writer.settle(self._group, self._bodies) if self._calls else None
 
     def _show(self) -> None:
-        self._pump.show(self._posting, self._bodies)
+        self._writer.show(self._group, self._bodies)
 
     def _bodies(self) -> list[MessagePayload]:
         return [] if self._is_erased else [self._body()]

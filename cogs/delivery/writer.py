@@ -87,7 +87,7 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class ChannelWriter:
-    """Keeps the postings of one channel as they should be. Works only while there is something to do."""
+    """Keeps the groups of messages of one channel as they should be. It runs only while there is something to do."""
 
     def __init__(
         self,
@@ -101,34 +101,34 @@ class ChannelWriter:
         self._requests = requests or asyncio.Lock()
         self._now = now
         self._sleep = sleep
-        self._pace = RateBudget()
-        self._postings: list[MessageGroup] = []
+        self._budget = RateBudget()
+        self._groups: list[MessageGroup] = []
         self._not_before = 0.0
         self._urgent = asyncio.Event()
         self._settled: dict[MessageGroup, asyncio.Future[Delivery]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    def show(self, posting: MessageGroup, compose: Compose) -> None:
-        """Post this as soon as the channel's pace allows; a later call replaces an earlier one."""
-        if posting.outcome is None:
-            posting.want(compose)
-            self._work_on(posting)
+    def show(self, group: MessageGroup, compose: Compose) -> None:
+        """Post this as soon as the rate limit allows; a later call replaces an earlier one."""
+        if group.outcome is None:
+            group.want(compose)
+            self._work_on(group)
 
-    async def settle(self, posting: MessageGroup, compose: Compose) -> Delivery:
-        """Post this for good; returns when it is done, or certain never to be."""
-        if posting.outcome is not None:
-            return posting.outcome
-        posting.want(compose, final=True)
-        settled = self._settled.setdefault(posting, asyncio.get_running_loop().create_future())
-        self._work_on(posting)
+    async def settle(self, group: MessageGroup, compose: Compose) -> Delivery:
+        """Post the final messages; returns when they are posted, or certainly cannot be."""
+        if group.outcome is not None:
+            return group.outcome
+        group.want(compose, final=True)
+        settled = self._settled.setdefault(group, asyncio.get_running_loop().create_future())
+        self._work_on(group)
         self._urgent.set()
         return await asyncio.shield(settled)
 
-    def take_back(self, posting: MessageGroup) -> None:
-        """Let nothing of this stand, as soon as may be. Returns at once."""
-        if posting.outcome is None:
-            posting.want(tuple, final=True)
-            self._work_on(posting)
+    def take_back(self, group: MessageGroup) -> None:
+        """Delete all of it as soon as possible. Returns at once."""
+        if group.outcome is None:
+            group.want(tuple, final=True)
+            self._work_on(group)
             self._urgent.set()
 
     async def idle(self) -> None:
@@ -143,21 +143,21 @@ class ChannelWriter:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    def _work_on(self, posting: MessageGroup) -> None:
-        if posting not in self._postings:
-            self._postings.append(posting)
+    def _work_on(self, group: MessageGroup) -> None:
+        if group not in self._groups:
+            self._groups.append(group)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._run(), name=f"pump of channel {self.channel.id}")
+            self._task = asyncio.create_task(self._run(), name=f"writer of channel {self.channel.id}")
 
     async def _run(self) -> None:
         try:
-            while (posting := self._choose()) is not None:
-                await self._advance(posting)
+            while (group := self._choose()) is not None:
+                await self._advance(group)
         except asyncio.CancelledError:
             self._abandon(lambda waiting: waiting.cancel())
             raise
         except Exception as error:
-            logger.exception("the pump of channel %s broke", self.channel.id)
+            logger.exception("the writer of channel %s broke", self.channel.id)
             broken = error
             self._abandon(lambda waiting: waiting.set_exception(broken))
 
@@ -167,40 +167,40 @@ class ChannelWriter:
             if not waiting.done():
                 tell(waiting)
         self._settled.clear()
-        self._postings.clear()
+        self._groups.clear()
 
     def _choose(self) -> MessageGroup | None:
         """Final texts first, then what has waited longest."""
-        self._postings = [each for each in self._postings if not each.in_step]
-        waiting = sorted(self._postings, key=lambda each: (not each.final, each.retry_at, each.served_at))
+        self._groups = [each for each in self._groups if not each.in_step]
+        waiting = sorted(self._groups, key=lambda each: (not each.final, each.retry_at, each.served_at))
         return waiting[0] if waiting else None
 
-    async def _advance(self, posting: MessageGroup) -> None:
-        """Carry out one step of a posting, or wait until it is allowed."""
-        if (wait := self._until(posting)) > 0:
+    async def _advance(self, group: MessageGroup) -> None:
+        """Carry out one step of a group, or wait until it is allowed."""
+        if (wait := self._until(group)) > 0:
             await self._wait(wait)
             return
-        step = await posting.next_step()
+        step = await group.next_step()
         if step is None:
-            self._rest(posting)
-        elif posting.final and (wait := self._until_free(step)) > 0:
+            self._rest(group)
+        elif group.final and (wait := self._until_free(step)) > 0:
             await self._wait(wait)
         else:
-            await self._carry_out(posting, step)
+            await self._carry_out(group, step)
 
-    def _until(self, posting: MessageGroup) -> float:
+    def _until(self, group: MessageGroup) -> float:
         now = self._now()
-        wait = max(self._not_before, posting.retry_at) - now
-        if not posting.final and posting.stands:
-            wait = max(wait, self._pace.until_draft(now))
+        wait = max(self._not_before, group.retry_at) - now
+        if not group.final and group.stands:
+            wait = max(wait, self._budget.until_draft(now))
         return wait
 
     def _until_free(self, step: Step) -> float:
         match step:
             case Send():
-                return self._pace.until_send(self._now())
+                return self._budget.until_send(self._now())
             case Edit():
-                return self._pace.until_edit(self._now())
+                return self._budget.until_edit(self._now())
             case Delete():
                 return 0.0
 
@@ -215,85 +215,85 @@ class ChannelWriter:
             sleeping.cancel()
             called.cancel()
 
-    def _rest(self, posting: MessageGroup) -> None:
-        """The posting is up to date; a final one is finished."""
-        posting.in_step = True
-        if posting.final:
-            self._end(posting, DeliveryState.DELIVERED)
+    def _rest(self, group: MessageGroup) -> None:
+        """The group is up to date; if it is final, it is finished."""
+        group.in_step = True
+        if group.final:
+            self._end(group, DeliveryState.DELIVERED)
 
-    async def _carry_out(self, posting: MessageGroup, step: Step) -> None:
-        posting.served_at, wishes = self._now(), posting.wishes
+    async def _carry_out(self, group: MessageGroup, step: Step) -> None:
+        group.served_at, wishes = self._now(), group.wishes
         async with self._requests:
-            if posting.wishes == wishes:  # else something else is wanted by now
-                await self._try(posting, step, wishes)
+            if group.wishes == wishes:  # else something else is wanted by now
+                await self._try(group, step, wishes)
 
-    async def _try(self, posting: MessageGroup, step: Step, wishes: int) -> None:
+    async def _try(self, group: MessageGroup, step: Step, wishes: int) -> None:
         try:
-            sent = await self._request(posting, step)
+            sent = await self._request(group, step)
         except MessageGoneError:
-            posting.gone(step)
+            group.gone(step)
         except ArchivedThreadError:
-            await self._wake_thread(posting)
+            await self._wake_thread(group)
         except TryLaterError as trouble:
-            self._put_off(posting, trouble)
+            self._put_off(group, trouble)
         except NotAllowedError as fault:
-            self._end(posting, DeliveryState.NOT_ALLOWED, str(fault))
+            self._end(group, DeliveryState.NOT_ALLOWED, str(fault))
         except ChannelGoneError as fault:
-            self._end(posting, DeliveryState.CHANNEL_GONE, str(fault))
+            self._end(group, DeliveryState.CHANNEL_GONE, str(fault))
         except RefusedError as fault:
-            self._refuse(posting, fault, superseded=posting.wishes != wishes)
+            self._refuse(group, fault, superseded=group.wishes != wishes)
         else:
-            await posting.done(step, sent)
+            await group.done(step, sent)
 
-    async def _request(self, posting: MessageGroup, step: Step) -> Sent | None:
-        draft = not posting.final
+    async def _request(self, group: MessageGroup, step: Step) -> Sent | None:
+        draft = not group.final
         match step:
             case Send(body=body, nonce=nonce):
-                self._pace.sent(self._now(), draft=draft)
+                self._budget.sent(self._now(), draft=draft)
                 return await self.channel.send(body, nonce)
             case Edit(message_id=message_id, body=body):
-                self._pace.edited(self._now(), draft=draft)
+                self._budget.edited(self._now(), draft=draft)
                 await self.channel.edit(message_id, body)
             case Delete(message_id=message_id):
                 await self.channel.delete(message_id)
         return None
 
-    async def _wake_thread(self, posting: MessageGroup) -> None:
+    async def _wake_thread(self, group: MessageGroup) -> None:
         try:
             await self.channel.unarchive()
         except TryLaterError as trouble:
-            self._put_off(posting, trouble)
+            self._put_off(group, trouble)
         except (NotAllowedError, ArchivedThreadError) as fault:
-            self._end(posting, DeliveryState.NOT_ALLOWED, str(fault))
+            self._end(group, DeliveryState.NOT_ALLOWED, str(fault))
         except ChannelGoneError as fault:
-            self._end(posting, DeliveryState.CHANNEL_GONE, str(fault))
+            self._end(group, DeliveryState.CHANNEL_GONE, str(fault))
 
-    def _put_off(self, posting: MessageGroup, trouble: TryLaterError) -> None:
+    def _put_off(self, group: MessageGroup, trouble: TryLaterError) -> None:
         now = self._now()
         if trouble.retry_after is not None:
             self._not_before = now + trouble.retry_after
-        posting.retry_at = now + BACK_OFF_S[min(posting.failures, len(BACK_OFF_S) - 1)]
-        posting.failures += 1
-        logger.warning("channel %s: try %d failed: %s", self.channel.id, posting.failures, trouble)
-        if posting.final and posting.failures >= PATIENCE:
-            self._end(posting, DeliveryState.UNREACHABLE, str(trouble))
+        group.retry_at = now + BACK_OFF_S[min(group.failures, len(BACK_OFF_S) - 1)]
+        group.failures += 1
+        logger.warning("channel %s: try %d failed: %s", self.channel.id, group.failures, trouble)
+        if group.final and group.failures >= PATIENCE:
+            self._end(group, DeliveryState.UNREACHABLE, str(trouble))
 
-    def _refuse(self, posting: MessageGroup, fault: RefusedError, *, superseded: bool) -> None:
+    def _refuse(self, group: MessageGroup, fault: RefusedError, *, superseded: bool) -> None:
         """A refused draft is skipped; the next one may succeed."""
         logger.error("channel %s refuses a message: %s", self.channel.id, fault)
         if superseded:
             return
-        posting.in_step = True
-        if posting.final:
-            self._end(posting, DeliveryState.REFUSED, str(fault))
+        group.in_step = True
+        if group.final:
+            self._end(group, DeliveryState.REFUSED, str(fault))
 
-    def _end(self, posting: MessageGroup, state: DeliveryState, reason: str = "") -> None:
-        posting.end(state, reason)
-        posting.in_step = True
-        settled = self._settled.pop(posting, None)
+    def _end(self, group: MessageGroup, state: DeliveryState, reason: str = "") -> None:
+        group.end(state, reason)
+        group.in_step = True
+        settled = self._settled.pop(group, None)
         if settled is not None and not settled.done():
-            assert posting.outcome is not None
-            settled.set_result(posting.outcome)
+            assert group.outcome is not None
+            settled.set_result(group.outcome)
 
 
 class ChannelWriters:
@@ -302,16 +302,16 @@ class ChannelWriters:
     def __init__(self, *, now: Now = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         self._now = now
         self._sleep = sleep
-        self._pumps: WeakValueDictionary[int, ChannelWriter] = WeakValueDictionary()
+        self._writers: WeakValueDictionary[int, ChannelWriter] = WeakValueDictionary()
         self._requests: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
 
     def of(self, channel: Channel) -> ChannelWriter:
-        pump = self._pumps.get(channel.id)
-        if pump is None:
+        writer = self._writers.get(channel.id)
+        if writer is None:
             requests = self._requests_to(channel.id)
-            pump = ChannelWriter(channel, now=self._now, sleep=self._sleep, requests=requests)
-            self._pumps[channel.id] = pump
-        return pump
+            writer = ChannelWriter(channel, now=self._now, sleep=self._sleep, requests=requests)
+            self._writers[channel.id] = writer
+        return writer
 
     @asynccontextmanager
     async def still(self, channel_ids: Iterable[int], patience: float) -> AsyncIterator[None]:
@@ -331,8 +331,8 @@ class ChannelWriters:
 
     async def close(self, patience: float) -> None:
         """Let running work finish for `patience` seconds, then stop."""
-        pumps = list(self._pumps.values())
+        writers = list(self._writers.values())
         with suppress(TimeoutError):
             async with asyncio.timeout(patience):
-                await asyncio.gather(*(pump.idle() for pump in pumps))
-        await asyncio.gather(*(pump.close() for pump in pumps))
+                await asyncio.gather(*(writer.idle() for writer in writers))
+        await asyncio.gather(*(writer.close() for writer in writers))

@@ -334,9 +334,9 @@ def _folded(text: str) -> str:
 class Composition:
     """Follows a strategy's events and says what of the answer may be shown; `text` is what has been shown."""
 
-    def __init__(self, composer: AnswerComposer, gate: SpoilerFilter) -> None:
+    def __init__(self, composer: AnswerComposer, spoiler_filter: SpoilerFilter) -> None:
         self._composer = composer
-        self._gate = gate
+        self._filter = spoiler_filter
         self._taken = 0
         self._since_yield = 0
 
@@ -347,7 +347,7 @@ class Composition:
 
     @property
     def text(self) -> str:
-        return self._gate.text
+        return self._filter.text
 
     @property
     def citations(self) -> Sequence[Citation]:
@@ -361,7 +361,7 @@ class Composition:
         """The event as it may be shown: text before a tool call can tell too much, too."""
         match event:
             case ToolCallStarted(arguments=arguments):
-                return replace(event, arguments=await self._gate.covered(arguments))
+                return replace(event, arguments=await self._filter.covered(arguments))
             case DraftDiscarded():
                 return replace(event, text=redacted(self.text))
         return event
@@ -372,12 +372,12 @@ class Composition:
             case TextChunk(text):
                 return await self._take(text)
             case CitationMark() | TextBlockEnd():
-                return await self._gate.feed(await self._composer.feed(event))
+                return await self._filter.feed(await self._composer.feed(event))
             case ToolCallFinished(passages=passages, is_error=False):
                 self._composer.learn(passages)
             case DraftDiscarded():
                 self._composer.discard()
-                self._gate.discard()
+                self._filter.discard()
                 self._taken = 0
         return ""
 
@@ -387,7 +387,7 @@ class Composition:
         self._taken += len(text)
         shown = []
         for piece in _pieces(text[:room]):
-            shown.append(await self._gate.feed(await self._composer.feed(TextChunk(piece))))
+            shown.append(await self._filter.feed(await self._composer.feed(TextChunk(piece))))
             self._since_yield += len(piece)
             if self._since_yield >= _YIELD_AFTER:
                 self._since_yield = 0
@@ -396,7 +396,7 @@ class Composition:
 
     async def finish(self) -> str:
         """The rest of the answer, once the stream has ended."""
-        return await self._gate.feed(await self._composer.finish()) + await self._gate.finish()
+        return await self._filter.feed(await self._composer.finish()) + await self._filter.finish()
 
 
 def compose(book: Book, view: BookView, talk: Iterable[ChatMessage], tells: SpoilerCheck | None) -> Composition:

@@ -80,7 +80,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
             )
             async with events, aclosing(arriving_events(events.response)) as arrivals:
                 async for arrived in arrivals:
-                    await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
+                    await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
                     read = (piece for event in _events(arrived, events.response) for piece in reader.read(event))
                     for piece in with_whole_text(read):
                         yield piece
@@ -109,7 +109,7 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], *, call_tools: bool
     ) -> tuple[Request, "AsyncStream[object]"]:
         client = await self._client.get()
-        await self._turnstile()
+        await self._loop_yield()
         from anthropic import BadRequestError
 
         from bot.providers.anthropic.errors import is_about_thinking

@@ -276,7 +276,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                         yield piece
                 async for chunk in chunks:
                     has_begun = True
-                    await self._turnstile.between_short_steps()  # many replies may arrive at the same moment, too
+                    await self._loop_yield.between_short_steps()  # many replies may arrive at the same moment, too
                     for piece in reader.read(chunk):
                         yield piece
         except (APIConnectionError, httpx2.TransportError) as error:
@@ -336,7 +336,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
     async def _send(self, request: dict[str, Any]) -> "AsyncStream[object]":
         client = await self._client.get()
-        await self._turnstile()
+        await self._loop_yield()
         from openai import APIStatusError, AsyncStream
 
         from bot.providers.openai.errors import (

@@ -182,8 +182,8 @@ async def test_a_stream_keeps_within_the_limits(
     double: DiscordDouble, channel: DiscordChannel, thread: Channel
 ) -> None:
     double.rest.limits.windows[PATCH] = Window(5, 5.0)
-    pump = ChannelWriter(channel)
-    answer, trace = AnswerMessage(pump, "turn"), TraceMessage(pump, "turn")
+    writer = ChannelWriter(channel)
+    answer, trace = AnswerMessage(writer, "turn"), TraceMessage(writer, "turn")
     trace.started(ToolCallStarted("c1", 1, "search_book", {"query": "watch"}))
     text = ""
     for number in range(60):

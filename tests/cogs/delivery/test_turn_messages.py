@@ -26,13 +26,13 @@ def channel(clock: FakeClock) -> FakeChannel:
 
 
 @pytest.fixture
-def pump(clock: FakeClock, channel: FakeChannel) -> ChannelWriter:
+def writer(clock: FakeClock, channel: FakeChannel) -> ChannelWriter:
     return ChannelWriter(channel, now=clock.now, sleep=clock.sleep)
 
 
 @pytest.fixture
-def answer(pump: ChannelWriter) -> AnswerMessage:
-    return AnswerMessage(pump, "turn")
+def answer(writer: ChannelWriter) -> AnswerMessage:
+    return AnswerMessage(writer, "turn")
 
 
 async def settled(answer: AnswerMessage, clock: FakeClock, text: str, note: str = "") -> Delivery:
@@ -118,11 +118,11 @@ async def test_an_answer_is_never_blank(answer: AnswerMessage, channel: FakeChan
 
 
 async def test_after_a_restart_the_same_messages_are_used(
-    pump: ChannelWriter, answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
+    writer: ChannelWriter, answer: AnswerMessage, channel: FakeChannel, clock: FakeClock
 ) -> None:
     answer.show(PARAGRAPH * 5, view="stop")
     await clock.advance(5)
-    again = AnswerMessage(pump, "turn", standing=answer.message_ids)
+    again = AnswerMessage(writer, "turn", standing=answer.message_ids)
     delivery = await settled(again, clock, PARAGRAPH * 5)
     assert delivery.message_ids == answer.message_ids
     assert channel.kinds.count("send") == 2
@@ -157,7 +157,7 @@ async def test_what_was_shown_of_an_answer_can_be_taken_back(
     assert channel.shown == {}
 
 
-async def test_a_long_answer_is_whole(answer: AnswerMessage, pump: ChannelWriter, channel: FakeChannel) -> None:
+async def test_a_long_answer_is_whole(answer: AnswerMessage, writer: ChannelWriter, channel: FakeChannel) -> None:
     text = "".join(f"{number}. {PARAGRAPH}" for number in range(LONG_ANSWER // len(PARAGRAPH) + 1)).strip()
     assert len(messages_of(text)) <= SENDS
     assert (await answer.settle(text)).delivered
@@ -165,7 +165,7 @@ async def test_a_long_answer_is_whole(answer: AnswerMessage, pump: ChannelWriter
 
 
 async def test_an_answer_that_is_erased_while_it_is_made_into_messages_is_never_posted(
-    pump: ChannelWriter, channel: FakeChannel
+    writer: ChannelWriter, channel: FakeChannel
 ) -> None:
     making, erased = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
@@ -175,7 +175,7 @@ async def test_an_answer_that_is_erased_while_it_is_made_into_messages_is_never_
         erased.wait()
         return text.format(**values)
 
-    answer = AnswerMessage(pump, "turn", say=say)
+    answer = AnswerMessage(writer, "turn", say=say)
     text = PARAGRAPH * (LONG_ANSWER // len(PARAGRAPH) + 1)
     settling = asyncio.create_task(answer.settle(text, cited=[await cite(0, 10)]))
     await making.wait()

@@ -25,19 +25,19 @@ from tests.cogs.delivery.fakes import FakeChannel, FakeClock
 
 
 class Bench:
-    """A pump with a posting of texts, on a fake channel and clock."""
+    """A writer with a group of texts, on a fake channel and clock."""
 
     def __init__(self) -> None:
         self.clock = FakeClock()
         self.channel = FakeChannel(self.clock)
-        self.pump = ChannelWriter(self.channel, now=self.clock.now, sleep=self.clock.sleep)
-        self.posting = MessageGroup("turn", "a")
+        self.writer = ChannelWriter(self.channel, now=self.clock.now, sleep=self.clock.sleep)
+        self.group = MessageGroup("turn", "a")
 
     def show(self, *texts: str) -> None:
-        self.pump.show(self.posting, lambda: [MessagePayload(text) for text in texts])
+        self.writer.show(self.group, lambda: [MessagePayload(text) for text in texts])
 
     def settle(self, *texts: str) -> asyncio.Task[Delivery]:
-        return asyncio.create_task(self.pump.settle(self.posting, lambda: [MessagePayload(text) for text in texts]))
+        return asyncio.create_task(self.writer.settle(self.group, lambda: [MessagePayload(text) for text in texts]))
 
     async def settled(self, *texts: str, within: float = 60.0) -> Delivery:
         task = self.settle(*texts)
@@ -202,7 +202,7 @@ async def test_a_message_that_is_done_with_and_then_deleted_is_not_left_out(benc
     bench.show("a", "b")
     await bench.clock.advance(10)
     del bench.channel.shown["1"]
-    bench.posting.lost("1")
+    bench.group.lost("1")
     await bench.settled("a", "b", "c")
     assert bench.channel.contents == ["a", "b", "c"]
 
@@ -213,7 +213,7 @@ async def test_a_message_that_is_deleted_while_it_is_edited_is_written_once(benc
     bench.channel.hold()
     answer = bench.settle("final", "and more")
     await bench.clock.advance(10)
-    bench.posting.lost("1")
+    bench.group.lost("1")
     del bench.channel.shown["1"]
     bench.channel.released.set()
     await bench.clock.advance(60)
@@ -224,8 +224,8 @@ async def test_a_message_that_is_deleted_while_it_is_edited_is_written_once(benc
 async def test_what_others_lose_is_no_loss(bench: Bench) -> None:
     bench.show("a")
     await bench.clock.advance(10)
-    bench.posting.lost("of somebody else")
-    assert bench.posting.message_ids == ("1",)
+    bench.group.lost("of somebody else")
+    assert bench.group.message_ids == ("1",)
 
 
 async def test_a_nonce_of_a_deleted_message_is_not_used_again(bench: Bench) -> None:
@@ -298,13 +298,13 @@ async def test_a_bug_is_raised_to_whoever_waits(bench: Bench, caplog: pytest.Log
     assert "broke" in caplog.text
 
 
-async def test_several_postings_share_the_channel(bench: Bench) -> None:
+async def test_several_groups_share_the_channel(bench: Bench) -> None:
     other = MessageGroup("turn", "t")
-    bench.pump.show(other, lambda: [MessagePayload("card")])
+    bench.writer.show(other, lambda: [MessagePayload("card")])
     bench.show("text")
     await bench.clock.advance(0)
     for number in range(100):
-        bench.pump.show(other, lambda number=number: [MessagePayload(f"card {number}")])  # type: ignore[misc]
+        bench.writer.show(other, lambda number=number: [MessagePayload(f"card {number}")])  # type: ignore[misc]
         bench.show(f"text {number}")
         await bench.clock.advance(0.1)
     edits = [request for request in bench.channel.requests if request.kind == "edit"]
@@ -319,7 +319,7 @@ async def test_ids_are_told_as_soon_as_there_are_any(bench: Bench) -> None:
     async def note(ids: tuple[str, ...]) -> None:
         told.append(ids)
 
-    bench.posting = MessageGroup("turn", "a", posted=note)
+    bench.group = MessageGroup("turn", "a", posted=note)
     await bench.settled("a", "b")
     assert told == [("1",), ("1", "2")]
 
@@ -328,14 +328,14 @@ async def test_what_cannot_be_noted_stands_all_the_same(bench: Bench, caplog: py
     async def note(ids: tuple[str, ...]) -> None:
         raise StorageError(StorageErrorCode.WRITE_FAILED, "The disk is full.")
 
-    bench.posting = MessageGroup("turn", "a", posted=note)
+    bench.group = MessageGroup("turn", "a", posted=note)
     assert (await bench.settled("a")).delivered
     assert "not noted" in caplog.text
 
 
 async def test_messages_from_before_a_restart_become_the_answer(bench: Bench) -> None:
     bench.channel.shown = {"41": MessagePayload("half"), "42": MessagePayload("of it")}
-    bench.posting = MessageGroup("turn", "a", standing=["41", "42"])
+    bench.group = MessageGroup("turn", "a", standing=["41", "42"])
     assert (await bench.settled("whole")).message_ids == ("41",)
     assert bench.channel.contents == ["whole"]
 
@@ -354,21 +354,21 @@ async def test_nonces_are_short_and_tell_turns_apart() -> None:
 
 
 async def test_a_channel_has_one_pump(bench: Bench) -> None:
-    pumps = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
-    pump = pumps.of(bench.channel)
-    assert pumps.of(FakeChannel(bench.clock, id=7)) is pump
-    assert pumps.of(FakeChannel(bench.clock, id=8)) is not pump
+    writers = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
+    writer = writers.of(bench.channel)
+    assert writers.of(FakeChannel(bench.clock, id=7)) is writer
+    assert writers.of(FakeChannel(bench.clock, id=8)) is not writer
 
 
 async def test_closing_lets_go_out_what_can(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
-    pumps = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
-    quick, stuck = pumps.of(bench.channel), pumps.of(stuck_channel := FakeChannel(bench.clock, id=8))
+    writers = ChannelWriters(now=bench.clock.now, sleep=bench.clock.sleep)
+    quick, stuck = writers.of(bench.channel), writers.of(stuck_channel := FakeChannel(bench.clock, id=8))
     stuck_channel.hold()
     said = asyncio.create_task(quick.settle(MessageGroup("one", "a"), lambda: [MessagePayload("said")]))
     unsaid = asyncio.create_task(stuck.settle(MessageGroup("two", "a"), lambda: [MessagePayload("unsaid")]))
     await bench.clock.breathe()
-    await pumps.close(patience=0.01)
+    await writers.close(patience=0.01)
     assert (await said).delivered
     with pytest.raises(asyncio.CancelledError):
         await unsaid

@@ -6,11 +6,11 @@ from bot.providers.base import LoopYield
 
 
 async def test_between_two_that_pass_everybody_else_has_a_round() -> None:
-    turnstile = LoopYield()
+    loop_yield = LoopYield()
     order: list[str] = []
 
     async def passing(name: str) -> None:
-        await turnstile()
+        await loop_yield()
         order.append(name)
 
     async def living(rounds: int) -> None:
