@@ -25,7 +25,7 @@ from domain.chat import MessageRole, PromptMessage
 from domain.citations.matching import render
 from domain.errors import LLMError, LLMErrorCode, SettingsError
 from domain.strategies.window import estimate
-from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, ToolDefinition, ToolInvocation
+from domain.tool_use import ChatResponse, Media, MediaKind, ProviderEvent, StopReason, ToolDefinition, ToolInvocation
 
 if TYPE_CHECKING:
     import httpx2
@@ -234,7 +234,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         The tokens it counts tell so for certain. Where it counts none, a reply without a call is doubted, and only
         after a few of them the model is taken to know no tools: it may have had nothing to look up.
         """
-        if not self._is_doubted(tools):
+        if not self._is_doubted(tools) or response.stop_reason is StopReason.CONTEXT_EXCEEDED:
             return False
         if response.usage is None or response.usage.estimated:
             if not response.text or any(message.tool_invocations for message in messages):

@@ -69,6 +69,11 @@ _BROKEN: Final = frozenset({"error", "abort"})
 _COMPLETE: Final = frozenset({StopReason.TOOL_USE, StopReason.END_TURN})
 """Some servers say "stop" when a model stopped to have its calls carried out."""
 
+_FITS_ALWAYS: Final = 1_000
+"""Tokens; a prompt with fewer fits into every model's window."""
+_BARELY_BEGUN: Final = 2
+"""Tokens of a reply that has no room left: Ollama counts one, LM Studio none."""
+
 
 @dataclass(slots=True)
 class _Call:
@@ -110,12 +115,26 @@ class CompletionAccumulator:
         self._by_index: dict[int, _Call] = {}
         self._finish: str | None = None
         self._refused = False
+        self._has_said = False
         self._usage: TokenUsage | None = None
 
     @property
     def whole(self) -> bool:
         """Whether the reply is complete: a connection can also break without an error."""
-        return self._finish is not None and self._finish not in _BROKEN
+        return self.overflowed or (self._finish is not None and self._finish not in _BROKEN)
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a long prompt left no room for a single word, and the server reports that as a success.
+
+        LM Studio and Ollama do: the reply ends at once, by its length or for no reason at all. A model that has nothing
+        to say ends by "stop", one that has used its room for thinking has written something.
+        """
+        if self._has_said or self._calls or self._finish not in (None, "length"):
+            return False
+        if self._usage is None:
+            return self._finish is not None and self._prompt_tokens >= _FITS_ALWAYS
+        return self._usage.input_tokens >= _FITS_ALWAYS and self._usage.output_tokens <= _BARELY_BEGUN
 
     @property
     def called(self) -> bool:
@@ -147,6 +166,7 @@ class CompletionAccumulator:
             self._finish = choice.get("finish_reason") or self._finish
             delta = choice.get("delta") or {}
             self._refused = self._refused or bool(delta.get("refusal"))
+            self._has_said = self._has_said or any(delta[name] for name in delta if name != "role")
             said = self._characters.feed(_words(delta.get("content")) + _words(delta.get("refusal")))
             yield from self._say(self._thinking.feed(said))
             for piece in delta.get("tool_calls") or ():
@@ -186,6 +206,8 @@ class CompletionAccumulator:
             )
         if self._refused:
             reason = StopReason.REFUSAL
+        elif self.overflowed:
+            reason = StopReason.CONTEXT_EXCEEDED
         elif reason is StopReason.TOOL_USE:
             reason = StopReason.OTHER
         return ChatResponse(text=text, usage=self.usage, stop_reason=reason)

@@ -16,7 +16,7 @@ from domain.event import DraftDiscarded, StrategyOutcome
 from domain.strategies.always_retrieve import AdaptiveStrategy, AlwaysRetrieveStrategy
 from domain.strategies.tool_use import ToolUseRetrievalStrategy
 from domain.tool_use import ChatResponse, TokenUsage, ToolResult
-from tests.bot.providers.talk import SEARCH, collected, streamed_text, user
+from tests.bot.providers.talk import SEARCH, collected, reply, streamed_text, user
 from tests.doubles.openai_api import OpenAIDouble
 from tests.doubles.script import Call, Json, Verbatim, say
 
@@ -158,6 +158,50 @@ async def test_a_reply_the_server_gave_up_is_no_answer(server: OpenAIDouble, cha
     with pytest.raises(LLMError) as caught:
         await replied(server, chat, words("It was Ho"), broken)
     assert caught.value.code is LLMErrorCode.CONNECTION_LOST
+
+
+def ended(reason: str | None, prompt: int, written: int, **delta: str) -> Json:
+    """A whole reply in one chunk, with what the server counted."""
+    usage = {"prompt_tokens": prompt, "completion_tokens": written}
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": reason}], "usage": usage}
+
+
+async def sizes_until_answered(server: OpenAIDouble, chat: OpenAIChat, first: Json) -> list[int]:
+    """The lengths of the requests of a turn with a long history, whose first reply has no words."""
+    past = [each for n in range(20) for each in (user(f"{n}? {'why ' * 200}"), reply(ChatResponse(text="So. " * 200)))]
+    server.script(Verbatim((first,)), say("Hobb."))
+
+    async def dispatch(name: str, arguments: dict[str, Any]) -> ToolResult:
+        return ToolResult("")
+
+    strategy = ToolUseRetrievalStrategy().execute(chat, [*past, user("Who?")], [SEARCH], dispatch)
+    [outcome] = [event async for event in strategy if isinstance(event, StrategyOutcome)]
+    assert outcome.messages[-1].content == "Hobb."
+    return [len(str(request["messages"])) for request in server.requests]
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [ended("length", 4_095, 1), ended("length", 4_096, 0, role="assistant", content=""), ended(None, 6_100, 0)],
+    ids=["Ollama", "LM Studio", "LM Studio, no reason"],
+)
+async def test_a_prompt_that_fills_the_window_in_silence_is_sent_again_with_less(
+    server: OpenAIDouble, chat: OpenAIChat, silence: Json
+) -> None:
+    first, second = await sizes_until_answered(server, chat, silence)
+    assert second < first * 0.8
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [ended("stop", 4_095, 1), ended("length", 4_000, 96, reasoning_content="Hm."), ended("length", 40, 0)],
+    ids=["nothing to say", "only thoughts", "a short prompt"],
+)
+async def test_a_model_that_says_nothing_is_asked_once_more_with_all_of_it(
+    server: OpenAIDouble, chat: OpenAIChat, silence: Json
+) -> None:
+    first, second = await sizes_until_answered(server, chat, silence)
+    assert second >= first
 
 
 async def test_a_server_that_does_not_heed_tool_choice_is_shown_no_tools(
