@@ -8,107 +8,24 @@ every script as digits, and emphasis, entities and invisible characters as nothi
 A reference in brackets is deleted. Within a sentence it is part of the grammar, so it is replaced: "on page 42"
 becomes "in the book", "page 42" becomes "a page"; in other languages an ellipsis replaces the number alone. Chapter
 numbers, years and page counts ("300 pages") stay.
+
+A disguise that no list has is met by one rule: a number that stands where references stand, counts nothing, and
+occurs neither in a reader's words nor in what the model was given of the book is a page reference (`TypedPages`).
 """
 
-import html
 import re
-import unicodedata
-from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from domain.citations.matching import KEY_GROUP
+from domain.citations.quotations import EMPHASIS, SUPERSCRIPTS, Seen, as_seen, fold_letters
 
-_LOOK_ALIKE_LETTERS = """
-    aаαɑᴀ@ bвβʙ cсᴄ dԁðđᴅ eеεᴇ fꜰ gɡցɢ hнһʜ iіιıɪ jјᴊ kкκᴋ lӏʟ mмᴍ nηոɴ oоοօøᴏ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛ uυսᴜ vѵνᴠ wԝᴡ
-    xхχ yуγʏ zᴢ
-"""
-_LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
-_NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
-"""Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
-
-_SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
-_UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
-_DISGUISE = re.compile(
-    rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
-    r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
-)
-"""Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
-Of a link, only the label is read.
-"""
 _LINK_INTO_A_BOOK = re.compile(
     r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
     re.IGNORECASE,
 )
 """A link that leads to a page, with its label in brackets as the group."""
 _RAISED = re.compile(r"\s?<sup>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</sup>", re.IGNORECASE)
-_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
-"""A run of characters each of which reads as one, or any other character."""
-_EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
-
-
-@lru_cache(maxsize=4_096)
-def _folded(character: str) -> str:
-    """A character as a person reads it; empty if it is invisible."""
-    for first, last in _NEGATIVE_LETTERS:
-        if first <= ord(character) <= last:
-            return chr(ord("a") + ord(character) - first)
-    if character in _SUPERSCRIPTS or character in "\n\t":
-        return character  # a superscript is the number of a note behind that of a page
-    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
-    return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
-
-
-def _digit(character: str) -> str:
-    value = None if character.isascii() else unicodedata.digit(character, None)
-    return character if value is None else str(value)
-
-
-def _fold(text: str) -> str:
-    return "".join(map(_folded, text))
-
-
-class _Seen(NamedTuple):
-    """A text as it reads, with the original start and end of each of its characters."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def span(self, start: int, end: int, written: str) -> tuple[int, int]:
-        """The original span; emphasis marks that open within it are closed within it."""
-        first, last = self.starts[start], self.ends[end - 1]
-        return first, self.starts[end] if _EMPHASIS.search(written, first, last) else last
-
-
-def _as_seen(text: str) -> _Seen:
-    pieces: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-
-    def add(read: str, start: int, end: int) -> None:
-        pieces.append(read)
-        starts.extend([start] * len(read))
-        ends.extend([end] * len(read))
-
-    at = 0
-    for disguise in [*_DISGUISE.finditer(text), None]:
-        start, end = disguise.span() if disguise else (len(text), len(text))
-        for run in _PLAIN_OR_ONE.finditer(text, at, start):
-            if run["plain"]:
-                pieces.append(run[0].lower().translate(_LOOK_ALIKES))
-                starts.extend(range(*run.span()))
-                ends.extend(range(run.start() + 1, run.end() + 1))
-            else:
-                add(_folded(run[0]), *run.span())
-        if disguise and disguise[0][0] == "&":
-            add(_fold(html.unescape(disguise[0])), start, end)
-        elif disguise and disguise["target"]:
-            add("]", start, end)
-        at = end
-    return _Seen("".join(pieces), [*starts, len(text)], ends)
-
-
 # Words that matter are replaced by runs of one symbol of the same length: offsets stay, and patterns are short.
 _PAGE, _ABBREVIATED_PAGE, _FOREIGN, _ABBREVIATED, _CARDINAL, _ORDINAL, _SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 
@@ -118,9 +35,9 @@ _FOREIGN_WORDS = """
     straně strany stránka stránce stranica stranici stranice oldal oldalon sayfa sayfada sayfası halaman laman trang
     страница странице страницу страницы страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ folio folios
     lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach pag pags pagg blz
-    עמוד בעמוד העמוד לעמוד עמודים צפחה صفحة الصفحة بالصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
+    blatt עמוד בעמוד העמוד לעמוד עמודים צפחה صفحة الصفحة بالصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
 """
-_ABBREVIATIONS = "s str sf sid hal fol mbl bls"
+_ABBREVIATIONS = "s str sf sid hal fol fols fo bl mbl bls"
 _CARDINALS = """
     one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
     nineteen twenty thirty forty fourty fifty sixty seventy eighty ninety hundred thousand
@@ -139,6 +56,9 @@ _CARDINALS = """
     один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать
     пятнадцать шестнадцать семнадцать восемнадцать девятнадцать двадцать тридцать сорок пятьдесят шестьдесят семьдесят
     восемьдесят девяносто сто
+    الأولى الثانية الثالثة الرابعة الخامسة السادسة السابعة الثامنة التاسعة العاشرة عشرة العشرين الثلاثين الأربعين
+    الخمسين الستين السبعين الثمانين التسعين والعشرين والعشرون والثلاثين والثلاثون والأربعين والأربعون والخمسين
+    والخمسون والستين والستون والسبعين والسبعون والثمانين والثمانون والتسعين والتسعون المئة
 """
 _SMALL_ORDINALS = """
     first second third fourth fifth sixth seventh eighth ninth tenth
@@ -160,9 +80,14 @@ _ORDINAL_ENDINGS = (
     r"\w*(?:(?:zehn|elf|zwolf|ss?ig|zig|hundert)s?te[nrms]?|(?:tien|tig|honderd|elf|twaalf)(?:de|ste)"
     r"|(?:onz|douz|treiz|quatorz|quinz|seiz|vingt|trent|ant|cent)ieme|[gtv]esim[ao]|[nt]tesim[ao])"
 )
-_ENGLISH_PAGE = re.compile(r"(?<![^\W_])p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?![^\W\d_])")
+_ENGLISH_PAGE = re.compile(
+    r"(?<![^\W_])(?:p(?:[\s.·-]?[a4][\s.·-]?g(?:[\s.·-]?e|3))s?(?:\(s\)|_?(?:numbers?|num|no|nr|label|ref)\b)?"
+    r"|pge|paeg|pagee|(?:lea(?:f|ves)|sheets?)(?=\s(?:no\.?\s?)?\d)|(?<=th\s)leaf|ff?(?=\.\s?\d+\s?[-–rv]))(?![^\W\d_])"
+)
 _TOKEN = re.compile(r"\S+")
-_WORD = re.compile(r"[^\W\d_]+")
+_DENSE = "\u1100-\u11ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts without spaces, as they are after folding."""
+_WORD = re.compile(rf"[^\W\d_{_DENSE}]+|[{_DENSE}]+")
 _SOMEBODY = re.compile(r"\s+(?:can|could|may|might|must|shall|should|will|would|ha[sd]|is|was|reads?)\b")
 """After "a page one": here "one" is not a number."""
 
@@ -180,8 +105,8 @@ def _symbols() -> tuple[dict[str, str], re.Pattern[str]]:
         _SMALL_ORDINAL: _SMALL_ORDINALS,
         _ABBREVIATED_PAGE: "p pp pg pgs",
     }
-    by_word = {_fold(word): symbol for symbol, words in lists.items() for word in words.split()}
-    parts = "|".join(sorted(map(_fold, _CARDINALS.split()), key=len, reverse=True))
+    by_word = {fold_letters(word): symbol for symbol, words in lists.items() for word in words.split()}
+    parts = "|".join(sorted(map(fold_letters, _CARDINALS.split()), key=len, reverse=True))
     return by_word, re.compile(rf"(?P<ordinal>{_ORDINAL_ENDINGS})|{_TENS_AND_ONES}|(?>(?:und|{parts}|en|y|e)+)")
 
 
@@ -202,8 +127,8 @@ def _marked(text: str) -> str:
 _SPELT = rf"{_CARDINAL}++(?:[\s-]{{1,2}}(?:(?:and|und|y|et|e|en)[\s-]{{1,2}})?{_CARDINAL}++){{0,6}}+(?!['’]\w)(?!-?\w)"
 _ROMAN = r"(?=[ivxlcdm]{2})m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})(?!\w)"
 _DIGITS = (
-    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv])(?!\w)|[{_SUPERSCRIPTS}]+|:\d{{1,3}}"
-    r"|(?:\s\d){0,3}(?![\w%])))"
+    rf"(?:\d{{1,2}}[,.]\d{{3}}(?![\w%])|\d{{1,5}}(?:(?:st|nd|rd|th|ff?|[a-hrv])(?!\w)|[{SUPERSCRIPTS}]+|:\d{{1,3}}"
+    rf"|(?:\s\d){{0,3}}(?![%]|[^\W{_DENSE}])))"
 )
 _WRITTEN = rf"(?:{_DIGITS}|{_ROMAN})"
 _NUMBER = rf"(?:{_WRITTEN}|{_SPELT})"
@@ -220,7 +145,7 @@ _NEW_LINE = r"[^\S\n]?\n[^\S\n]?(?!\d{1,3}[.)])"
 _QUOTE = "[\"“”'‘’«»()\\[\\]]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
-_BEFORE = rf"(?<![\w'’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
+_BEFORE = rf"(?<![^\W{_DENSE}]|['’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
 _BY_THE_SIDE = "".join(
     rf"(?<!{word} )"
     for word in (
@@ -250,7 +175,7 @@ _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 _ENGLISH = rf"{_BEFORE}(?:{_PAGE}++{_SAME_SENTENCE}|{_ABBREVIATED_PAGE}++){_NUMBERED}{_NO_COUNT}"
 _FOREIGN_PAGE = (
     rf"{_BEFORE}{_BY_THE_SIDE}(?:{_FOREIGN}{{1,4}}+(?!{_FOREIGN})\.?|{_FOREIGN}{{5,}}+(?:['’]{_ABBREVIATED})?{_SAME_SENTENCE}\.?"
-    rf"|{_ABBREVIATED}++\.|(?<=pa )side|(?<={_fold('на')} )c\.|(?<={_fold('см')}\. )c\.)"
+    rf"|{_ABBREVIATED}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )
 _SPELT_ORDINAL = (
@@ -270,8 +195,8 @@ _ROMANCE = (
 _ELSEWHERE = r"(?!\s+of\s+(?!(?:the|this)\s+(?:book|novel|story|tale)\b))"
 """After "on the third page": it is not the page of a letter or the like."""
 _NTH_OF_TEN = rf"{_SMALL_ORDINAL}++ {_PAGE}++{_ELSEWHERE}"
-_HAN_PAGE = f"(?:{'|'.join(map(_fold, ('頁', '页', 'ページ', '쪽', '페이지')))})"
-_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(_fold, letters))})" for letters in ("일이삼사오육칠팔구", "십백"))
+_HAN_PAGE = f"(?:{'|'.join(map(fold_letters, ('頁', '页', '页码', '頁碼', 'ページ', '쪽', '페이지')))})"
+_HANGUL_ONES, _HANGUL_TENS = (f"(?:{'|'.join(map(fold_letters, each))})" for each in ("일이삼사오육칠팔구", "십백"))
 _HANGUL_NUMBER = rf"{_HANGUL_ONES}?{_HANGUL_TENS}(?:{_HANGUL_ONES}|{_HANGUL_TENS}){{0,6}}"
 _HAN = (
     rf"(?:第\s?{_HAN_NUMBER}\s?(?:{_HAN_PAGE}|面|張|张)|(?<![\d全共約约]){_HAN_NUMBER}\s?{_HAN_PAGE}"
@@ -305,7 +230,7 @@ def _typed() -> re.Pattern[str]:
         rf"|(?<=[^\s(\[])\s*(?:\(\s*)?[\[{{【〔⟨]\s*{_BARE}[\]}}】〕⟩](?:\s*\))?"
         rf"|(?<=[.!?…\"”’])\s*\(\s*{_NO_YEAR}\d{{1,4}}{_MORE}\s*\)"
         rf"|(?<=[^\s(\[])\s*\(\s*{_BARE}\)(?=[.!?…。！？]|[^\S\n]*(?:\n|\Z))"
-        rf"|(?<=[.!?…,;:\"”’)])[{_SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{_SUPERSCRIPTS}]{{1,4}}(?!\w))"
+        rf"|(?<=[.!?…,;:\"”’)])[{SUPERSCRIPTS}]{{1,4}}|(?:(?<=[^\W\d_]{{3}})|\s|(?<=\s))[{SUPERSCRIPTS}]{{1,4}}(?!\w))"
         rf"|(?P<bracket>{_OPEN}[^()\[\]\n]{{1,60}}?)[,;]\s*{_REFERENCE}{_MORE}(?={_CLOSE})"
         rf"|\b(?P<place>on|at|in) (?:(?:the|this) )?(?:{_ENGLISH}|{_NTH}|{_NTH_OF_TEN})"
         rf"|(?P<plain>(?:\b(?:the|this) )?(?:{_ENGLISH}|{_NTH}))"
@@ -319,6 +244,63 @@ def _label() -> re.Pattern[str]:
     return re.compile(rf"{number}|\d+|{_HAN_NUMBER}|{_HANGUL_NUMBER}")
 
 
+_COUNTS_NOTHING = (
+    r"(?=\s*(?:[.,:](?!\d)|[;!?…)\]}>\"”»’'“„«|。，、；：！？）]|\Z|\n|[–—]|-\s)"
+    r"|\s(?:he|she|it|they|we|you|i|the|an?|this|that|these|those|there|here|where|when|while|as|for|if|because|which|who|is"
+    r"|was|are|were|says?|tells?|reads?|and|but|er|sie|es|wir|man|der|die|das|eine?|wo|als|und|ils?|elles?|on|les?|la|une?"
+    r"|et|ou|el|los|y|donde)\b)"
+)
+"""After a number: there is no noun that it could count."""
+_LEAF = r"(?:[,\s]?\s?(?:verso|recto)\b|[rv](?!\w))?"
+_DATE = r"\.\s(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])"
+_BARE_NUMBER = rf"(?:{_NO_YEAR}\d{{1,4}}(?![%°′″]|[.,:/]\d|[^\W{_DENSE}rv]|{_DATE})|(?=[ivxl]{{3}}){_ROMAN}){_LEAF}"
+_OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
+_BARE_NUMBERS = rf"(?>{_BARE_NUMBER}(?:(?:{_JOINT}|,\s?){_BARE_NUMBER}){{0,12}}(?:\s?ff?\b\.?)?{_OF_ALL})"
+_NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
+_PART_OF_A_BOOK = (
+    rf"(?:ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}|book|part|act)"
+)
+_ANY_PAGE = rf"[{_PAGE}-{_FOREIGN}]++"
+_SOURCE = (
+    r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
+    r"|fundort|fuente|fonte|riferimento|source)"
+)
+_TAKES_A_NUMBER = re.compile(
+    r"\b(?:is|was|are|were|be|been|being|of|to|than|aged?|turn(?:s|ed)?|numbers?|no|chapters?|acts?|scene|book|part|volume"
+    r"|verse|line|canto|psalm|room|house|section|step|items?|total|counts?|only|just|exactly|about|nearly|almost|over|under"
+    r"|words?|pages?|years?|ist|war|sind|von|est|sont|es|son|e):?\s?\Z"
+)
+
+
+@cache
+def _bare() -> re.Pattern[str]:
+    """Numbers in places of a reference."""
+    numbers = rf"{_BARE_NUMBERS}{_COUNTS_NOTHING}"
+    ended = rf"{_BARE_NUMBERS}(?=\s*[.;:!?)…](?!\d)|\s*\Z|\s*\n)"
+    page = rf"{_ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?(?=\d))?|\s{{1,4}}|\W?n[or]\W)"
+    said = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
+    return re.compile(
+        rf"(?P<bracketed>\s*{_OPEN}\s*(?:{_LEAD}[^\w()\[\]]{{0,3}}\s?{_NUMBER_SIGN}{_BARE_NUMBERS}"
+        rf"(?:\s?{_ABBREVIATED_PAGE}{{1,3}}\.?)?|\d{{1,3}}[./]\d{{1,4}})\s*{_CLOSE})"
+        rf"|(?P<parted>\b{_PART_OF_A_BOOK}\.?\s?(?:\d{{1,3}}|{_ROMAN}|[ivx])\b\s?)[,;:–—-]\s?{numbers}(?!,?\s(?:and|or|und|et|y)\s\d)"
+        rf"|\b(?P<place>on|at) (?:the )?(?:(?!(?<=at )n){_NUMBER_SIGN}{numbers}"
+        rf"|[^\w\s(\[\"'“‘.,;:!?£€/-]{{1,2}}\s?{numbers}"
+        rf"|{_BARE_NUMBERS}\s?{_ABBREVIATED_PAGE}{{1,3}}(?!\.\s?m\b)\.?)"
+        rf"|\b(?P<goes>see|cf\.?|(?:turn|go|refer|back|return|skip|jump|look) (?:to|at)) {_NUMBER_SIGN}{numbers}"
+        rf"|(?P<foreign>\b(?:auf|siehe|vgl\.?|voir|ver|vease|vedi|op|pa|na|en|{fold_letters('на|см')})\.?\s"
+        rf"{_NUMBER_SIGN}{numbers}|{_SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}}{numbers}"
+        rf"|{page}(?:\[\d)?{numbers}|{_ANY_PAGE}(?:[:,]?\s[^\W\d]+){{0,6}} {said}{numbers})"
+        rf"|(?P<sign>\s?(?:(?<![#\n])#(?=\d)|[→⇒➔➜№§¶\U0001f4c3\U0001f4c4\U0001f4d1\U0001f4d6\U0001f516]\s?|(?<=\s)a){numbers})"
+        rf"|(?P<apposed>(?<![\d\s])(?:[,;]\s?|\s[–—-]\s?){ended}"
+        rf"|(?<=\w)(?:\s?(?:[.·_]{{2,}}|…|\t|[^\S\n]{{2,}})|:)\s?{_BARE_NUMBERS}(?=[^\S\n]*(?:\n|\Z)))"
+        rf"|(?P<wrapped>(?<=[^\W\d_]\s)(?:[\"“‹<«/⟨]\s?{_BARE_NUMBERS}\s?[\"”›>»/⟩]|\|{_BARE_NUMBERS}\|)(?=\s?(?:[.,;:!?)\n]|\Z)))"
+        rf"|(?P<emphasised>(?<=[^\W\d_]\s){_BARE_NUMBERS}(?=\s?(?:[.,;:!?)\n](?!\d)|\Z)))"
+        rf"|(?P<item>^[^\S\n]*(?:>\s?)*\d{{1,4}}[.)]\s+(?=\S))"
+        rf"|(?P<led>^[^\S\n]*(?:[-*+>#]+\s)*{_BARE_NUMBERS}(?=[^\S\n]*(?:[:|](?!\d)|[–—-]\s|\n|\Z)))",
+        re.MULTILINE,
+    )
+
+
 LONGEST_REFERENCE = 160
 """Characters; at most this much of a stream is held back because it may still become a reference."""
 
@@ -328,8 +310,10 @@ _PART = re.compile(
 )
 """A word that may be part of a reference."""
 _JOINS = re.compile(
-    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|and|to|through|until|till|und"
-    r"|bis|or|oder|et|y|e|en|og|och|и|numbered|number|numero|num|nummer|no|nr|n|ca)?\W*"
+    r"\W*(?:on|at|in|the|this|see|cf|about|around|approx|also|from|siehe|vgl|etwa|auf|voir|ver|vease|vedi|op|pa|na|en|and|to"
+    r"|through|until|till|und|bis|or|oder|et|y|e|og|och|и|of|turn|go|refer|back|return|skip|jump|look|numbered|numbers?"
+    rf"|numero|num|nummer|no|nr|n|ca|locations?|loc|positions?|pos|screen|lea(?:f|ves)|sheets?|ff?|{_PART_OF_A_BOOK}|{_SOURCE}"
+    rf"|{fold_letters('на|см')})?\W*"
 )
 """A word that may precede a reference, or join two."""
 
@@ -337,20 +321,24 @@ _JOINS = re.compile(
 def settled(text: str) -> int:
     """The length of the prefix that can contain no unfinished reference; the text's last word may be incomplete."""
     window = max(len(text) - LONGEST_REFERENCE, 0)
-    seen = _as_seen(text[window:])
+    seen = as_seen(text[window:])
     marked = _marked(seen.text)
     words = [*_TOKEN.finditer(marked)]
     whole = len(words) - (not marked[-1:].isspace()) if words else 0
     parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), whole) if _PART.search(words[at][0])]
     first = min(parts, default=whole)
+    named = [at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(_ANY_PAGE, words[at][0])]
+    first = min(named if parts and named else [first])
     while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
+    if first and not (first == whole < len(words) and words[first][0].isalpha()):
+        first -= 1  # it may have a comma before a number, or decide what a number is
     return window + seen.starts[words[first].start()] if first < len(words) else len(text)
 
 
 def named_pages(text: str) -> list[str]:
     """The first page that a text refers to, and the last one if it names a range; in digits or small Roman numerals."""
-    marked = _marked(_as_seen(text).text)
+    marked = _marked(as_seen(text).text)
     for typed in _typed().finditer(marked):
         if not typed["bracketed"] and (labels := re.findall(rf"(?<!\w)(?:\d+|{_ROMAN})", typed[0])):
             return labels[:2]
@@ -361,8 +349,14 @@ def without_typed_pages(text: str, before: str = "") -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-1:]
     written = context + _RAISED.sub("", _LINK_INTO_A_BOOK.sub(r"\1", text))
-    seen, kept, at = _as_seen(written), [], len(context)
-    for first, last, replacement in _edits(seen, written):
+    seen = as_seen(written)
+    return _changed(written, len(context), seen, _edits(seen, written))
+
+
+def _changed(written: str, at: int, seen: Seen, edits: Iterable[tuple[int, int, str]]) -> str:
+    """The text from `at` on with the replacements, which are in terms of the text as it reads; keys stay."""
+    kept = []
+    for first, last, replacement in edits:
         start, end = seen.span(first, last, written)
         if (start := max(start, at)) < end:
             keys = "".join(group[0] for group in KEY_GROUP.finditer(written, start, end))
@@ -371,7 +365,7 @@ def without_typed_pages(text: str, before: str = "") -> str:
     return "".join([*kept, written[at:]])
 
 
-def _edits(seen: _Seen, written: str) -> Iterator[tuple[int, int, str]]:
+def _edits(seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
     """The replacements, in order, in terms of the text as it reads."""
     marked = _marked(seen.text)
     for typed in _typed().finditer(marked):
@@ -382,9 +376,118 @@ def _edits(seen: _Seen, written: str) -> Iterator[tuple[int, int, str]]:
             yield typed.end("bracket"), typed.end(), ""
         elif typed["place"]:
             yield *typed.span(), "In the book" if is_capital else "in the book"
-        elif typed["plain"]:
+        elif typed["plain"] and not re.match(f"[{_DENSE}]", marked[typed.start() - 1 :]):
             vague = "some pages" if len(_label().findall(typed[0])) > 1 else "a page"
             yield *typed.span(), vague.capitalize() if is_capital else vague
         else:
             for label in _label().finditer(marked, *typed.span()):
                 yield *label.span(), "…"
+
+
+IsKnown = Callable[[int, bool], bool]
+"""Whether a number stands in what a reader wrote, or in what the model was given of the book: in digits, or also in
+words.
+"""
+
+_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_COLUMN = re.compile(rf"{_ANY_PAGE}|[{_ABBREVIATED}]+\.?\s*\Z|{_SOURCE}\b|{_HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
+_CELL = re.compile(rf"\w*\d\w*|\b{_ROMAN}|{_CARDINAL}++(?:[\s-]{_CARDINAL}++)*")
+_LABEL_OF_BARE = re.compile(rf"\d+|\b{_ROMAN}")
+
+
+class TypedPages:
+    """Removes typed pages from an answer, piece by piece.
+
+    Besides what reads as a page reference by its words, a number is one if it stands where references stand, counts
+    nothing, and is not known: "(25), see below", "on 25.", ", 25." or a table's column for pages.
+    """
+
+    def __init__(self, is_known: IsKnown) -> None:
+        self._is_known = is_known
+        self._line = ""
+        self._header = ""
+        self._columns: frozenset[int] = frozenset()
+        self._items = 0
+
+    def remove(self, text: str, before: str = "") -> str:
+        """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
+        plain = without_typed_pages(text, before)
+        if any(map(str.isnumeric, plain)):
+            context = before[-1:] or "\n"
+            seen = as_seen(context + plain)
+            plain = _changed(context + plain, 1, seen, self._bare_pages(seen, context + plain))
+        return self._without_columns(plain)
+
+    def skip(self, text: str) -> str:
+        """A piece that is left alone, such as a quotation."""
+        for at, line in enumerate(text.split("\n")):
+            if at:
+                self._end_line()
+            self._line += line
+        return text
+
+    def _bare_pages(self, seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
+        marked = _marked(seen.text)
+        for bare in _bare().finditer(marked):
+            if self._is_harmless(bare, seen, written):
+                continue
+            is_capital = written[seen.starts[bare.start()]].isupper()
+            labels = [*_LABEL_OF_BARE.finditer(marked, *bare.span())]
+            if bare["place"]:
+                yield *bare.span(), "In the book" if is_capital else "in the book"
+            elif bare["goes"]:
+                yield bare.end("goes"), bare.end(), " some pages" if len(labels) > 1 else " a page"
+            elif bare["parted"]:
+                yield bare.end("parted"), bare.end(), ""
+            elif bare["foreign"] or bare["led"]:
+                yield from ((*label.span(), "…") for label in labels)
+            else:
+                blank = bool(bare["wrapped"] or bare["emphasised"])
+                yield bare.start() - blank, bare.end(), ""
+
+    def _is_harmless(self, bare: re.Match[str], seen: Seen, written: str) -> bool:
+        numbers = [int(each) for each in re.findall(r"\d+", bare[0])]
+        goes_on = bare["bracketed"] and bare.string[bare.end() : bare.end() + 2].strip(" .,;:")
+        if (bare["item"] or bare["led"] or goes_on) and len(numbers) == 1 and numbers[0] <= self._items + 1:
+            self._items = max(self._items, numbers[0])
+            return True
+        if bare["sign"] and written[seen.starts[bare.start("sign") + 1]] in "aA":
+            return True
+        if (bare["wrapped"] or bare["emphasised"] or bare["apposed"]) and _TAKES_A_NUMBER.search(
+            bare.string[: bare.start()][-20:]
+        ):
+            return True
+        if bare["emphasised"] and not EMPHASIS.search(
+            written, seen.ends[bare.start() - 1], seen.starts[bare.start()] + 1
+        ):
+            return True
+        return bool(numbers) and all(self._is_known(number, bool(bare["place"])) for number in numbers)
+
+    def _without_columns(self, text: str) -> str:
+        """The text without numbers in the columns of tables that are for pages."""
+        lines = []
+        for at, line in enumerate(text.split("\n")):
+            if at:
+                self._end_line()
+            lines.append(self._without_cells(line) if self._columns else line)
+            self._line += line
+        return "\n".join(lines)
+
+    def _without_cells(self, part: str) -> str:
+        first = self._line.count("|")
+        cells = enumerate(part.split("|"), first)
+        return "|".join(_without_numbers(cell) if at in self._columns else cell for at, cell in cells)
+
+    def _end_line(self) -> None:
+        line, self._line = self._line, ""
+        if "|" not in line:
+            self._columns = frozenset()
+        elif _TABLE_RULE.fullmatch(line):
+            heads = (_marked(as_seen(head).text.strip()) for head in self._header.split("|"))
+            self._columns = frozenset(at for at, head in enumerate(heads) if _COLUMN.search(head))
+        self._header = line
+
+
+def _without_numbers(cell: str) -> str:
+    seen = as_seen(cell)
+    return _changed(cell, 0, seen, ((*found.span(), "…") for found in _CELL.finditer(_marked(seen.text))))

@@ -1,10 +1,12 @@
 """Verifying quotations: what an answer puts in quotation marks has to be in the book."""
 
+import html
 import re
 import unicodedata
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from domain.book import Passage
 from domain.citations.matching import KEY_GROUP
@@ -72,6 +74,92 @@ def fold(text: str) -> str:
     """Text for comparison, with compatible characters, case, quotation marks, dashes and white space unified."""
     plain = unicodedata.normalize("NFKC", UNSEEN.sub("", text)).translate(_FOLDS).casefold()
     return " ".join(plain.replace("--", "-").split())
+
+
+_LOOK_ALIKE_LETTERS = """
+    aаαɑᴀ@ bвβʙ cсᴄ dԁðđᴅ eеεᴇ fꜰ gɡցɢ hнһʜ iіιıɪ jјᴊ kкκᴋ lӏʟ mмᴍ nηոɴ oоοօøᴏ pрρᴘ qԛ rгʀ sѕꜱ tтτᴛ uυսᴜ vѵνᴠ wԝᴡ
+    xхχ yуγʏ zᴢ
+"""
+_LOOK_ALIKES = {ord(other): group[0] for group in _LOOK_ALIKE_LETTERS.split() for other in group[1:]}
+_NEGATIVE_LETTERS = ((0x1F150, 0x1F169), (0x1F170, 0x1F189), (0x1F1E6, 0x1F1FF))
+"""Letters in black circles and squares, and flag letters, which Unicode does not classify as letters."""
+
+SUPERSCRIPTS = "²³¹⁰⁴⁵⁶⁷⁸⁹"
+_UNSEEN = frozenset({"Mn", "Cf", "Cc", "Co"})
+_DISGUISE = re.compile(
+    rf"(?:{KEY_GROUP.pattern})|&#?\w{{1,8}};|</?[A-Za-z]{{1,9}}\s?/?>|\\(?=[^\w\s])|[*_`]|\|\||~~"
+    r"|\](?P<target>\(https?://[^()\s]{0,200}\))"
+)
+"""Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
+Of a link, only the label is read.
+"""
+_PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
+"""A run of characters each of which reads as one, or any other character."""
+EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
+
+
+@lru_cache(maxsize=4_096)
+def _folded(character: str) -> str:
+    """A character as a person reads it; empty if it is invisible."""
+    for first, last in _NEGATIVE_LETTERS:
+        if first <= ord(character) <= last:
+            return chr(ord("a") + ord(character) - first)
+    if character in SUPERSCRIPTS or character in "\n\t":
+        return character  # a superscript is the number of a note behind that of a page
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", character).casefold())
+    return "".join(_digit(part) for part in parts if unicodedata.category(part) not in _UNSEEN).translate(_LOOK_ALIKES)
+
+
+def _digit(character: str) -> str:
+    value = None if character.isascii() else unicodedata.digit(character, None)
+    return character if value is None else str(value)
+
+
+def fold_letters(text: str) -> str:
+    """A text as a person reads it, letter by letter."""
+    return "".join(map(_folded, text))
+
+
+class Seen(NamedTuple):
+    """A text as it reads, with the original start and end of each of its characters."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def span(self, start: int, end: int, written: str) -> tuple[int, int]:
+        """The original span; emphasis marks that open within it are closed within it."""
+        first, last = self.starts[start], self.ends[end - 1]
+        return first, self.starts[end] if EMPHASIS.search(written, first, last) else last
+
+
+def as_seen(text: str) -> Seen:
+    """The text as a person reads it: look-alikes as the letters they imitate, and nothing of what is invisible."""
+    pieces: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+
+    def add(read: str, start: int, end: int) -> None:
+        pieces.append(read)
+        starts.extend([start] * len(read))
+        ends.extend([end] * len(read))
+
+    at = 0
+    for disguise in [*_DISGUISE.finditer(text), None]:
+        start, end = disguise.span() if disguise else (len(text), len(text))
+        for run in _PLAIN_OR_ONE.finditer(text, at, start):
+            if run["plain"]:
+                pieces.append(run[0].lower().translate(_LOOK_ALIKES))
+                starts.extend(range(*run.span()))
+                ends.extend(range(run.start() + 1, run.end() + 1))
+            else:
+                add(_folded(run[0]), *run.span())
+        if disguise and disguise[0][0] == "&":
+            add(fold_letters(html.unescape(disguise[0])), start, end)
+        elif disguise and disguise["target"]:
+            add("]", start, end)
+        at = end
+    return Seen("".join(pieces), [*starts, len(text)], ends)
 
 
 class Quotations:

@@ -15,10 +15,11 @@ from itertools import groupby
 from domain.book import Book, Citation, Passage, Sentence, numbered
 from domain.chat import ChatMessage, MessageRole
 from domain.citations.matching import KEY_GROUP, KEY_IN_GROUP, PassageMatcher, key_of
-from domain.citations.page_numbers import settled, without_typed_pages
+from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
 from domain.citations.quotations import LONGEST, UNSEEN, Piece, Quotations, fold
 from domain.errors import BookError
 from domain.event import DraftDiscarded, StrategyEvent, ToolCallFinished, ToolCallStarted
+from domain.library.numerals import stands_spelt
 from domain.ports import BookView
 from domain.spoilers.filter import SENTENCES_AT_ONCE, SpoilerCheck, SpoilerFilter, redacted, uncovered
 from domain.tool_use import CitationMark, TextBlockEnd, TextChunk
@@ -41,6 +42,7 @@ _STEP = 16
 """Characters that have to come before the held ones are examined again: a model may send one at a time."""
 _LONG_HELD = 300
 """From this many held characters on, they are examined again only after they have grown by a quarter."""
+_WHOLE_NUMBER = re.compile(r"(?<![\w-])\d{1,4}(?![\w-])")
 _UNFINISHED = re.compile(
     r"(?:\s*+(?:\[[^\]\n]{0,80}+(?:\]\([^()\s]{0,200}+\)?+|\]?+)|\([^()\n]{0,60}+\)?+))++\s*+\Z|\s++\Z"
 )
@@ -87,6 +89,9 @@ class AnswerComposer:
         self._without_keys: list[Passage] = []
         self._found: dict[tuple[int, int], Citation | None] = {}
         self._cites_itself = False
+        self._unread: list[str] = []
+        self._digits: set[int] = set()
+        self._words = ""
         self.learn(passages)
         self.discard()
 
@@ -97,10 +102,16 @@ class AnswerComposer:
             self._without_keys.append(passage)
             self._matcher.learn(passage)
             self._quotations.learn(passage)
+            self._unread.append(f"{passage.chapter} {passage.text}")
 
     def learn_words(self, text: str) -> None:
         """Add a reader's words or a name, which the model may quote although they are not from the book."""
         self._quotations.learn(text)
+        self._unread.append(text)
+
+    def learn_figures(self, text: str) -> None:
+        """Add the words in which a book tool gave its passages, such as how often a name occurs."""
+        self._unread.append(text)
 
     def discard(self) -> None:
         """Discard the draft: it was not the answer."""
@@ -113,6 +124,7 @@ class AnswerComposer:
         self._sentence = ""
         self._is_cited = False
         self._is_refuted = False
+        self._pages = TypedPages(self._is_known)
 
     @property
     def citations(self) -> list[Citation]:
@@ -181,12 +193,28 @@ class AnswerComposer:
     async def _release(self, length: int, *, last: bool = False) -> str:
         ready, self._pending = self._pending[:length], self._pending[length:]
         pieces = await self._quotations.check(ready, self._before)
-        shown = await self._replace_keys([*_without_pages(pieces, self._before)])
+        shown = await self._replace_keys([*self._without_pages(pieces)])
         self._before = ready[-1:] or self._before
         if last:
             shown = _with_reference(shown.rstrip(), await self._close_sentence())
         self.text += shown
         return shown
+
+    def _without_pages(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """The pieces joined, without typed pages, and with a mark after each false quotation."""
+        before = self._before
+        for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
+            text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
+            yield Piece(self._pages.skip(text) if quoted else self._pages.remove(text, before), quoted)
+            before = text
+
+    def _is_known(self, number: int, in_words: bool) -> bool:
+        """Whether a number stands in what a reader wrote, or in what the model was given of the book."""
+        for text in map(without_typed_pages, self._unread):
+            self._digits.update(map(int, _WHOLE_NUMBER.findall(text)))
+            self._words += f"{text.casefold()} "
+        self._unread.clear()
+        return number in self._digits or (in_words and stands_spelt(number, self._words))
 
     async def _replace_keys(self, pieces: Sequence[Piece]) -> str:
         """The text with references in place of keys, and after uncited sentences that repeat the book."""
@@ -255,14 +283,6 @@ class AnswerComposer:
         self._is_cited = True
         self._cited.update(dict.fromkeys(citations))
         return f" ({', '.join(dict.fromkeys(citation.reference for citation in citations))})"
-
-
-def _without_pages(pieces: Iterable[Piece], before: str) -> Iterator[Piece]:
-    """The pieces joined, without typed pages, and with a mark after each false quotation."""
-    for quoted, group in groupby(pieces, key=lambda piece: piece.quoted):
-        text = "".join(piece.text + _REFUSED * piece.refused for piece in group)
-        yield Piece(text if quoted else without_typed_pages(text, before), quoted)
-        before = text
 
 
 def _without_stop(text: str) -> str:
@@ -373,8 +393,10 @@ class Composition:
                 return await self._take(text)
             case CitationMark() | TextBlockEnd():
                 return await self._filter.feed(await self._composer.feed(event))
-            case ToolCallFinished(passages=passages, is_error=False):
+            case ToolCallFinished(passages=passages, content=content, is_error=False):
                 self._composer.learn(passages)
+                if passages:  # other tools know nothing of the book
+                    self._composer.learn_figures(content)
             case DraftDiscarded():
                 self._composer.discard()
                 self._filter.discard()
