@@ -36,7 +36,7 @@ def words_of(text: str) -> list[str]:
 
 async def played(app: App, name: str) -> str:
     """All that the bot has shown at the end of what a picture shows the end of."""
-    env = Env(Marginalia(app), check_errors=False)
+    env = Env(Marginalia(app), check_errors=False, settle_timeout=15.0)
     await env.start()
     try:
         guild = env.create_guild("Aldermouth Readers")

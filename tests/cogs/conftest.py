@@ -47,7 +47,7 @@ async def app(tmp_path: Path, model: ScriptedChat, settings: dict[str, Any]) -> 
 @pytest.fixture
 async def simcord_env(app: App) -> AsyncIterator[Env]:
     """Discord with the bot connected to it. Refusals pass through its error handler, so they are no errors here."""
-    env = Env(Marginalia(app), check_errors=False)
+    env = Env(Marginalia(app), check_errors=False, settle_timeout=15.0)
     await env.start()
     yield env
     await env.shutdown()

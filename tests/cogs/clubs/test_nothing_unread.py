@@ -56,7 +56,7 @@ async def seen(which: int, read_chapters: int, folder: Path, *, private: bool, g
     settings = Settings(_env_file=None, data_dir=folder)  # type: ignore[call-arg]
     text = the_book(which, read_chapters)
     async with open_app(settings, ScriptedChat("I do not know.")) as app:
-        env = Env(bot := Marginalia(app), check_errors=False)
+        env = Env(bot := Marginalia(app), check_errors=False, settle_timeout=15.0)
         await env.start()
         files = SQLiteBookFiles(folder / "books")
         try:
