@@ -178,6 +178,15 @@ class Connection:
         values = [_bindable(row) for row in rows]
         await self._do(lambda connection: connection.executemany(sql, values).close())
 
+    async def run_in_order(self, statements: Iterable[str]) -> None:
+        """Execute statements in one errand, up to the first that fails."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            for sql in statements:
+                connection.execute(sql).close()
+
+        await self._do(job)
+
     async def rollback(self) -> None:
         """Roll back the open transaction, if there is one."""
         await self._do(lambda connection: connection.rollback())

@@ -55,7 +55,8 @@ async def migrate(database: Migratable, migrations: Sequence[Migration]) -> None
         or a migration failed, in which case the database is as it was before that migration.
     """
     async with database.transaction() as transaction:
-        current = await _current_version(transaction, database.path)
+        applied = await _applied_versions(transaction, database.path)
+    current = max(applied, default=0)
     newest = max((migration.version for migration in migrations), default=0)
     if current > newest:
         raise StorageError(
@@ -64,21 +65,23 @@ async def migrate(database: Migratable, migrations: Sequence[Migration]) -> None
             f"(schema {current}, this program knows {newest}): update the program.",
         )
     for migration in migrations:
-        await _apply(database, migration)
+        if migration.version not in applied:
+            await _apply(database, migration)
 
 
-async def _current_version(transaction: Connection, path: str) -> int:
+async def _applied_versions(transaction: Connection, path: str) -> set[int]:
+    """The versions of the migrations that have been applied; the ledger is made where there is none."""
     tables = {str(row["name"]) for row in await transaction.run("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if "schema_migrations" in tables:
-        rows = await transaction.run("SELECT max(version) AS version FROM schema_migrations")
-        return int(rows[0]["version"] or 0)
+        rows = await transaction.run("SELECT version FROM schema_migrations")
+        return {int(row["version"]) for row in rows}
     if tables:
         raise StorageError(
             StorageErrorCode.DB_CORRUPTED,
             f"The file {path} is a database of another program and was left as it is: name another file.",
         )
     await transaction.run(_LEDGER)
-    return 0
+    return set()
 
 
 async def _apply(database: Migratable, migration: Migration) -> None:
@@ -87,8 +90,7 @@ async def _apply(database: Migratable, migration: Migration) -> None:
             # Checked again inside the transaction: another process may have been faster.
             if await transaction.run("SELECT 1 FROM schema_migrations WHERE version = ?", [migration.version]):
                 return
-            for statement in migration.statements():
-                await transaction.run(statement)
+            await transaction.run_in_order(migration.statements())
             await _refuse_orphans(transaction)
             await transaction.run(
                 "INSERT INTO schema_migrations (version, name, applied_at) VALUES (?, ?, ?)",
