@@ -11,9 +11,10 @@ from bot.app import App, open_app, open_toolbox
 from bot.client.client import Marginalia
 from bot.client.connection import ReconnectPace, stay_online
 from bot.logs import HealthFile
-from bot.settings import Settings
+from bot.settings import DATABASE, Settings
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.scripted_chat import ScriptedChat
+from tests.sqlite import lay_out
 
 QUICK = ReconnectPace(first=0.01, longest=0.05, look=0.02, stuck=0.2)
 
@@ -53,6 +54,8 @@ async def online(
     """Keep a bot online for the length of the block."""
     chosen = Settings(_env_file=None, data_dir=folder, **settings)  # type: ignore[call-arg]
     state = Online()
+    if not chosen.database_url:
+        lay_out(folder / DATABASE)
     async with open_toolbox(chosen) as tools, open_app(chosen, state.model, tools) as app:
         state.app = app
         make = partial(QuickBot, app, health=HealthFile(folder), announce=state.told.append, guild_ready_timeout=0.05)

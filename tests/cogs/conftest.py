@@ -10,7 +10,7 @@ from simcord.env import Env
 
 from bot.app import App, open_app
 from bot.client.client import Marginalia
-from bot.settings import Settings
+from bot.settings import DATABASE, Settings
 from storage.book_files.files import SQLiteBookFiles
 from tests.bot.online import Online, online
 from tests.cogs.logged_errors import unexpected_errors
@@ -18,6 +18,7 @@ from tests.cogs.stage import Stage
 from tests.doubles.discord_api import DiscordDouble
 from tests.doubles.discord_api.pointing import loopback_discord
 from tests.doubles.scripted_chat import ScriptedChat
+from tests.sqlite import lay_out
 
 
 @pytest.fixture
@@ -40,6 +41,7 @@ def model() -> ScriptedChat:
 @pytest.fixture
 async def app(tmp_path: Path, model: ScriptedChat, settings: dict[str, Any]) -> AsyncIterator[App]:
     chosen = Settings(_env_file=None, data_dir=tmp_path, **settings)  # type: ignore[call-arg]
+    lay_out(tmp_path / DATABASE)
     async with open_app(chosen, model) as app:
         yield app
 

@@ -8,6 +8,7 @@ import pytest
 
 from storage.opening import Storage, open_storage
 from tests.postgres import an_emptied_database
+from tests.sqlite import lay_out
 
 
 @pytest.fixture(params=["sqlite", "sqlite in memory", "postgres"])
@@ -16,6 +17,7 @@ async def storage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
     with ExitStack() as stack:
         match request.param:
             case "sqlite":
+                lay_out(tmp_path / "marginalia.db")
                 url = f"sqlite:///{tmp_path}/marginalia.db"
             case "sqlite in memory":
                 url = "sqlite:///:memory:"

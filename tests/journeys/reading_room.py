@@ -29,6 +29,7 @@ from domain.turn.runner import TurnRunner
 from domain.turn.state import FallbackAnswerer
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
+from tests.sqlite import lay_out
 
 ANN = Reader("ann", "Ann")
 BEN = Reader("ben", "Ben")
@@ -115,6 +116,7 @@ async def reading_room(
 ) -> AsyncIterator[ReadingRoom]:
     now: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
     prompts = Prompts.load(files("prompts"))
+    lay_out(folder / "room.db")
     async with await open_storage(f"sqlite:///{folder / 'room.db'}") as storage:
         book_files = SQLiteBookFiles(folder / "books")
         text = text or tale()

@@ -11,6 +11,7 @@ from domain.library.shelf import Bookshelf
 from domain.ports import Progress
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import Storage, open_storage
+from tests.sqlite import lay_out
 from tests.storage.values import MIDNIGHT
 
 PAGES = (
@@ -50,6 +51,7 @@ def parser() -> PagesReader:
 
 @pytest.fixture
 async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
+    lay_out(tmp_path / "marginalia.db")
     async with await open_storage(f"sqlite:///{tmp_path / 'marginalia.db'}") as opened:
         yield opened
 
