@@ -33,11 +33,13 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def log_levels() -> Iterator[None]:
-    """A command that is run within a test sets up the log for the whole process: put its level back."""
-    level = logging.getLogger().level
+def log_as_before() -> Iterator[None]:
+    """A command that is run within a test sets up the log for the whole process: put level and handlers back."""
+    root = logging.getLogger()
+    level, handlers = root.level, [*root.handlers]
     yield
-    logging.getLogger().setLevel(level)
+    root.setLevel(level)
+    root.handlers[:] = handlers
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -64,10 +64,9 @@ async def put(storage: Storage, table: str, **values: str) -> None:
 async def tables_with(storage: Storage, text: str) -> set[str]:
     found = set()
     for table, shape in (await storage.engine.tables()).items():
-        for column in shape.columns:
-            sql = f'SELECT 1 FROM {table} WHERE CAST("{column}" AS TEXT) LIKE ?'
-            if await storage.engine.read(sql, [f"%{text}%"]):
-                found.add(table)
+        is_in_it = " OR ".join(f'CAST("{column}" AS TEXT) LIKE ?' for column in shape.columns)
+        if await storage.engine.read(f"SELECT 1 FROM {table} WHERE {is_in_it}", [f"%{text}%"] * len(shape.columns)):
+            found.add(table)
     return found
 
 

@@ -142,9 +142,17 @@ def _is_for_few(request: Any, hidden: set[str]) -> bool:
     return any(f"/channels/{thread_id}" in request.path for thread_id in hidden)
 
 
-@pytest.mark.parametrize("read_chapters", [0, 3])
 @pytest.mark.parametrize(
-    ("private", "gate"), [(True, "everyone"), (True, "open"), (False, "everyone"), (False, "date"), (False, "open")]
+    ("private", "gate", "read_chapters"),
+    [
+        (True, "everyone", 3),
+        (True, "open", 3),
+        (False, "everyone", 3),
+        (False, "date", 3),
+        (False, "open", 3),
+        (True, "everyone", 0),
+        (False, "open", 0),
+    ],
 )
 async def test_two_books_alike_up_to_the_slowest_are_one(
     tmp_path: Path, read_chapters: int, private: bool, gate: str
