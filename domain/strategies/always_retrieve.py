@@ -3,6 +3,7 @@
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Protocol, cast
 
 from domain.chat import MessageRole, PromptKind, PromptMessage, Prompts
@@ -11,7 +12,7 @@ from domain.citations.page_numbers import named_pages
 from domain.errors import LLMError, LLMErrorCode, Worded
 from domain.event import DraftDiscarded, StrategyEvent, StrategyOutcome, ToolCallStarted, UsageReported
 from domain.ports import ChatProvider, Dispatcher, RetrievalStrategy
-from domain.strategies.tool_use import asked_at, run_calls
+from domain.strategies.tool_use import asked_at, raise_refusal, result_message, run_calls
 from domain.strategies.window import ContextWindow, complete_once, estimate, estimate_text, stream_within
 from domain.tool_use import (
     ChatResponse,
@@ -53,7 +54,7 @@ class AlwaysRetrieveStrategy:
     ) -> AsyncGenerator[StrategyEvent, None]:
         """See RetrievalStrategy."""
         system, past, now = _parted(messages)
-        asked = "\n\n".join(message.content for message in now)
+        asked = _joined(now)
         spent: list[UsageReported] = []
         pages = _reading(asked, tools)
         query = asked if pages else await self._query(chat_provider, past, asked, spent)
@@ -65,36 +66,14 @@ class AlwaysRetrieveStrategy:
             finished, result = await anext(results)
         yield finished
         called = PromptMessage(MessageRole.ASSISTANT, "", tool_invocations=[call])
-        found = PromptMessage(
-            MessageRole.TOOL_RESULT,
-            result.content,
-            tool_use_id=call.tool_use_id,
-            is_error=result.is_error,
-            passages=result.passages,
-            note=result.note,
-            data=result.data,
-        )
-
+        found = result_message(call, result)
         nothing = result.content if result.is_error and pages else "(nothing was found)"
-
-        def handed_over(fitted: list[PromptMessage]) -> list[PromptMessage]:
-            """The question with the passages found for it, in place of a call and its result."""
-            shown = fitted[-1].passages
-            stuffed = self._prompts.retrieved_passages.substitute(
-                query=query,
-                passages=render(shown) if shown else nothing,
-                message="\n\n".join(message.text for message in now),
-            )
-            data = {"message": asked, "passages": shown}
-            kept = fitted[: -len(now) - 2]
-            return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
-
         within = stream_within(
             self._window,
             chat_provider,
             [*system, *past, *now, called, found],
             newest=len(system) + len(past),
-            arrange=handed_over,
+            arrange=partial(self._with_passages, now=now, query=query, nothing=nothing),
         )
         response: ChatResponse | None = None
         async with aclosing(within) as stream:
@@ -103,20 +82,34 @@ class AlwaysRetrieveStrategy:
                     response = event
                 else:
                     yield event
-        if response is None or not (response.text or "").strip() or response.stop_reason is StopReason.REFUSAL:
+        if response:
+            raise_refusal(response)
+        if response is None or not (response.text or "").strip():
             raise LLMError(LLMErrorCode.EMPTY_REPLY, "The model sent an empty answer. Please ask again.")
         if response.usage:
             yield UsageReported(response.usage, chat_provider.model_name)
         yield StrategyOutcome(
-            messages=(
-                called,
-                found,
-                PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage),
-            ),
+            messages=(called, found, PromptMessage(MessageRole.ASSISTANT, response.text or "", usage=response.usage)),
             calls={call.tool_use_id: finished},
             depends_to=result.depends_to,
             cut=response.stop_reason is StopReason.MAX_TOKENS,
         )
+
+    def _with_passages(
+        self, fitted: list[PromptMessage], *, now: Sequence[PromptMessage], query: str, nothing: str
+    ) -> list[PromptMessage]:
+        """The fitted messages with one message in place of the question, the call and its result: the question with the
+        passages found for it, or with `nothing`.
+        """
+        shown = fitted[-1].passages
+        stuffed = self._prompts.retrieved_passages.substitute(
+            query=query,
+            passages=render(shown) if shown else nothing,
+            message="\n\n".join(message.text for message in now),
+        )
+        data = {"message": _joined(now), "passages": shown}
+        kept = fitted[: -len(now) - 2]
+        return [*kept, PromptMessage(MessageRole.USER, stuffed, kind=PromptKind.PASSAGES, data=data)]
 
     async def _query(
         self, chat_provider: ChatProvider, past: Sequence[PromptMessage], asked: str, spent: list[UsageReported]
@@ -148,6 +141,10 @@ def _reading(asked: str, tools: Sequence[ToolDefinition]) -> ToolInvocation | No
     if not pages or all(tool.name != PAGES_TOOL for tool in tools):
         return None
     return ToolInvocation(PAGES_TOOL, dict(zip(("from", "to"), pages, strict=False)), f"pages_{time.time_ns():x}")
+
+
+def _joined(now: Sequence[PromptMessage]) -> str:
+    return "\n\n".join(message.content for message in now)
 
 
 def _parted(

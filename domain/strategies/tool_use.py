@@ -80,18 +80,7 @@ class TurnTranscript:
         """Add the round's results, in the order of the calls."""
         for call in calls:
             _, result = self._finished[call.tool_use_id]
-            self._added.append(
-                PromptMessage(
-                    MessageRole.TOOL_RESULT,
-                    result.content,
-                    tool_use_id=call.tool_use_id,
-                    is_error=result.is_error,
-                    passages=result.passages,
-                    note=result.note,
-                    media=result.media,
-                    data=result.data,
-                )
-            )
+            self._added.append(result_message(call, result))
 
     def add_answer(self, response: ChatResponse) -> None:
         """Add a reply in words."""
@@ -192,7 +181,7 @@ class ToolUseRetrievalStrategy:
                         yield event
             if response.usage:
                 yield UsageReported(response.usage, chat_provider.model_name)
-            _refuse_dead_ends(response)
+            raise_refusal(response)
             if response.tool_invocations and may_call:
                 if response.preamble:
                     yield DraftDiscarded(response.preamble)
@@ -223,6 +212,24 @@ def asked_at(messages: Sequence[PromptMessage]) -> int:
     return first
 
 
-def _refuse_dead_ends(response: ChatResponse) -> None:
+def result_message(call: ToolInvocation, result: ToolResult) -> PromptMessage:
+    """The message that tells the model the result of its call."""
+    return PromptMessage(
+        MessageRole.TOOL_RESULT,
+        result.content,
+        tool_use_id=call.tool_use_id,
+        is_error=result.is_error,
+        passages=result.passages,
+        note=result.note,
+        media=result.media,
+        data=result.data,
+    )
+
+
+def raise_refusal(response: ChatResponse) -> None:
+    """
+    Raises:
+        LLMError: REFUSED, if the reply is a refusal.
+    """
     if response.stop_reason is StopReason.REFUSAL:
         raise LLMError(LLMErrorCode.REFUSED, "The model declined to answer this. Please rephrase your question.")
