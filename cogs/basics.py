@@ -14,7 +14,7 @@ from discord.ui import Button, View
 from cogs.access import assert_may_post, bound_conversation
 from cogs.cards import INK, book_card, plain, position_line, usage_line
 from cogs.chat import Opening
-from cogs.errors import DISCORD_ERRORS, Refusal, retry_transient
+from cogs.errors import DISCORD_ERRORS, Refusal, is_away, retry_transient
 from cogs.i18n import Speech, speech_for_all, speech_in, speech_of
 from cogs.interactions import Field, buttons_of, change, defer_if_slow, form, on_press, reply, row, written_in
 from cogs.permissions import everywhere, in_conversations, may_change, missing
@@ -76,6 +76,8 @@ class FirstWords(commands.Cog):
                 await retry_transient(partial(place.send, first_words(speech_in(guild)), nonce=f"hello:{guild.id}"))
                 await self._servers.note_greeted(str(guild.id))
         except (MarginaliaError, *DISCORD_ERRORS) as error:
+            if is_away(error):
+                raise
             logger.warning("the bot has not introduced itself in server %s: %s", guild.id, error)
         finally:
             self._greeting.discard(guild.id)
@@ -88,6 +90,8 @@ class FirstWords(commands.Cog):
         try:
             await self._servers.note_greeted(str(guild.id), greeted=False)
         except MarginaliaError as error:
+            if is_away(error):
+                raise
             logger.warning("it was not noted that the bot has left server %s: %s", guild.id, error)
 
 

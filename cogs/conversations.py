@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+from functools import partial
 from typing import Any
 
 import discord
@@ -164,8 +165,11 @@ class Conversations(commands.GroupCog, group_name="conversations", group_descrip
     @commands.Cog.listener()
     async def on_message(self, message: discord.Message) -> None:
         """The same as a system message: for an archived thread, Discord does not report its former name."""
-        if message.type is not discord.MessageType.channel_name_change or message.guild is None:
-            return
+        if message.type is discord.MessageType.channel_name_change and message.guild is not None:
+            rename = partial(self._take_over_name, message)
+            await self._bot.storage_retries.now_or_later(rename, f"the name of thread {message.channel.id}")
+
+    async def _take_over_name(self, message: discord.Message) -> None:
         if conversation := await self._use_cases.conversations.in_thread(str(message.channel.id)):
             await take_over_name(message.channel, [message], conversation, self._use_cases.conversations)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, Self, TypeVar, cast
@@ -14,6 +14,7 @@ from discord.ui import Button, DynamicItem, Item, Modal, Select, TextInput, View
 from cogs.errors import TOO_LATE, Refusal, report
 from cogs.i18n import Speech, speech_of
 from cogs.services import Action, ServingBot, server_of, use_cases_of
+from domain.errors import StorageError, StorageErrorCode
 
 T = TypeVar("T")
 
@@ -28,9 +29,7 @@ VALID_FOR = timedelta(minutes=15)
 PAGE_SIZE = 10
 
 
-async def defer_if_slow(
-    interaction: discord.Interaction[Any], work: Coroutine[Any, Any, T], *, thinking: bool = True
-) -> T:
+async def defer_if_slow(interaction: discord.Interaction[Any], work: Awaitable[T], *, thinking: bool = True) -> T:
     """The result of `work`, acknowledging the interaction if it takes long.
 
     `thinking`: a private reply follows; else the message with the button is going to be changed.
@@ -43,6 +42,18 @@ async def defer_if_slow(
         return await task
     finally:
         task.cancel()
+
+
+async def in_time(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work` where a modal follows, which cannot be opened once the interaction is acknowledged.
+
+    Raises:
+        StorageError: UNREACHABLE, it takes too long.
+    """
+    try:
+        return await asyncio.wait_for(work, PROMPT_S)
+    except TimeoutError as error:
+        raise StorageError(StorageErrorCode.UNREACHABLE, "The database does not answer in time.") from error
 
 
 async def reply(interaction: discord.Interaction[Any], *, ephemeral: bool = True, **parts: Any) -> None:
@@ -133,13 +144,14 @@ async def assert_may_be_used_here(interaction: discord.Interaction[Any]) -> None
 
 async def _assert_takes_part(interaction: discord.Interaction[Any]) -> None:
     say = speech_of(interaction)
-    if await _is_left_out(interaction, str(interaction.user.id)):
+    people = [str(interaction.user.id), *_chosen_people(interaction)]
+    is_left_out, *others = await asyncio.gather(*(_is_left_out(interaction, each) for each in people))
+    if is_left_out:
         raise Refusal(
             say("You've asked me to leave you out, so I can't do this for you. You can undo that with /privacy.")
         )
-    for person in _chosen_people(interaction):
-        if await _is_left_out(interaction, person):
-            raise Refusal(say("They've asked me to leave them out."))
+    if any(others):
+        raise Refusal(say("They've asked me to leave them out."))
 
 
 async def _is_left_out(interaction: discord.Interaction[Any], person: str) -> bool:

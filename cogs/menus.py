@@ -12,7 +12,7 @@ from cogs.cards import clipped, plain
 from cogs.clubs.cards import bar_line
 from cogs.errors import Refusal
 from cogs.i18n import later, speech_of
-from cogs.interactions import Field, action_menu, defer_if_slow, form, on_choice, reply, row, written_in
+from cogs.interactions import Field, action_menu, defer_if_slow, form, in_time, on_choice, reply, row, written_in
 from cogs.reading import ReadingCog
 from cogs.rendering.answers import page_name
 from cogs.services import ServingBot, server_of, shelf_of
@@ -68,7 +68,7 @@ class ContextMenus(commands.Cog):
 
     async def _ask_about(self, interaction: discord.Interaction[Any], message: discord.Message) -> None:
         text = _text_of(interaction, message)
-        book = await self._book_here(interaction)
+        book = await in_time(self._book_here(interaction))
         if book is None:
             await self._offer_books(interaction, ASK, text)
         else:
@@ -108,14 +108,14 @@ class ContextMenus(commands.Cog):
             await self._tell_places(interaction, *cited)
             return
         text = _text_of(interaction, message)
-        book = await self._book_here(interaction)
+        book = await defer_if_slow(interaction, self._book_here(interaction))
         if book is None:
             await self._offer_books(interaction, WHERE, text)
         else:
             await self._look_up(interaction, book, text)
 
     async def _where_chosen(self, interaction: discord.Interaction[Any], book_id: str) -> None:
-        book = await self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction))
+        book = await defer_if_slow(interaction, self._use_cases.shelf.get(book_id, shelf=shelf_of(interaction)))
         await self._look_up(interaction, book, _quoted_in(interaction))
 
     async def _look_up(self, interaction: discord.Interaction[Any], book: Book, text: str) -> None:
@@ -208,7 +208,7 @@ class ContextMenus(commands.Cog):
     async def _offer_books(self, interaction: discord.Interaction[Any], action: str, text: str) -> None:
         """Let the person choose a book; the message carries what the choice is about."""
         say = speech_of(interaction)
-        books = await self._last_talked_about_first(interaction)
+        books = await defer_if_slow(interaction, self._last_talked_about_first(interaction))
         options = [
             discord.SelectOption(label=clipped(book.title, 100), description=clipped(book.author, 100), value=book.id)
             for book in books[:MOST_BOOKS]

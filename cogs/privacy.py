@@ -16,7 +16,16 @@ from discord.ui import Button, View
 
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, choose_language, later, speech_of
-from cogs.interactions import action_button, assert_fresh, confirmation, on_press, row
+from cogs.interactions import (
+    action_button,
+    assert_fresh,
+    change,
+    confirmation,
+    defer_if_slow,
+    on_press,
+    reply,
+    row,
+)
 from cogs.permissions import everywhere
 from cogs.removals import PostingPlaces, PostNotes, Removals
 from cogs.services import Conversing, ServingBot, note_deed, server_of
@@ -80,26 +89,27 @@ class Privacy(commands.Cog):
         if _manages_server(interaction):
             label = say("Erase this server's data")
             buttons.append(action_button("privacy-server-ask", "", label=label, style=ButtonStyle.danger))
-        left = await self._use_cases.people.removals_for(str(interaction.user.id))
+        people, person = self._use_cases.people, str(interaction.user.id)
+        known = asyncio.gather(people.removals_for(person), people.is_left_out(person))
+        left, out = await defer_if_slow(interaction, known)
         text += f"\n\n{_still_there(left, say)}" if left else ""
-        out = await self._use_cases.people.is_left_out(str(interaction.user.id))
         text = f"{_left_out_line(say)}\n\n{text}" if out else text
-        view = row(*buttons, _opt_button(say, out=out))
-        await interaction.response.send_message(text, view=view, ephemeral=True, **_list_of(left))
+        links = _as_edit(_list_of(left)) if interaction.response.is_done() else _list_of(left)
+        await reply(interaction, content=text, view=row(*buttons, _opt_button(say, out=out)), **links)
 
     async def _leave_out(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        await self._use_cases.people.leave_out(str(interaction.user.id), left_out=True)
+        leaving = self._use_cases.people.leave_out(str(interaction.user.id), left_out=True)
+        await defer_if_slow(interaction, leaving, thinking=False)
         say = speech_of(interaction)
         erase = action_button("privacy-ask", "", label=say("Erase it all"), style=ButtonStyle.danger)
-        await interaction.response.edit_message(
-            content=_left_out_line(say), view=row(_opt_button(say, out=True), erase)
-        )
+        await change(interaction, content=_left_out_line(say), view=row(_opt_button(say, out=True), erase))
 
     async def _take_in(self, interaction: discord.Interaction[Any], argument: str) -> None:
-        await self._use_cases.people.leave_out(str(interaction.user.id), left_out=False)
+        coming = self._use_cases.people.leave_out(str(interaction.user.id), left_out=False)
+        await defer_if_slow(interaction, coming, thinking=False)
         say = speech_of(interaction)
         text = say("Welcome back. From now on I store and answer what you write to me again.")
-        await interaction.response.edit_message(content=text, view=row(_opt_button(say, out=False)))
+        await change(interaction, content=text, view=row(_opt_button(say, out=False)))
 
     async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
         await interaction.response.defer(ephemeral=True, thinking=True)

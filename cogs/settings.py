@@ -17,6 +17,7 @@ from cogs.access import matching
 from cogs.cards import INK
 from cogs.errors import DISCORD_ERRORS, Refusal
 from cogs.i18n import Speech, choose_language, later, set_languages, speech_for, speech_in, speech_of
+from cogs.interactions import defer_if_slow, reply
 from cogs.permissions import in_servers, manages_shelf, missing, permission_names
 from cogs.services import ServingBot, note_deed, server_of
 from domain.errors import MarginaliaError
@@ -109,13 +110,13 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
         server = _managed(interaction)
         if add is None and remove is None:
             raise Refusal(speech_of(interaction)("Choose a channel to `add` or to `remove`."))
-        settings = await self._use_cases.servers.change_channels(
+        changing = self._use_cases.servers.change_channels(
             str(server.id),
             add=str(add.id) if add else "",
             remove=str(remove.id) if remove else "",
             existing=[str(channel.id) for channel in server.channels],
         )
-        await self._changed(interaction, settings)
+        await self._changed(interaction, await defer_if_slow(interaction, changing))
 
     @app_commands.command(description="Who may add books: everyone, or one role and those who manage the server")
     @app_commands.describe(role="Only people with this role", everyone="Everyone again")
@@ -174,7 +175,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
     async def language(self, interaction: discord.Interaction[Any], locale: str) -> None:
         code = "" if locale == AS_DISCORD_SAYS else locale
         server = _managed(interaction)
-        settings = await self._use_cases.servers.change(str(server.id), language=code)
+        settings = await defer_if_slow(interaction, self._use_cases.servers.change(str(server.id), language=code))
         choose_language(server.id, code)
         await self._changed(interaction, settings)
 
@@ -185,7 +186,8 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
 
     async def _change(self, interaction: discord.Interaction[Any], **changes: Any) -> None:
         server = _managed(interaction)
-        await self._changed(interaction, await self._use_cases.servers.change(str(server.id), **changes))
+        changing = self._use_cases.servers.change(str(server.id), **changes)
+        await self._changed(interaction, await defer_if_slow(interaction, changing))
 
     async def _changed(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:
         assert isinstance(interaction.command, app_commands.Command)
@@ -194,7 +196,7 @@ class ServerSettingsCog(commands.GroupCog, group_name="settings", group_descript
 
     async def _show(self, interaction: discord.Interaction[Any], settings: ServerSettings) -> None:
         card = settings_card(settings, _managed(interaction), self._use_cases, speech_of(interaction))
-        await interaction.response.send_message(embed=card, ephemeral=True)
+        await reply(interaction, embed=card)
 
 
 def _managed(interaction: discord.Interaction[Any]) -> discord.Guild:

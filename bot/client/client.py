@@ -57,6 +57,8 @@ LEFT_OPEN = 4_000
 """A session closed with this code can be resumed, also by another process; 1000 would end it."""
 READY_AFTER_S = 0.1
 """How long to wait for more guilds when all are known already."""
+SUGGESTED_WITHIN_S = 2.0
+"""Discord waits three seconds for suggestions; the database may take longer. An empty list is better than an error."""
 CACHED_MESSAGES = 100
 """The conversation is in storage; discord.py's own cache of messages is not used."""
 LONGEST_RATE_LIMIT_S = 30.0
@@ -104,6 +106,17 @@ class Commands(app_commands.CommandTree["Marginalia"]):
         self, interaction: discord.Interaction["Marginalia"], error: app_commands.AppCommandError, /
     ) -> None:
         await report(interaction, error)
+
+    async def _call(self, interaction: discord.Interaction["Marginalia"]) -> None:
+        if interaction.type is not discord.InteractionType.autocomplete:
+            await super()._call(interaction)
+            return
+        try:
+            async with asyncio.timeout(SUGGESTED_WITHIN_S):
+                await super()._call(interaction)
+        except TimeoutError:
+            logger.info("there are no suggestions for the letters of interaction %s in time", interaction.id)
+            await interaction.response.autocomplete([])
 
 
 class Marginalia(ServingBot):

@@ -172,7 +172,13 @@ class ConversationCog(commands.Cog):
             return
         if message.guild is None or isinstance(message.channel, (discord.Thread, discord.PartialMessageable)):
             await self._hear(message)
-        elif mentions(message, self._bot_id) and not await self._intake.leaves_out(message.author):
+        elif mentions(message, self._bot_id):
+            tell = partial(self._tell_how_to_start, message)
+            await self._bot.storage_retries.now_or_later(tell, f"the mention in message {message.id}")
+
+    async def _tell_how_to_start(self, message: discord.Message) -> None:
+        """Tell somebody who mentions the bot in a channel."""
+        if message.guild is not None and not await self._intake.leaves_out(message.author):
             place = message.channel
             ids = [str(place.id), str(getattr(place, "category_id", None))]
             may_be_used = await self._use_cases.servers.may_be_used_in(str(message.guild.id), ids)

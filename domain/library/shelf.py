@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from weakref import WeakValueDictionary
 
 from domain.book import Book, BookStatus, BookText, ShelfLimits
@@ -125,8 +126,13 @@ class Bookshelf:
         """As `list`, read once for all who ask while it is being read; for people who type."""
         if shelf not in self._listing:
             self._listing[shelf] = asyncio.create_task(self._books.list(shelf))
-            self._listing[shelf].add_done_callback(lambda _: self._listing.pop(shelf))
+            self._listing[shelf].add_done_callback(partial(self._note_listed, shelf))
         return await asyncio.shield(self._listing[shelf])
+
+    def _note_listed(self, shelf: str, listing: asyncio.Task[Sequence[Book]]) -> None:
+        del self._listing[shelf]
+        if not listing.cancelled():
+            listing.exception()  # whoever still waits gets it; perhaps nobody does
 
     async def get(self, book_id: str, *, shelf: str | None = None) -> Book:
         """A book by its id, on one shelf or on any.

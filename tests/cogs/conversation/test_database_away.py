@@ -18,6 +18,7 @@ from tests.cogs.conversation.scene import Scene, again, scene
 from tests.cogs.conversation.test_deletions import until_gone
 from tests.cogs.conversation.test_direct_messages import Reader
 from tests.doubles.discord_api import DiscordDouble
+from tests.doubles.discord_api.entities import Permission
 from tests.postgres import Wire, a_database, wire_to
 
 AWAY = "⚠️ I can't get at my notes just now. I'll answer as soon as I can."
@@ -268,10 +269,60 @@ async def test_what_was_written_while_both_were_away_is_read_once_the_database_i
     await room.until_said("It was Hobb.")
 
 
+async def test_what_else_happens_meanwhile_is_dealt_with_once_the_database_is_back(
+    room: Scene, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    wire.cut()
+    await room.ann.rename(room.thread, "By night")
+    await room.ann.say(room.double.channel, f"<@{room.double.bot.id}> hello")
+    await room.until(lambda: "the mention in message" in caplog.text)
+    await room.until(lambda: "on_thread_update is stored later" in caplog.text)
+    wire.mend()
+    await until_the_database_answers(room)
+    room.state.bot.dispatch("database_back")
+    await room.until(lambda: "To talk about a book" in room.double.said(room.double.channel)[-1])
+    while (await room.conversation()).title != "By night":
+        await asyncio.sleep(0.05)
+
+
+TRY_AGAIN = "I can't get at my notes just now. Please try again in a minute."
+
+
+async def test_whoever_uses_a_command_a_menu_or_a_button_meanwhile_is_told_before_discord_gives_up(
+    double: DiscordDouble, tmp_path: Path, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "CONNECT_TIMEOUT_S", 5)  # as long as it really takes
+    async with scene(double, tmp_path, database_url=wire.url) as room:
+        await room.prepare()
+        ann = room.ann
+        ann.grant(Permission.MANAGE_GUILD)
+        asked = await ann.say(double.channel, "Who put the lamp out?")
+        about_me = (await ann.slash("privacy")).original
+        assert about_me is not None
+        wire.cut()
+        used = await asyncio.gather(
+            ann.slash("privacy"),
+            ann.slash("settings adders", everyone=True),
+            ann.slash("settings language", locale="de"),
+            ann.menu("Ask about this", asked),
+            ann.menu("Where is this in the book?", asked),
+            ann.click(about_me, label="Leave me out"),
+        )
+        assert await ann.autocomplete("chat", "book", "La") == []
+
+        def heard() -> list[str]:
+            shown = [(each.original, *each.followups)[-1] for each in used]
+            return [each.content if each else "" for each in shown]
+
+        assert not any(each.failed for each in used)
+        await double.until(lambda: heard() == [TRY_AGAIN] * len(used), 30)
+
+
 @pytest.mark.parametrize(
     ("locale", "sentence"),
     [
-        (discord.Locale.american_english, "I can't get at my notes just now. Please try again in a minute."),
+        (discord.Locale.american_english, TRY_AGAIN),
         (
             discord.Locale.german,
             "Ich komme gerade nicht an meine Notizen. Bitte versuche es in einer Minute noch einmal.",
