@@ -277,7 +277,7 @@ _ANSWER_WORDS: tuple[tuple[QuestionKind, re.Pattern[str], str], ...] = (
     (
         QuestionKind.HOW_LONG,
         re.compile(r"\b(?:old|age)\b", re.IGNORECASE),
-        "years old age aged birthday fifteen sixteen seventeen eighteen nineteen twenty",
+        "years old age aged ten twelve thirteen fourteen fifteen sixteen seventeen eighteen twenty thirty forty fifty",
     ),
     (QuestionKind.HOW_LONG, re.compile(r"\b(?:tall|high)\b", re.IGNORECASE), "feet high height"),
     (
@@ -330,6 +330,13 @@ def _is_before_name(word: str, following: str) -> bool:
     return word.lower() in _TITLES or (word.lower() in _RANKS and following[:1].isupper())
 
 
+_MEASURE = re.compile(r"\bhow (old|long|far|tall|big|large|high|deep|wide|heavy|soon|late|rich)\b", re.IGNORECASE)
+"""What says which measure is wanted: "old" in "how old is the ferryman", where an answer has years."""
+
+_MEASURED = 0.25
+"""The weight of such a word."""
+
+
 def _terms(text: str, language: Language) -> tuple[Term, ...]:
     every = split_words(text, language)
     words = [
@@ -341,8 +348,9 @@ def _terms(text: str, language: Language) -> tuple[Term, ...]:
         if without_possessive(word).lower() not in _COLOURLESS and not _is_before_name(word, after)
     ] or [word for word, _ in words]
     terms = {stem(word, language): word for word in reversed(telling)}
+    measure = _MEASURE.search(text)
     return tuple(
-        Term(key, terms[key], others=alike(key, language))
+        Term(key, terms[key], _MEASURED if measure and measure[1] == terms[key] else 1.0, alike(key, language))
         for key in dict.fromkeys(stem(word, language) for word in telling)
     )
 

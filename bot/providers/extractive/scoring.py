@@ -44,7 +44,7 @@ WEIGHTS: dict[str, float] = {
     # Signs of the kind of answer that is wanted.
     "number": 1.5,
     "counted": 1.1,
-    "measured": 2.0,
+    "measured": 3.0,
     "priced": 1.0,
     "time": 0.7,
     "dated": 0.7,
@@ -73,6 +73,9 @@ WEIGHTS: dict[str, float] = {
 
 _STEEP, _FLAT, _AFTERWARDS = 0.5, 0.78, 0.6
 """The remaining weight of a word one sentence away: nearby, in the same scene, and only afterwards."""
+
+_SAME_SCENE = 4
+"""Sentences for which somebody who was named is mostly "he" or "she"."""
 
 _ALIKE = 0.5
 """The weight of a word that may replace one of the question."""
@@ -140,6 +143,12 @@ class Evidence:
         """Whether the question names somebody and none of its names occurs."""
         names = self.question.names
         return bool(names) and not any(names & stems for stems in self._sets)
+
+    def is_about_names(self, at: int) -> bool:
+        """Whether a name in the question occurs in a candidate or shortly before it; True if it names nobody."""
+        names, near = self.question.names, range(max(0, at - _SAME_SCENE), at + 2)
+        runs = self._runs
+        return not names or any(names & self._sets[i] for i in near if i < len(runs) and runs[i] == runs[at])
 
     def share(self, stems: frozenset[str], at: int) -> float:
         """The share of these words' weight that a candidate has."""
@@ -460,8 +469,9 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     cover = max(evidence.near[at] for at in chosen)
     if cover < _FAINT:
         return NOTHING
-    best = max(shares[at] for at in chosen)
-    confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if best >= _SURE else Confidence.LIKELY
+    best = max(chosen, key=shares.__getitem__)
+    is_sure = shares[best] >= _SURE and evidence.is_about_names(best)
+    confidence = Confidence.NEAR if cover < _FIRM else Confidence.FIRM if is_sure else Confidence.LIKELY
     return Choice(tuple(evidence.candidates[at] for at in sorted(chosen)), confidence)
 
 

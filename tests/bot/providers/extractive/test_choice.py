@@ -77,11 +77,19 @@ def test_each_kind_of_question_finds_its_sentence(question: str, answer: str) ->
             "The brass bell was about four yards across.",
         ),
         ("How old is the shy girl?", "Two days ago the shy girl slept.", "The shy girl was nearly sixteen."),
+        ("How old is Hilda Tarr?", "Hilda Tarr has an old dog and two sons.", "Ned knew that Tarr was only fifty."),
         ("What does the bell cost?", "Two men carried the bell for money.", "The bell cost some ninety pounds."),
     ],
 )
 def test_a_number_counts_with_the_unit_that_is_asked_for(question: str, other: str, answer: str) -> None:
     assert first(question, f"{other} Gulls cried over the sea. {answer}") == answer
+
+
+def test_nothing_is_sure_where_the_name_is_far_away() -> None:
+    duel = "Two men fought a duel with rapiers at dawn, and the duel was fought to the end. Gulls cried. It grew dark."
+    other = "Marta Quill came to the island. She was glad. Marta Quill slept. Marta Quill ate."
+    assert chosen("Who did Marta fight a duel with?", duel, other).confidence is not Confidence.FIRM
+    assert chosen("Who fought a duel with rapiers?", duel, other).confidence is Confidence.FIRM
 
 
 def test_who_has_a_role_is_the_name_that_stands_with_it() -> None:
