@@ -172,7 +172,7 @@ class ShelfLimits:
     megabytes: int = 0
 
     def assert_room(self, books: int, length: int, adding: int = 1) -> None:
-        """Let a book of `adding` characters, unless that is not known yet, join those that are on the shelf.
+        """Check that a book of `adding` characters (1: unknown) fits beside `books` others of `length` in all.
 
         Raises:
             BookError: SHELF_FULL.

@@ -117,7 +117,7 @@ def title_from(message: str) -> str:
 
 
 class ConversationNames:
-    """What conversations are found by while somebody types; `ids` are those of the conversations with these names."""
+    """The names of conversations, searched while somebody types. `ids` are the conversations, in the same order."""
 
     def __init__(self, ids: Sequence[str], names: Iterable[str]) -> None:
         self._ids = ids
@@ -129,9 +129,9 @@ class ConversationNames:
         return len(self._ids)
 
     async def find(self, words: Iterable[str], limit: int) -> list[str]:
-        """The first `limit` conversations in whose name every word occurs, whatever its case.
+        """The first `limit` conversations whose name contains every word, in upper or lower case.
 
-        Whatever lies before the next occurrence of one of the words is skipped, so a rare word makes the search short.
+        The search skips to the next occurrence of each word, so a rare word makes it short.
         """
         wanted = sorted({word.casefold() for word in words}, key=len, reverse=True)
         found: list[str] = []
@@ -147,7 +147,7 @@ class ConversationNames:
         return found
 
     def _nearest(self, words: Sequence[str], place: int) -> int:
-        """`place` if all words are in that name; else a later place, before which no name has all of them."""
+        """`place` if that name has all words; otherwise a later one, before which no name has all of them."""
         for word in words:
             at = self._text.find(word, self._starts[place])
             if at < 0:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Shard: TypeAlias = tuple[int, int]
-"""The number of a shard, and how many there are. Discord tells it about the servers whose id, shifted by 22 bits, is
-its number modulo theirs; the first one is also told about direct messages.
+"""The number of a shard, and how many there are. A shard receives the events of the servers for which
+`(id >> 22) % count` is its number; shard 0 also receives direct messages.
 """
 ALL: Shard = (0, 1)
+"""The only shard, which receives everything."""
 
 MARGIN_S = 3.0
 """A holder gives up a lease this long before others may take it: clocks differ in speed, and
@@ -26,8 +27,8 @@ class HeldLease:
 
     `epoch` grows whenever the holder changes, so that an old holder can be told from a new one. `valid_until` is a
     moment of time.monotonic() before which nobody else can take the lease, even if the database fails. Each renewal
-    moves it. `note` is what the holder tells the next one: at first it is what the last holder has told. It is stored
-    with each renewal, so that it is known even if the holder is killed.
+    moves it. `note` is a text for the next holder; at first it is the one of the last holder. It is stored with each
+    renewal, so that it is there even if the holder is killed.
     """
 
     name: str
@@ -41,7 +42,7 @@ class HeldLease:
         return time.monotonic() < self.valid_until
 
     async def until_held(self, patience_s: float) -> None:
-        """Return once it is held, at once if it is; or else after that time."""
+        """Wait until it is held, but for `patience_s` seconds at most."""
         for _ in range(round(patience_s / LOOK_S)):
             if self.is_held():
                 return

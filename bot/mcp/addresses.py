@@ -1,6 +1,5 @@
-"""MCP_SERVERS: the tool servers, how to reach them, which of their tools to use, and how to run programs.
-
-Nothing here needs the SDK, which takes half a second to load.
+"""What can be done with tool servers before the SDK is loaded, which takes half a second: reading MCP_SERVERS, which
+says how to reach them and which of their tools to use, and starting those that are programs.
 """
 
 import asyncio

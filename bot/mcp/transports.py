@@ -139,7 +139,7 @@ def _http_client(
         headers={"Accept-Encoding": "identity", **(headers or {})},
         timeout=timeout,
         auth=auth,
-        event_hooks={"request": [_hurry_farewell], "response": [_note_lost_session, _limit_length]},
+        event_hooks={"request": [_shorten_last_request], "response": [_note_lost_session, _limit_length]},
     )
 
 
@@ -185,8 +185,8 @@ class _Memory:
         self._client = client_info
 
 
-async def _hurry_farewell(request: httpx2.Request) -> None:
-    """Do not wait long for the answer to the request that ends a session, because the program may be about to end."""
+async def _shorten_last_request(request: httpx2.Request) -> None:
+    """Shorten the wait for the answer to the request that ends a session: the program may be about to end."""
     if request.method == "DELETE":
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), GRACE_S)
 

@@ -146,22 +146,8 @@ _QUOTE = "[\"“”'‘’«»()\\[\\]]"
 _GAP = rf"(?:{_SIGN}{{0,4}}|\.?{_NEW_LINE}|[-–/]){_NAMED}{_SIGN}{{0,4}}"
 _NUMBERED = rf"{_GAP}(?:{_NUMBERS}|{_QUOTE}{{1,2}}\s?{_NUMBERS}\s?{_QUOTE}{{1,2}})"
 _BEFORE = rf"(?<![^\W{_DENSE}]|['’.{_PAGE}-{_SMALL_ORDINAL}])(?<!mr\. )(?<!mrs\. )(?<!miss )(?<!mr )(?<!mrs )"
-_BY_THE_SIDE = "".join(
-    rf"(?<!{word} )"
-    for word in (
-        "beiden",
-        "anderen",
-        "einen",
-        "linken",
-        "rechten",
-        "seiner",
-        "ihrer",
-        "jeder",
-        "dieser",
-        "andra",
-        "vid",
-    )
-)
+_SIDES = "beiden anderen einen linken rechten seiner ihrer jeder dieser andra vid"
+_NO_SIDE = "".join(rf"(?<!{word} )" for word in _SIDES.split())
 """German "Seite" and Swedish "sida" mean a side, too."""
 _COUNTED = (
     "years? months? weeks? days? nights? hours? minutes? seconds? times? miles? feet inches yards paces steps men women"
@@ -174,7 +160,7 @@ _SAME_SENTENCE = rf"(?!\.\s+(?>{_NUMBERS})\s+[^\W\d_])"
 """After a word for page that is not shortened: "She turned the page. Two dogs barked."."""
 _ENGLISH = rf"{_BEFORE}(?:{_PAGE}++{_SAME_SENTENCE}|{_ABBREVIATED_PAGE}++){_NUMBERED}{_NO_COUNT}"
 _FOREIGN_PAGE = (
-    rf"{_BEFORE}{_BY_THE_SIDE}(?:{_FOREIGN}{{1,4}}+(?!{_FOREIGN})\.?|{_FOREIGN}{{5,}}+(?:['’]{_ABBREVIATED})?{_SAME_SENTENCE}\.?"
+    rf"{_BEFORE}{_NO_SIDE}(?:{_FOREIGN}{{1,4}}+(?!{_FOREIGN})\.?|{_FOREIGN}{{5,}}+(?:['’]{_ABBREVIATED})?{_SAME_SENTENCE}\.?"
     rf"|{_ABBREVIATED}++\.|(?<=pa )side|(?<={fold_letters('на')} )c\.|(?<={fold_letters('см')}\. )c\.)"
     rf"{_NUMBERED}{_NO_COUNT}"
 )

@@ -123,7 +123,7 @@ class Bookshelf:
         return await self._books.list(shelf)
 
     async def glance(self, shelf: str) -> Sequence[Book]:
-        """As `list`, read once for all who ask while it is being read; for people who type."""
+        """As `list`, for suggestions: those who ask while it is being read share one query."""
         if shelf not in self._listing:
             self._listing[shelf] = asyncio.create_task(self._books.list(shelf))
             self._listing[shelf].add_done_callback(partial(self._note_listed, shelf))

@@ -353,8 +353,8 @@ class ReadingCompanion:
         return {each: await _surroundings(view, each) for each in cited}
 
     async def names(self, book: Book, read_to: int, seconds: float | None = None) -> list[str]:
-        """The names that occur before that offset, the most frequent first; if that takes longer than `seconds`, those
-        that are known to.
+        """The names that occur before that offset, the most frequent first. If that takes longer than `seconds`, only
+        the names up to an earlier offset, as far as they are known.
 
         Raises:
             BookError: INVALID_STATE, the file is gone.

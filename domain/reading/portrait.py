@@ -222,13 +222,13 @@ class MetNames:
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], asyncio.Task[list[str]]] = OrderedDict()
         self._points: OrderedDict[tuple[str, int], _Names] = OrderedDict()
-        """The names in the first pieces of a book, by their number."""
+        """The names in the first pieces of a book, by its id and the number of pieces."""
         self._turn = asyncio.Lock()
 
     async def of(self, file: BookFile, view: BookView, seconds: float | None = None) -> list[str]:
         """The names in the visible part of the story, the most frequent first.
 
-        If that takes longer than `seconds`, the result is what is known of a part of it; the rest is known later.
+        If that takes longer than `seconds`, only the names of an earlier part, as far as they are known.
         """
         key = (view.book.id, view.read_to)
         task = self._kept.get(key)

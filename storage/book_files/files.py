@@ -40,7 +40,7 @@ _LARGEST = 2**29
 """Bytes of a book's file; the longest book a parser lets through takes a third of this."""
 _LONGEST_REASON = 200
 _UNSOUND = (EOFError, ValueError, KeyError, TypeError, OverflowError, RecursionError)
-"""What follows if an indexer dies, or says what no sound one says."""
+"""The errors that follow if an indexer dies or sends something that a sound one does not."""
 
 Confine = Callable[[], object]
 """A function of a module, which the indexing process imports and calls to give up what it does not need."""

@@ -39,8 +39,8 @@ CONNECT_TIMEOUT_S = 5
 CALL_TIMEOUT_S = 10.0
 """For one call, waiting for a connection included; a statement of the program takes a hundredth of that."""
 GIVE_UP_S = 0.5
-"""How long before that time is over a statement is taken back, and then the line is cut: the driver alone would wait
-ten seconds more for a server that hangs.
+"""How long before the end of that time a statement is cancelled, and then the connection is cut: the driver alone
+would wait ten seconds more for a server that hangs.
 """
 RECONNECT_TIMEOUT_S = 5.0
 """How long the pool goes on trying on its own; after that the next call makes it try again."""
@@ -222,7 +222,7 @@ class PostgresDatabase:
             over = loop.time() + timeout_s
             try:
                 async with asyncio.timeout_at(over), self._pool.connection() as connection:
-                    with _taken_back_at(over - GIVE_UP_S, connection):
+                    with _cancelled_at(over - GIVE_UP_S, connection):
                         return await _on(connection, work)
             except (_BrokenConnectionError, *_AGAIN) as error:
                 if loop.time() >= over - GIVE_UP_S:
@@ -339,11 +339,11 @@ async def _on(connection: _Connection, work: Callable[[_Connection], Awaitable[R
 
 
 @contextmanager
-def _taken_back_at(moment: float, connection: _Connection) -> Iterator[None]:
-    """End what runs on a connection at a moment of the loop's clock, unless the block is left before."""
+def _cancelled_at(moment: float, connection: _Connection) -> Iterator[None]:
+    """Cancel what runs on a connection at a moment of the loop's clock, unless the block is left before."""
     begun: list[asyncio.Task[None]] = []
     timer = asyncio.get_running_loop().call_at(
-        moment, lambda: begun.append(asyncio.create_task(_take_back(connection)))
+        moment, lambda: begun.append(asyncio.create_task(_cancel_running(connection)))
     )
     try:
         yield
@@ -353,8 +353,8 @@ def _taken_back_at(moment: float, connection: _Connection) -> Iterator[None]:
             task.cancel()
 
 
-async def _take_back(connection: _Connection) -> None:
-    """Have the server end what runs on a connection; if it does not, cut the line, and it fails at once."""
+async def _cancel_running(connection: _Connection) -> None:
+    """Have the server cancel what runs on a connection; if it does not, cut the connection."""
     with suppress(TimeoutError, psycopg.Error):
         async with asyncio.timeout(GIVE_UP_S * 0.4):
             await connection.cancel_safe()

@@ -221,8 +221,8 @@ WORTH_KEEPING = 500
 class NamesOnShelves:
     """The names of conversations on shelves, searched while people type.
 
-    Those of the shelves used last stay in memory as long as the database says that they are still true. A shelf is a
-    server's or a person's, and one of its books if only that is meant.
+    The names of the shelves used last stay in memory until the database has others. A shelf is a server's or a
+    person's; with a book's id, only that book's conversations are meant.
     """
 
     def __init__(self, database: Database) -> None:
@@ -235,7 +235,7 @@ class NamesOnShelves:
         return await asyncio.shield(self.prepare(*shelf))
 
     def prepare(self, *shelf: *tuple[str, str | None]) -> asyncio.Task[ConversationNames]:
-        """Have them read, for somebody who is going to type."""
+        """Begin to read them, for somebody who is going to type."""
 
         def forget(task: asyncio.Task[ConversationNames]) -> None:
             del self._asking[shelf]

@@ -273,7 +273,7 @@ async def salt_of_people(transaction: Transaction) -> str:
 
 
 class SaltOfPeople:
-    """That salt, read once."""
+    """The salt of people's hashes, read once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
