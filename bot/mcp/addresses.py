@@ -9,9 +9,11 @@ import re
 import shlex
 import shutil
 import signal
+import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import takewhile
 from typing import Self
 from urllib.parse import urlsplit
@@ -37,8 +39,14 @@ _PASSED_ON = (
 MOST_TOOLS = 100
 """Tools of all servers together; the book's own are added, and OpenAI accepts 128."""
 
-LONGEST_LINE = 32_000_000
-"""Bytes of one message from a program: five pictures of the largest size fit in."""
+LONGEST_LINE = 8_000_000
+"""Bytes of one message from a server: a picture of the largest size fits in, or several of the usual ones."""
+
+MOST_PARTS = 100_000
+"""Quotation marks, commas and brackets of one message: the SDK checks each value several times, on the event loop.
+
+At this limit that takes a tenth of a second. Quotation marks within a text do not count.
+"""
 
 GRACE_S = 0.5
 """How long a program may take to end by itself after its input was closed, as the protocol asks it to."""
@@ -46,6 +54,18 @@ _TERMINATION_S, _KILL_S = 0.2, 0.5
 _LOOK_S = 0.01
 
 _log = logging.getLogger(__name__)
+
+
+def parts_of(message: bytes) -> int:
+    """What of MOST_PARTS a message, or a piece of one, takes up."""
+    return sum(map(message.count, (b'"', b",", b"{", b"["))) - message.count(b'\\"')
+
+
+def oversized(length: int, parts: int) -> str:
+    """Why a message is refused; blank if it is not."""
+    if length > LONGEST_LINE:
+        return f"it sent a message of more than {LONGEST_LINE:,} bytes"
+    return f"it sent a message with more than {MOST_PARTS:,} parts" if parts > MOST_PARTS else ""
 
 
 STARTING = "it is still starting"
@@ -111,14 +131,16 @@ class ServerProgram:
         command, *arguments = address.command
         if os.name == "nt":
             command = shutil.which(command) or command  # which finds npx.cmd
-        passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ} | dict(address.environment)
+        is_there = shutil.which(command, path=environment.get("PATH"))
         process = await asyncio.create_subprocess_exec(
+            *(_ending_with_us() if is_there else ()),
             command,
             *arguments,
             stdin=PIPE,
             stdout=PIPE,
             stderr=PIPE,
-            env=passed_on | dict(address.environment),
+            env=environment,
             limit=LONGEST_LINE,
             start_new_session=True,
         )
@@ -155,6 +177,17 @@ class ServerProgram:
                 return True
             await asyncio.sleep(_LOOK_S)
         return self._process.returncode is not None
+
+
+@cache
+def _ending_with_us() -> tuple[str, ...]:
+    """The words before a command by which Linux kills it if we are killed; nobody else would tell it then.
+
+    They come from util-linux; Busybox has a program of the same name that cannot do this.
+    """
+    found = shutil.which("setpriv") if sys.platform == "linux" else None
+    has_it = found and os.path.basename(os.path.realpath(found)) == "setpriv"  # noqa: PTH119
+    return (found, "--pdeathsig", "KILL", "--") if found and has_it else ()
 
 
 async def _log_all(stderr: asyncio.StreamReader, name: str) -> None:

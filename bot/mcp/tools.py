@@ -1,7 +1,7 @@
 """The tools of Model Context Protocol servers as tools of a conversation."""
 
 import asyncio
-import base64
+import binascii
 import gc
 import json
 import re
@@ -262,29 +262,29 @@ def _free_name(wanted: str, registry: ToolRegistry) -> str:
 
 
 def _as_result(result: "types.CallToolResult", server: str) -> ToolResult:
-    text = "\n\n".join(_texts(result.content))
+    media = [_media(block) for block in result.content]
+    text = "\n\n".join(_texts(result.content, media))
     if not text and result.structured_content is not None:
         text = to_json(result.structured_content)
     if len(text) > LONGEST_RESULT:
         text = f"{text[:LONGEST_RESULT]}\n\n[cut: {len(text) - LONGEST_RESULT:,} characters more]"
-    media = [] if result.is_error else [found for block in result.content if (found := _media(block))]
     return ToolResult(
         text or "The tool returned nothing.",
         is_error=result.is_error,
         summary="" if result.is_error else f"from the server {server}",
-        media=tuple(media[:MOST_MEDIA]),
+        media=() if result.is_error else tuple(filter(None, media))[:MOST_MEDIA],
     )
 
 
-def _texts(content: "Iterable[types.ContentBlock]") -> Iterator[str]:
-    for block in content:
+def _texts(content: "Iterable[types.ContentBlock]", media: Iterable[Media | None]) -> Iterator[str]:
+    for block, shown in zip(content, media, strict=True):
         if block.type == "text":
             yield block.text
         elif block.type == "resource" and isinstance(text := getattr(block.resource, "text", None), str):
             yield text
         elif block.type == "resource_link":
             yield f"[{block.name}: {block.uri}]"
-        elif _media(block):
+        elif shown:
             yield f"[{block.type}]"
         else:
             yield f"[{block.type}, which cannot be shown here]"
@@ -295,7 +295,7 @@ def _media(block: "types.ContentBlock") -> Media | None:
     if (block.type != "image" and block.type != "audio") or len(block.data) > LARGEST_MEDIA:
         return None
     try:
-        beginning = base64.b64decode(block.data, validate=True)[:16]
+        beginning = binascii.a2b_base64(block.data, strict_mode=True)[:16]
     except ValueError:
         return None
     for kind, subtype, signature in _SIGNATURES:

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from mcp.shared.message import SessionMessage
 
-from bot.mcp.addresses import GRACE_S, LONGEST_LINE, ServerAddress, ServerProgram
+from bot.mcp.addresses import GRACE_S, LONGEST_LINE, ServerAddress, ServerProgram, oversized, parts_of
 from domain.tools.registry import to_json
 
 SESSION_LOST: ContextVar[list[int] | None] = ContextVar("SESSION_LOST", default=None)
@@ -64,13 +64,29 @@ async def _receive(program: ServerProgram, received: ObjectSendStream[Item]) -> 
     """Pass on the messages of a program, each of which is a line."""
     async with received:
         try:
-            async for line in program.stdout:
+            async for line in _lines(program):
                 if line.strip():
                     await received.send(_message_in(line, program))
-        except ValueError:
-            raise ValueError(f"it sent a message of more than {LONGEST_LINE:,} bytes") from None
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return  # nobody listens any more
+
+
+async def _lines(program: ServerProgram) -> AsyncIterator[bytes]:
+    """The lines that a program writes.
+
+    Raises:
+        ValueError: one is too long, or of too many parts.
+    """
+    while True:
+        try:
+            line = await program.stdout.readline()
+        except ValueError:
+            raise ValueError(oversized(LONGEST_LINE + 1, 0)) from None
+        if not line:
+            return
+        if fault := oversized(len(line), parts_of(line)):
+            raise ValueError(fault)
+        yield line
 
 
 def _message_in(line: bytes, program: ServerProgram) -> Item:
@@ -201,19 +217,22 @@ async def _limit_length(response: httpx2.Response) -> None:
 
 
 class _LimitedStream(httpx2.AsyncByteStream):
-    """A stream of bytes that fails after LONGEST_LINE bytes. With events, it counts anew after each of them."""
+    """A stream of bytes that fails where a message is too long. With events, it counts anew after each of them."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, *, has_events: bool) -> None:
         self._stream = stream
         self._has_events = has_events
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        length = 0
+        length = parts = 0
         async for chunk in self._stream:
             end = max(chunk.rfind(b"\n\n"), chunk.rfind(b"\r\n\r\n"))
-            length = len(chunk) - end if self._has_events and end >= 0 else length + len(chunk)
-            if length > LONGEST_LINE:
-                raise httpx2.ReadError(f"the server sent a message of more than {LONGEST_LINE:,} bytes")
+            if self._has_events and end >= 0:
+                length, parts = len(chunk) - end, parts_of(chunk[end:])
+            else:
+                length, parts = length + len(chunk), parts + parts_of(chunk)
+            if fault := oversized(length, parts):
+                raise httpx2.ReadError(fault)
             yield chunk
 
     async def aclose(self) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -418,6 +419,16 @@ class TestErrorsOfServers:
                     assert "the line broke" in error_of(await call(tools, f"{name}_echo", text="x" * 200_000))
                     assert (await call(tools, f"{name}_echo", text="back")).content == "back"
 
+    async def test_a_message_of_too_many_parts_is_not_taken_in(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("bot.mcp.addresses.MOST_PARTS", 2_000)
+        async with McpHttpDouble() as server:
+            web = ServerAddress("web", url=server.base_url)
+            async with connected([program(), web], timeout=LONG) as tools:
+                for name in ("double", "web"):
+                    assert "the line broke" in error_of(await call(tools, f"{name}_echo", text="," * 3_000))
+                    quoted = await call(tools, f"{name}_echo", text='"' * 3_000)
+                    assert quoted.content == '"' * 3_000
+
     async def test_progress_gives_a_call_its_time_again(self) -> None:
         async with connected([program()], timeout=2.0) as tools:
             assert (await call(tools, "double_work", steps=4, seconds=0.6)).content == "worked"
@@ -431,6 +442,31 @@ class TestErrorsOfServers:
                 assert "timed out" in error_of(await call(tools, "mortal_sleep", seconds=600))
             await until(lambda: pid_of_mortal() != first and not tools.missing())
             assert (await call(tools, "mortal_echo", text="back")).content == "back"
+
+
+STARTS_A_DEAF_PROGRAM = """
+import asyncio, sys
+from bot.mcp.addresses import ServerAddress, ServerProgram
+DEAF = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+async def main():
+    program = await ServerProgram.start(ServerAddress("deaf", command=(sys.executable, "-c", DEAF)))
+    print((await program.stdout.readline()).decode(), flush=True)
+    await asyncio.sleep(600)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(not shutil.which("setpriv"), reason="only util-linux can have a program killed with its parent")
+async def test_a_program_that_does_not_read_ends_when_the_bot_is_killed() -> None:
+    bot = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", STARTS_A_DEAF_PROGRAM, stdout=asyncio.subprocess.PIPE, cwd=ROOT
+    )
+    assert bot.stdout
+    stat = Path("/proc", (await bot.stdout.readline()).decode().strip(), "stat")
+    assert stat.exists()
+    bot.kill()
+    await bot.wait()
+    await until(lambda: not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 class TestLists:
