@@ -398,7 +398,7 @@ def _assert_found(status: int) -> None:
         message = "There is no file at this address. Please check it."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
     if status in (401, 402, 403, 451):
-        message = "The host doesn't hand out this file to me. Please download it yourself and add it as a file."
+        message = "The host won't give me this file. Please download it yourself and add it as a file."
         raise DownloadError(DownloadErrorCode.NOT_FOUND, message)
     message = Worded(
         "The host couldn't send the file (HTTP status {status}). Please try again in a few minutes.", status=status

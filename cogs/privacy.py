@@ -108,7 +108,7 @@ class Privacy(commands.Cog):
         coming = self._use_cases.people.leave_out(str(interaction.user.id), left_out=False)
         await defer_if_slow(interaction, coming, thinking=False)
         say = speech_of(interaction)
-        text = say("Welcome back. From now on I store and answer what you write to me again.")
+        text = say("Welcome back. From now on I'll store and answer what you write to me again.")
         await change(interaction, content=text, view=row(_opt_button(say, out=False)))
 
     async def _export(self, interaction: discord.Interaction[Any], argument: str) -> None:
@@ -259,7 +259,7 @@ def _opt_button(say: Speech, *, out: bool) -> Button[View]:
 
 def _left_out_line(say: Speech) -> str:
     return say(
-        "I'll leave you out from now on: I don't store or answer what you write, and your page doesn't limit "
+        "I'll leave you out from now on: I won't store or answer what you write, and your page won't limit "
         "anybody's answers. What I stored before stays until you erase it. “Take part again” undoes this."
     )
 

@@ -494,7 +494,7 @@ def _assert_own(interaction: discord.Interaction[Any], club: Club) -> None:
     """
     if not runs_club(interaction, club):
         say = speech_of(interaction)
-        who = f"<@{club.host_id}>" if club.host_id else say("the host")
+        who = f" (<@{club.host_id}>)" if club.host_id else ""
         raise Refusal(
-            say("Only {who}, the club's host, or somebody with the permission “Manage Threads” can do that.", who=who)
+            say("Only the club's host{who}, or somebody with the permission “Manage Threads”, can do that.", who=who)
         )
