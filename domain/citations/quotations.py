@@ -15,11 +15,11 @@ from domain.library.search.words import is_dense, words_of
 from domain.spoilers.filter import spans
 from domain.tasks import LONG_ANSWER, in_thread_if_long
 
-FEWEST_WORDS = 3
-"""Shorter quotations are names and turns of phrase, which anybody may put in quotation marks."""
+FEWEST_LETTERS = 3
+"""Less between apostrophes is no quotation: rock 'n' roll."""
 
-FEWEST_DENSE = 6
-"""The same for scripts without spaces, in characters."""
+SHORT = 3
+"""Words; shorter quotations have to stand in a text as whole words, not within others."""
 
 LONGEST = 1_200
 """Characters held back at most while a quotation is open; a longer one cannot be checked whole and loses its mark."""
@@ -200,7 +200,7 @@ class Quotations:
             pieces.append(Piece(whole[at : found.start()]))
             inner = _inside(found)
             plain = _TYPED_REFERENCE.sub("", KEY_GROUP.sub("", _ATTRIBUTION.sub("", inner)))
-            if not _is_long(plain):
+            if not _quotes(found, plain):
                 pieces.append(Piece(found[0]))
             elif await self._is_true(plain):
                 pieces.append(Piece(found[0], quoted=True))
@@ -210,15 +210,21 @@ class Quotations:
         return [piece for piece in (*pieces, Piece(whole[at:])) if piece.text or piece.refused]
 
     async def _is_true(self, plain: str) -> bool:
-        parts = [part for line in plain.split("\n") for part in _GAP.split(line) if len(words_of(part)) > 1]
-        return all([await self._stands(part) for part in parts])
+        parts = [part for line in plain.split("\n") for part in _GAP.split(line) if words_of(part)]
+        long = [part for part in parts if len(words_of(part)) > 1]
+        return all([await self._stands(part) for part in long or parts])
 
     async def _stands(self, part: str) -> bool:
         needle = fold(part).strip(_EDGES)
         for source in self._unfolded:
             self._seen += map(fold, (source,) if isinstance(source, str) else (source.text, source.chapter))
         self._unfolded.clear()
-        return any(needle in text for text in self._seen) or await self._is_in_book(part.strip(_EDGES + _MARKS))
+        words = words_of(needle)
+        whole = re.compile(rf"(?<!\w){re.escape(needle)}(?!\w)") if len(words) < SHORT else None
+        if any(map(is_dense, words)):
+            whole = None
+        stands = any(needle in text and (whole is None or whole.search(text)) for text in self._seen)
+        return stands or await self._is_in_book(part.strip(_EDGES + _MARKS))
 
     async def _is_in_book(self, part: str) -> bool:
         """Whether the book contains it; after MOST_LOOKED_UP lookups the answer is no."""
@@ -245,8 +251,17 @@ def _inside(found: re.Match[str]) -> str:
     return found[0][1:] if found["unclosed"] else found[0][1:-1]
 
 
-def _is_long(text: str) -> bool:
-    return len(text.split()) >= FEWEST_WORDS or sum(map(is_dense, words_of(text))) >= FEWEST_DENSE
+def _quotes(found: re.Match[str], plain: str) -> bool:
+    """Whether what is in quotation marks quotes words: not a number or a sign, nor a name in JSON, nor an apostrophe's
+    letter.
+    """
+    words = words_of(plain)
+    if not any(map(str.isalpha, plain)) or (found["unclosed"] and len(words) < SHORT):
+        return False
+    mark, around = found[0][0], found.string[found.start() - 1] + found.string[found.end() : found.end() + 1]
+    if mark == '"' and len(words) < SHORT:
+        return not re.search(r"[{\[]|:$|[\]}]$", around)
+    return mark not in "'‘" or len(words) > 1 or len(plain) >= FEWEST_LETTERS
 
 
 FEWEST_WORDS_CLAIMED = 5

@@ -11,7 +11,7 @@ from typing import Any
 from bot.providers.extractive.client import ExtractiveChat
 from bot.tools.book import book_toolbox
 from domain.book import Book, BookText, Chapter, Citation, Page
-from domain.chat import PromptMessage
+from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.citations.resolver import compose
 from domain.event import StrategyOutcome, ToolCallStarted
 from domain.ports import BookView, Dispatcher
@@ -48,7 +48,9 @@ class Talk:
 
     async def ask(self, *messages: str) -> Turn:
         tools = book_toolbox(self.view)
-        composition = compose(self.view.book, self.view, (), None)
+        said = [*(m.content for m in self.past if m.role == "user"), *messages]
+        talk = [ChatMessage("1", "1", MessageRole.USER, words, datetime.now(UTC)) for words in said]
+        composition = compose(self.view.book, self.view, talk, None)
         asked = [PromptMessage("user", message) for message in messages]
         book = {"title": self.view.book.title, "author": self.view.book.author, "open": self.is_open}
         calls: list[ToolCallStarted] = []
