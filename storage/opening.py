@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -33,6 +34,7 @@ from storage.sql.retention import SQLRetention
 from storage.sql.rows import listed, marks
 from storage.sql.turns import SQLTurns
 
+BOOK_OBJECTS = "book_objects"
 PAGE = 500
 """Rows held in memory at once; a message with its passages takes some ten kilobytes."""
 TIMEOUT_S = 3_600.0
@@ -191,8 +193,12 @@ Report = Callable[[str, int], None]
 """Receives the name of a table, and how many of its rows have been copied."""
 
 
-async def copy_database(source: Storage, target: Storage, report: Report) -> dict[str, int]:
+async def copy_database(
+    source: Storage, target: Storage, report: Report, *, is_resumed: bool = False
+) -> dict[str, int]:
     """Copy every row, all or none, and return how many rows each table has afterwards.
+
+    `is_resumed`: where all rows are copied already, nothing is done, because what came next was interrupted.
 
     Raises:
         StorageError: IN_USE, the target is not empty; WRITE_FAILED, the copy has fewer or more rows than the
@@ -200,7 +206,13 @@ async def copy_database(source: Storage, target: Storage, report: Report) -> dic
     """
     theirs, ours = await source.engine.tables(), await target.engine.tables()
     tables = {name: table for name, table in ours.items() if name in theirs}
-    await _refuse_full(target.engine, tables)
+    counts = {name: await _count(target.engine, name) for name in tables}
+    if any(counts.values()):
+        if is_resumed and await _is_copy(source.engine, target.engine, theirs, tables):
+            return counts
+        raise StorageError(
+            StorageErrorCode.IN_USE, "There is something in that database already: name one that is empty."
+        )
 
     async def copy(transaction: Transaction) -> None:
         for name in TopologicalSorter(
@@ -208,9 +220,9 @@ async def copy_database(source: Storage, target: Storage, report: Report) -> dic
         ).static_order():
             columns = [column for column in theirs[name].columns if column in tables[name].columns]
             await _copy_table(source.engine, transaction, name, columns, theirs[name].order, report)
+        await target.engine.finish_copy(transaction)
 
     await target.engine.atomically(copy, timeout_s=TIMEOUT_S)
-    await target.engine.finish_copy()
     counts = {name: await _count(target.engine, name) for name in tables}
     for name, count in counts.items():
         if count != await _count(source.engine, name):
@@ -221,12 +233,23 @@ async def copy_database(source: Storage, target: Storage, report: Report) -> dic
     return counts
 
 
-async def _refuse_full(database: CopyableDatabase, tables: Mapping[str, TableShape]) -> None:
-    for name in tables:
-        if await _count(database, name):
-            raise StorageError(
-                StorageErrorCode.IN_USE, "There is something in that database already: name one that is empty."
-            )
+async def _is_copy(
+    source: CopyableDatabase, target: CopyableDatabase, theirs: Mapping[str, TableShape], ours: Mapping[str, TableShape]
+) -> bool:
+    """Whether both have the same rows, but for where the books are, which differs once some of them are copied."""
+    for name in ours.keys() - {BOOK_OBJECTS}:
+        columns = [column for column in theirs[name].columns if column in ours[name].columns]
+        if await _digest(source, name, columns, theirs[name]) != await _digest(target, name, columns, ours[name]):
+            return False
+    return True
+
+
+async def _digest(database: CopyableDatabase, name: str, columns: Sequence[str], table: TableShape) -> int:
+    """The sum of a hash of each row: databases sort texts differently."""
+    total = 0
+    async for page in _pages(database, name, columns, table.order):
+        total += sum(int.from_bytes(sha256(repr(row).encode("utf-8", "surrogatepass")).digest()) for row in page)
+    return total
 
 
 async def _count(database: CopyableDatabase, table: str) -> int:

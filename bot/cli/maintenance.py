@@ -130,7 +130,9 @@ def migrate(
                 from storage.opening import copy_database
 
                 with console.status("Copying the database"):
-                    counts = await copy_database(app.storage, target, lambda table, copied: None)
+                    counts = await copy_database(
+                        app.storage, target, lambda table, copied: None, is_resumed=bool(books)
+                    )
                 lost = await _copy_books(app, target, books) if books else []
         _say_what_was_copied(counts)
         for title in lost:

@@ -290,11 +290,11 @@ class PostgresDatabase:
             if name not in {"schema_migrations", "leases"}
         }
 
-    async def finish_copy(self) -> None:
+    async def finish_copy(self, transaction: Transaction) -> None:
         """As storage.sql.database.CopyableDatabase says."""
-        for row in await self.read(IDENTITIES):
+        for row in await transaction.run(IDENTITIES):
             table, column = row["table_name"], row["column_name"]
-            await self.read(
+            await transaction.run(
                 f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), "  # noqa: S608
                 f'coalesce(max("{column}"), 0) + 1, false) FROM {table}'
             )

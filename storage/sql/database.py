@@ -99,7 +99,7 @@ class CopyableDatabase(Database, Protocol):
         """Every table with data of the program, by name."""
         ...
 
-    async def finish_copy(self) -> None:
+    async def finish_copy(self, transaction: Transaction) -> None:
         """Continue row numbers after the copied ones."""
         ...
 

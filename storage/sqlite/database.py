@@ -291,7 +291,7 @@ class SQLiteDatabase:
             frozenset(row["parent"] for row in parents),
         )
 
-    async def finish_copy(self) -> None:
+    async def finish_copy(self, transaction: Transaction) -> None:
         """Nothing to do: SQLite numbers a new row after the largest number."""
 
     async def ping(self) -> None:

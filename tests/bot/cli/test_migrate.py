@@ -18,6 +18,7 @@ from domain.tool_use import TokenUsage
 from domain.usage import UsageRecord
 from storage.book_files.files import SQLiteBookFiles
 from storage.opening import open_storage
+from storage.sql.books import BookObject
 from tests.postgres import an_emptied_database
 from tests.storage.book_files.test_files import a_text
 from tests.storage.values import (
@@ -133,6 +134,22 @@ def test_a_database_that_holds_something_is_left_alone(tmp_path: Path, postgres:
     again = run("--to", postgres)
     assert again.exit_code == 1
     assert "name one that is empty" in again.output
+
+
+async def test_after_an_interruption_the_books_follow_unless_the_copy_is_another_one(
+    tmp_path: Path, postgres: str
+) -> None:
+    books = ("--to", postgres, "--books", f"file://{tmp_path}/store")
+    assert (await asyncio.to_thread(run, "--to", postgres)).exit_code == 0  # the database is copied first
+    async with await open_storage(postgres) as storage:
+        await storage.book_objects.put(BookObject(f"{0:064}", "b" * 64, 5, MIDNIGHT))
+    again = await asyncio.to_thread(run, *books)
+    assert again.exit_code == 0, again.output
+    assert len(list((tmp_path / "store").rglob("*.book"))) == BOOKS
+    async with await open_storage(postgres) as storage:
+        await storage.readers.set_verbose("hatter", True)
+    refused = await asyncio.to_thread(run, *books)
+    assert "name one that is empty" in refused.output
 
 
 def test_the_database_in_use_is_no_target(tmp_path: Path) -> None:
