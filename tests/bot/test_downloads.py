@@ -281,7 +281,7 @@ async def test_a_redirect_to_http_on_a_listed_host_is_followed_by_https(host: Bo
         ("/again", UNREACHABLE, "circles"),
         ("/busy", UNREACHABLE, "503"),
         ("/missing", NOT_FOUND, "no file"),
-        ("/forbidden", NOT_FOUND, "hand out"),
+        ("/forbidden", NOT_FOUND, "give me this file"),
         ("/strange", NOT_A_BOOK, "unpack"),
     ],
 )
