@@ -17,7 +17,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, Protocol, Self, TypeVar
 
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from domain.chat import MessageRole, PromptMessage, encodable
 from domain.errors import LLMError, LLMErrorCode, Worded
@@ -94,6 +94,18 @@ def encoded(value: Any) -> bytes:
     except PydanticSerializationError:  # lone surrogates, or lists nested by the hundred
         whole = json.loads(encodable(json.dumps(value, ensure_ascii=False)), parse_constant=lambda constant: None)
         return json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def decoded(written: str) -> Any:
+    """The value of a JSON text, in a third of the time that `json` takes.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
+    try:
+        return from_json(written)
+    except ValueError:  # halves of characters, or lists nested by the hundred
+        return json.loads(written)
 
 
 def read_arguments(written: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from bot.providers.base import (
     Service,
     WireChat,
     arriving_events,
-    encoded,
+    decoded,
     refuse_long_waits,
     retry_after,
     with_whole_text,
@@ -134,10 +134,10 @@ class AnthropicChat(WireChat["AsyncAnthropic"]):
         from anthropic import AsyncStream
         from anthropic.types import Message
 
-        body = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
+        fields = request.body(max_tokens=self._max_tokens, call_tools=call_tools)
         return await client.post(
             "/v1/messages",
-            content=encoded({**body, "stream": True, **self._options}),
+            content=request.written({**fields, "stream": True, **self._options}),
             cast_to=Message,
             stream=True,
             stream_cls=AsyncStream[object],
@@ -186,7 +186,7 @@ def _events(arrived: Iterable[tuple[str, str]], response: "httpx2.Response") -> 
 
             raise APIStatusError(data, response=response, body=json.loads(data))
         if name and data:
-            yield json.loads(data)
+            yield decoded(data)
 
 
 def _log(events: "AsyncStream[object]", response: ChatResponse) -> None:

@@ -44,7 +44,7 @@ class Request:
         self._messages: list[Block] = []
         self._round: list[Block] = []
         self._hash = hashlib.sha256(encoded([self._system, self._tools]))
-        self._hashed = 0
+        self._encoded: list[bytes] = []
         for message in repair_history(messages):
             self._add(message)
 
@@ -54,9 +54,9 @@ class Request:
 
     def prefix(self) -> str:
         """The digest of everything said so far: system, tools and messages, without settings and cache marks."""
-        for message in self._messages[self._hashed :]:
-            self._hash.update(encoded(message))
-        self._hashed = len(self._messages)
+        for message in self._messages[len(self._encoded) :]:
+            self._encoded.append(encoded(message))
+            self._hash.update(self._encoded[-1])
         return self._hash.hexdigest()
 
     def body(self, *, max_tokens: int, call_tools: bool = True) -> dict[str, Any]:
@@ -77,6 +77,12 @@ class Request:
             if not call_tools:
                 body["tool_choice"] = {"type": "none"}
         return body
+
+    def written(self, fields: Mapping[str, Any]) -> bytes:
+        """The JSON of a request with these fields and the messages, each of which is encoded only once."""
+        self.prefix()
+        others = encoded({name: value for name, value in fields.items() if name != "messages"})
+        return b'%b,"messages":[%b]}' % (others[:-1], b",".join(self._encoded))
 
     def _add(self, message: PromptMessage) -> None:
         if message.role == MessageRole.TOOL_RESULT:
