@@ -14,7 +14,7 @@ class ToolDefinition:
 
     name: str
     description: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Any] = field(hash=False)
 
 
 UNREADABLE_ARGUMENTS = "_unreadable"

@@ -5,9 +5,10 @@ outside a turn.
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
-from domain.chat import MessageRole, PromptKind, PromptMessage
+from domain.chat import ChatMessage, MessageRole, PromptKind, PromptMessage
 from domain.errors import LLMError, LLMErrorCode
 from domain.event import DraftDiscarded, UsageReported
 from domain.ports import ChatProvider
@@ -31,12 +32,21 @@ SHRINK = 0.7
 MOST_TRIES = 8
 
 
-def estimate(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition] = ()) -> int:
+Message = PromptMessage | ChatMessage
+"""A message to be sent, or a stored one, which takes the same room."""
+
+
+def estimate(messages: Sequence[Message], tools: Sequence[ToolDefinition] = ()) -> int:
     """The approximate number of tokens in a request."""
     return sum(map(_of_message, messages)) + sum(estimate_text(repr(tool)) for tool in tools)
 
 
-def _of_message(message: PromptMessage) -> int:
+def exceeds(messages: Sequence[Message], tools: Sequence[ToolDefinition], tokens: float) -> bool:
+    """Whether `estimate` finds more tokens than this, in a fraction of the time for a request that is far below."""
+    return _at_most(messages, tools) > tokens and estimate(messages, tools) > tokens
+
+
+def _of_message(message: Message) -> int:
     tokens = (
         PER_MESSAGE + estimate_text(message.note) + sum(estimate_text(repr(c)) for c in message.tool_invocations or ())
     )
@@ -46,15 +56,21 @@ def _of_message(message: PromptMessage) -> int:
     return tokens + estimate_text(message.content)
 
 
-def _at_most(messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition]) -> int:
-    """No fewer tokens than `estimate` finds, in a fraction of the time: a character takes a token at most."""
-    characters = sum(len(tool.name) + len(tool.description) + len(str(tool.parameters)) + PER_TOOL for tool in tools)
+def _at_most(messages: Sequence[Message], tools: Sequence[ToolDefinition]) -> int:
+    """No fewer tokens than `estimate` finds: a character takes a token at most."""
+    characters = sum(map(_length, tools))
     for message in messages:
         characters += len(message.content) + len(message.note) + PER_MESSAGE
         characters += sum(len(repr(call)) for call in message.tool_invocations or ())
         for passage in message.passages:
             characters += passage.end - passage.start + len(passage.sentences) * PER_MESSAGE
     return characters
+
+
+@lru_cache
+def _length(tool: ToolDefinition) -> int:
+    """In characters; cached, because it is asked for at every request."""
+    return len(tool.name) + len(tool.description) + len(str(tool.parameters)) + PER_TOOL
 
 
 def estimate_text(text: str) -> int:
@@ -150,14 +166,12 @@ def fit(
     messages: Sequence[PromptMessage], tools: Sequence[ToolDefinition], newest: int, budget: int
 ) -> list[PromptMessage]:
     """The messages, or as many of them as fit into the budget (0: all)."""
-    if not budget or _at_most(messages, tools) <= budget:
+    if not budget or not exceeds(messages, tools, budget):
         return [*messages]
     system = [message for message in messages[:newest] if message.role == "system"]
     past = [message for message in messages[:newest] if message.role != "system"]
     now = [*messages[newest:]]
     fixed = estimate([*system, *now], tools)
-    if fixed + estimate(past) <= budget:
-        return [*messages]
     past = without_results(past)
     while past and fixed + estimate(past) > budget:
         past = _without_oldest(past)

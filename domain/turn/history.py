@@ -8,7 +8,7 @@ from domain.chat import ChatMessage, MessageRole, PromptMessage
 from domain.conversation import Turn, TurnState
 from domain.errors import LLMErrorCode
 from domain.spoilers.filter import uncovered
-from domain.strategies.window import ContextWindow, estimate
+from domain.strategies.window import ContextWindow, exceeds
 
 DEFAULT_MAX_MESSAGES = 20
 
@@ -92,7 +92,7 @@ class FullHistoryStrategy:
 
     def _is_too_long(self, turns: Sequence[_Turn], share: float = 1.0) -> bool:
         room = self._window.history_tokens * share
-        return bool(room) and estimate([message.as_prompt() for turn in turns for message in turn]) > room
+        return bool(room) and exceeds([message for turn in turns for message in turn], (), room)
 
 
 def _turns(history: Sequence[ChatMessage]) -> list[_Turn]:
