@@ -49,6 +49,11 @@ the event loop, half a millisecond each; two hundred would block it for a tenth 
 STEMS_KEPT = 64
 """Stems whose occurrences stay in memory for each open file: four bytes for each."""
 
+CHUNKS_KEPT = 16
+"""Chunks of text that stay in memory for each open file: a search reads one for each passage, and every citation of a
+passage reads it again.
+"""
+
 
 class OpenedFile:
     """A connection to one book file, shared by threads: SQLite's share of a search is a fraction of a millisecond."""
@@ -61,6 +66,7 @@ class OpenedFile:
         """
         self._lock = Lock()
         self._forms = lru_cache(maxsize=STEMS_KEPT)(self._read_forms)
+        self._chunk = lru_cache(maxsize=CHUNKS_KEPT)(self._read_chunk)
         self._db = _connect(path)
         try:
             self.is_current = _version(self._db) == FORMAT_VERSION
@@ -127,15 +133,20 @@ class OpenedFile:
         """
         if start >= end:
             return ""
-        first = start // CHUNK
+        first, last = start // CHUNK, (end - 1) // CHUNK
         with _damage_translated():
-            rows = self._rows(
-                "SELECT content FROM text WHERE chunk BETWEEN ? AND ? ORDER BY chunk", first, (end - 1) // CHUNK
-            )
-            text = "".join(decode_text(content) for (content,) in rows)[start - first * CHUNK : end - first * CHUNK]
+            whole = self._chunk(first) if first == last else "".join(self._read_chunks(first, last))
+        text = whole[start - first * CHUNK : end - first * CHUNK]
         if len(text) < min(end, self.layout.length) - start:
             raise unreadable()
         return text
+
+    def _read_chunk(self, number: int) -> str:
+        return "".join(self._read_chunks(number, number))
+
+    def _read_chunks(self, first: int, last: int) -> list[str]:
+        rows = self._rows("SELECT content FROM text WHERE chunk BETWEEN ? AND ? ORDER BY chunk", first, last)
+        return [decode_text(content) for (content,) in rows]
 
     def close(self) -> None:
         with self._lock:
