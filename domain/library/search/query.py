@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nlargest
-from itertools import accumulate, chain, islice, repeat
+from itertools import accumulate, chain, compress, islice, repeat
 from math import log, pow, sqrt
-from operator import add, rshift, sub
+from operator import add, rshift, sub, truediv
 
 from domain.library.search.index import BookIndex, WordForm, find_forms, forms_of_stem
 from domain.library.search.languages import Analyzer
@@ -77,7 +77,8 @@ def score_sentences(layout: BookLayout, found: Sequence[Sequence[int]]) -> dict[
     scores: dict[int, float] = {}
     for chapter, sentences in _stretches(layout, _best_blocks(terms)):
         totals = _score_stretch(layout, chapter, sentences, terms, squares)
-        scores.update((number, sqrt(total / most)) for number, total in zip(sentences, totals, strict=True) if total)
+        scored = zip(sentences, map(sqrt, map(truediv, totals, repeat(most))), strict=True)
+        scores.update(compress(scored, totals))
     return scores
 
 
