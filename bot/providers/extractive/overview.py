@@ -144,7 +144,8 @@ def contents(transcript: Transcript, phrases: Phrases) -> str:
         return phrases.no_contents
     lines = [f"* {' '.join(entry['title'].split())}{_key(entry)}" for entry in listed[:_MOST_LISTED]]
     more = [phrases.more.format(len(listed) - _MOST_LISTED)] if len(listed) > _MOST_LISTED else []
-    return "\n".join([phrases.contents.format(len(listed)), *lines, *more])
+    lead = phrases.one_chapter if len(listed) == 1 else phrases.contents.format(len(listed))
+    return "\n".join([lead, *lines, *more])
 
 
 def _key(entry: Mapping[str, Any]) -> str:

@@ -31,6 +31,7 @@ class Phrases:
     telling_some: str
     proposed: str
     contents: str
+    one_chapter: str
     no_contents: str
     more: str
     goes_on: str
@@ -96,6 +97,7 @@ _ENGLISH = Phrases(
     telling_some="These sentences from {} of {} chapters tell much of it:",
     proposed="If you confirm it, I’ll use that page from your next message on.",
     contents="I can see {} chapters:",
+    one_chapter="I can see one chapter:",
     no_contents="I’ve found no chapters in this book so far.",
     more="… and {} more.",
     goes_on="The page goes on.",
@@ -156,6 +158,7 @@ _GERMAN = Phrases(
     telling_some="Diese Sätze aus {} von {} Kapiteln erzählen viel davon:",
     proposed="Wenn du es bestätigst, halte ich mich ab deiner nächsten Nachricht daran.",
     contents="Ich sehe {} Kapitel:",
+    one_chapter="Ich sehe ein Kapitel:",
     no_contents="Bisher habe ich in diesem Buch keine Kapitel gefunden.",
     more="… und {} weitere.",
     goes_on="Die Seite geht noch weiter.",
@@ -216,6 +219,7 @@ _FRENCH = Phrases(
     telling_some="Ces phrases, tirées de {} chapitres sur {}, en disent beaucoup :",
     proposed="Si vous le confirmez, je m’y tiens dès votre prochain message.",
     contents="Je vois {} chapitres :",
+    one_chapter="Je vois un chapitre :",
     no_contents="Je n’ai pas trouvé de chapitres dans ce qui peut être lu de ce livre.",
     more="… et {} autres.",
     goes_on="La page continue.",
@@ -276,6 +280,7 @@ _SPANISH = Phrases(
     telling_some="Estas frases, de {} de los {} capítulos, cuentan mucho de ello:",
     proposed="Si lo confirmas, me atendré a esa página desde tu próximo mensaje.",
     contents="Veo {} capítulos:",
+    one_chapter="Veo un capítulo:",
     no_contents="No encontré capítulos en lo que se puede leer de este libro.",
     more="… y {} más.",
     goes_on="La página continúa.",

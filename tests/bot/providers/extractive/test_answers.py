@@ -187,7 +187,14 @@ async def test_what_never_occurs(talk: Talk) -> None:
 async def test_the_chapters(talk: Talk) -> None:
     turn = await talk.ask("What chapters are there?")
     assert turn.tools == ["table_of_contents"]
+    assert turn.text.splitlines()[0] == SAY.contents.format(3)
     assert "* II. The Lamp (p. 2)" in turn.text.splitlines()
+
+
+async def test_a_book_with_one_chapter(tmp_path: Path) -> None:
+    async with reading(tmp_path, {"I. The Lamp": CHAPTERS["II. The Lamp"]}) as talk:
+        turn = await talk.ask("What chapters are there?")
+    assert turn.text.splitlines() == [SAY.one_chapter, "* I. The Lamp (p. 1)"]
 
 
 async def test_a_line_is_found(talk: Talk) -> None:
