@@ -95,6 +95,7 @@ Of a link, only the label is read.
 """
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
+_PLAIN = re.compile(r"[\n\t -~]*")
 EMPHASIS = re.compile(r"[*_`]|\|\||~~|<")
 
 
@@ -120,6 +121,11 @@ def fold_letters(text: str) -> str:
     return "".join(map(_folded, text))
 
 
+def _read_plain(text: str) -> str:
+    """Plain characters as a person reads them: "@" is the only look-alike among them."""
+    return text.lower().replace("@", "a")
+
+
 class Seen(NamedTuple):
     """A text as it reads, with the original start and end of each of its characters."""
 
@@ -135,6 +141,8 @@ class Seen(NamedTuple):
 
 def as_seen(text: str) -> Seen:
     """The text as a person reads it: look-alikes as the letters they imitate, and nothing of what is invisible."""
+    if _PLAIN.fullmatch(text) and not _DISGUISE.search(text):  # as most texts
+        return Seen(_read_plain(text), range(len(text) + 1), range(1, len(text) + 1))
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -149,7 +157,7 @@ def as_seen(text: str) -> Seen:
         start, end = disguise.span() if disguise else (len(text), len(text))
         for run in _PLAIN_OR_ONE.finditer(text, at, start):
             if run["plain"]:
-                pieces.append(run[0].lower().translate(_LOOK_ALIKES))
+                pieces.append(_read_plain(run[0]))
                 starts.extend(range(*run.span()))
                 ends.extend(range(run.start() + 1, run.end() + 1))
             else:

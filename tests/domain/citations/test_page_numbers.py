@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.citations import page_numbers
 from domain.citations.page_numbers import TypedPages, settled, without_typed_pages
+from domain.citations.quotations import as_seen
 
 
 @pytest.mark.parametrize(
@@ -177,6 +179,18 @@ def test_other_texts_keep_all_their_letters(text: str) -> None:
 def test_no_number_is_left_behind_a_word_for_page(text: str) -> None:
     checked = without_typed_pages(text)
     assert not any(f"({word}{number})" in checked for word in ("p. ", "pp. ", "page ") for number in ("1", "2", "12"))
+
+
+_PARTS = """
+    on the page pp. p. S. s sida Seite side pa на см с. c. стр página ref leaf fols.
+    third 3rd twelve thirteenth 12 xii 1. ¹ 第 三 頁 张 쪽 십 ' ( ) [ ] { , .
+"""
+
+
+@given(st.lists(st.sampled_from([*_PARTS.split(), " ", " ", " "]), max_size=12).map("".join))
+def test_every_reference_has_a_signpost(text: str) -> None:
+    marked = page_numbers._marked(as_seen(text).text)
+    assert page_numbers._SIGNPOST.search(marked) or not page_numbers._typed().search(marked)
 
 
 def bare(text: str, known: int = 0) -> str:
