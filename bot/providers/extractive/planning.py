@@ -478,13 +478,16 @@ def _search_again(question: Question, tools: OfferedTools) -> list[ToolInvocatio
 
 def _introduction(question: Question, tools: OfferedTools) -> list[ToolInvocation]:
     """Find where a name first occurs by counting it: that is where a book tends to say who somebody is."""
+    name = " ".join(question.name_words)
+    if question.kind is QuestionKind.HAPPENED and name and len(question.terms) - len(question.names) <= 1:
+        return tools.call("count_mentions", term=without_possessive(name))
     if question.kind is not QuestionKind.WHO_IS or not question.names:
         return []
-    name = " ".join(question.name_words)
     return tools.call("who_is", name=name) or tools.call("count_mentions", term=name)
 
 
 def _first_scene(question: Question, transcript: Transcript, tools: OfferedTools) -> list[ToolInvocation]:
-    looks = transcript.looks_for("count_mentions", term=" ".join(question.name_words))
-    first = next((look.result.passages[0] for look in looks if look.result.passages), None)
+    looks = transcript.looks_for("count_mentions", term=without_possessive(" ".join(question.name_words)))
+    at = -1 if question.kind is QuestionKind.HAPPENED else 0
+    first = next((look.result.passages[at] for look in looks if look.result.passages), None)
     return tools.call("read_around", passage=first.source, before=1, after=1) if first else []

@@ -144,6 +144,12 @@ class Evidence:
         names = self.question.names
         return bool(names) and not any(names & stems for stems in self._sets)
 
+    def names_alone(self) -> bool:
+        """Whether the question has names, and no words besides that say what is wanted."""
+        question = self.question
+        own = {term.stem for term in question.terms if term.weight >= _ALIKE}
+        return bool(own) and own <= question.names and question.kind is not QuestionKind.WHO_IS
+
     def is_about_names(self, at: int) -> bool:
         """Whether a name in the question occurs in a candidate or shortly before it; True if it names nobody."""
         names, near = self.question.names, range(max(0, at - _SAME_SCENE), at + 2)
@@ -192,7 +198,19 @@ def scores(evidence: Evidence) -> list[float]:
 
 def features(evidence: Evidence) -> list[dict[str, float]]:
     """The measured features of each candidate."""
-    return [{**_by_words(evidence, at), **_by_setting(evidence, at), **_by_kind(evidence, at)} for at in _all(evidence)]
+    factor = _ONLY_NAMES if evidence.names_alone() else 1.0
+    return [
+        {
+            **_by_words(evidence, at),
+            **_by_setting(evidence, at),
+            **{name: value * factor for name, value in _by_kind(evidence, at).items()},
+        }
+        for at in _all(evidence)
+    ]
+
+
+_ONLY_NAMES = 1.5
+"""How much more the signs of an answer count where a question has no words but names: "How old is Ann?"."""
 
 
 def _all(evidence: Evidence) -> range:
@@ -467,7 +485,7 @@ def choose(evidence: Evidence, *, most_words: int = MOST_WORDS, most: int = MOST
     shares = scores(evidence)
     chosen = _best(evidence, shares, most_words, most)
     cover = max(evidence.near[at] for at in chosen)
-    if cover < _FAINT:
+    if cover < _FAINT and not evidence.question.names:  # its names are there: the book has to do with it
         return NOTHING
     best = max(chosen, key=shares.__getitem__)
     is_sure = shares[best] >= _SURE and evidence.is_about_names(best)

@@ -85,6 +85,25 @@ def test_a_number_counts_with_the_unit_that_is_asked_for(question: str, other: s
     assert first(question, f"{other} Gulls cried over the sea. {answer}") == answer
 
 
+def test_a_question_of_names_alone_is_answered_by_the_kind_of_answer() -> None:
+    text = (
+        "Marta Quill met Hobb. Hobb slept. Marta Quill saw Hobb. Marta Quill left. She was nearly sixteen. It rained."
+    )
+    assert first("How old is Marta Quill?", text) == "She was nearly sixteen."
+
+
+def test_somebody_who_is_there_is_never_denied() -> None:
+    spread = (
+        "The oven was hot.",
+        "A parrot sang.",
+        "Snow fell on a sledge.",
+        "Hobb had a fiddle.",
+        "Marta owned nothing.",
+    )
+    asked = "Did Marta play the fiddle for the parrot on a sledge full of snow beside the hot oven?"
+    assert chosen(asked, *(text + " It was so." for text in spread)).confidence is Confidence.NEAR
+
+
 def test_nothing_is_sure_where_the_name_is_far_away() -> None:
     duel = "Two men fought a duel with rapiers at dawn, and the duel was fought to the end. Gulls cried. It grew dark."
     other = "Marta Quill came to the island. She was glad. Marta Quill slept. Marta Quill ate."

@@ -119,6 +119,12 @@ async def test_a_name_by_itself_asks_who_that_is(talk: Talk, message: str) -> No
     assert not turn.text.startswith((SAY.nothing, SAY.nothing_about[:20]))
 
 
+async def test_what_became_of_somebody_is_looked_for_at_the_last_place(talk: Talk) -> None:
+    turn = await talk.ask("What happened to Wilhelmina?")
+    assert "count_mentions" in turn.tools
+    assert "In the morning Wilhelmina found him there." in turn.text
+
+
 async def test_a_title_is_a_word_of_the_question_where_no_name_follows(talk: Talk) -> None:
     assert (await talk.ask("Where did the doctor of the mill die?")).query == "doctor mill die"
     assert (await talk.ask("Where did Doctor Ahrens die?")).query == "Ahrens die"
