@@ -50,6 +50,7 @@ STATUS_CODES: Final[Mapping[int, LLMErrorCode]] = {
     429: LLMErrorCode.RATE_LIMITED,
     503: LLMErrorCode.OVERLOADED,
     504: LLMErrorCode.TIMEOUT,
+    524: LLMErrorCode.TIMEOUT,
     529: LLMErrorCode.OVERLOADED,
 }
 """The meaning of an HTTP status, if the body does not say more."""
@@ -71,6 +72,7 @@ _SENTENCES: Final[Mapping[LLMErrorCode, str]] = {
     LLMErrorCode.UNSUPPORTED_FEATURE: (
         "The model {model} cannot use tools. Please choose another one, or leave out the tools."
     ),
+    LLMErrorCode.REFUSED: "The model declined to answer this. Please rephrase your question.",
     LLMErrorCode.API_CALL_FAILED: "{name} could not carry out the request. Please try again; the log says more.",
 }
 _SECRET = re.compile(

@@ -236,7 +236,8 @@ class AdaptiveStrategy:
                         yield event
                 return
             except LLMError as error:
-                if error.code not in (LLMErrorCode.UNSUPPORTED_FEATURE, LLMErrorCode.CONTEXT_EXCEEDED) or has_called:
+                too_long = error.code is LLMErrorCode.CONTEXT_EXCEEDED and not has_called
+                if error.code is not LLMErrorCode.UNSUPPORTED_FEATURE and not too_long:
                     raise
                 if said:  # the server silently ignored the tools
                     yield DraftDiscarded(said, again=True)

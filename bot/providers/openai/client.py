@@ -6,6 +6,7 @@ import re
 from base64 import b64encode
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from hashlib import blake2s
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit, urlunsplit
 
@@ -182,6 +183,7 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         self._max_tokens = max_tokens
         self._refused_fields: set[str] = set()
         self._refuses_null = False
+        self._has_short_ids = False
         self._reads_tools = False
         self._without_call = 0
 
@@ -308,6 +310,8 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         kept = {name: value for name, value in request.items() if name not in self._refused_fields}
         if self._refuses_null:
             kept["messages"] = [{**message, "content": message["content"] or ""} for message in kept["messages"]]
+        if self._has_short_ids:
+            kept["messages"] = [_with_short_ids(message) for message in kept["messages"]]
         return kept
 
     async def check(self) -> str:
@@ -341,13 +345,16 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
 
         from bot.providers.openai.errors import (
             OPTIONAL_FIELDS,
+            botched_call,
             refused_field,
             refuses_null,
             refuses_tools,
             sentence_of,
+            wants_short_ids,
         )
 
-        for _ in range(len(OPTIONAL_FIELDS) + 2):
+        is_botched = False
+        for _ in range(len(OPTIONAL_FIELDS) + 4):
             kept = self._accepted(request)
             try:
                 # Not by chat.completions.create: building typed chunks takes most of the time a chunk costs.
@@ -368,6 +375,12 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                 if refuses_null(error) and not self._refuses_null:
                     self._refuses_null = True
                     continue
+                if wants_short_ids(error) and not self._has_short_ids:
+                    self._has_short_ids = True
+                    continue
+                if botched_call(error) and not is_botched:
+                    is_botched = True
+                    continue
                 if not ("tools" in request and self._supports_tools is None and refuses_tools(error)):
                     raise
                 said = shortened(sentence_of(error))
@@ -377,14 +390,32 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         raise refusal
 
     def _failure(self, error: Exception) -> LLMError:
-        from openai import APIStatusError
+        from openai import APIError, APIStatusError
 
-        from bot.providers.openai.errors import error_code, sentence_of, told_window
+        from bot.providers.openai.errors import error_code, refuses_tools, sentence_of, told_window
 
         wait = retry_after(error.response.headers) if isinstance(error, APIStatusError) else None
         code = error_code(error)
         window = told_window(error) if code is LLMErrorCode.CONTEXT_EXCEEDED else 0
+        in_stream = isinstance(error, APIError) and not isinstance(error, APIStatusError)
+        if self._supports_tools is None and in_stream and refuses_tools(error):
+            self._supports_tools = False
+            code = LLMErrorCode.UNSUPPORTED_FEATURE
         return self._service.error(code, wait, window=window, said=sentence_of(error))
+
+
+def _with_short_ids(message: Wire) -> Wire:
+    """The message with ids of calls that have nine letters and digits."""
+
+    def short(call_id: str) -> str:
+        return blake2s(call_id.encode()).hexdigest()[:9]
+
+    match message:
+        case {"tool_call_id": str(call_id)}:
+            return {**message, "tool_call_id": short(call_id)}
+        case {"tool_calls": list(calls)}:
+            return {**message, "tool_calls": [{**call, "id": short(call["id"])} for call in calls]}
+    return message
 
 
 async def _body(response: "httpx2.Response") -> Any:

@@ -21,6 +21,10 @@ _CODES: Final = {
     "rate_limit_exceeded": LLMErrorCode.RATE_LIMITED,
     "context_length_exceeded": LLMErrorCode.CONTEXT_EXCEEDED,
     "exceed_context_size_error": LLMErrorCode.CONTEXT_EXCEEDED,  # llama.cpp's type
+    "content_filter": LLMErrorCode.REFUSED,  # Azure
+    "DeploymentNotFound": LLMErrorCode.UNKNOWN_MODEL,
+    "model_decommissioned": LLMErrorCode.UNKNOWN_MODEL,  # Groq
+    "invalid_model": LLMErrorCode.UNKNOWN_MODEL,  # Mistral's type
 }
 
 _SAID: Final = (
@@ -31,13 +35,16 @@ _SAID: Final = (
         r"|input (?:is|was) too long"
         r"|too many (?:input )?tokens|(?:inputs?|tokens)\W.{0,60}must (?:be|have).{0,20}(?:<=|less than|at most)\s*\d"
         r"|n_ctx|max(?:imum)?_model_len|exceeds? the (?:available|maximum).{0,20}(?:context|token)"
-        r"|max_tokens must be at least 1, got -",
+        r"|max_tokens must be at least 1, got -|max(?:imum)? model length"
+        r"|(?:input is|prompt is|prompt|request) too (?:large|long)"
+        r"|too large (?:for model|to process)|reduce your message size",
     ),
     (
         LLMErrorCode.UNKNOWN_MODEL,
         # LiteLLM, Ollama, vLLM, LM Studio, OpenRouter
         r"invalid model name|model\b.{0,120}\b(?:not found|does not exist|is not (?:a valid|available|found|loaded))"
-        r"|no (?:such )?models? (?:loaded|found|named)|not a valid model|unknown model|try pulling it",
+        r"|no (?:such )?models? (?:loaded|found|named)|not a valid model|unknown model|try pulling it"
+        r"|invalid model\b|model not exist|decommissioned|deployment\b.{0,60}\bdoes not exist",
     ),
     (
         LLMErrorCode.OUT_OF_CREDIT,
@@ -47,12 +54,15 @@ _SAID: Final = (
     (
         LLMErrorCode.API_KEY_MISSING,
         # LiteLLM without a database says "No connected db." to every key that is not its own
-        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication|no_db_connection",
+        r"(?:invalid|incorrect|missing|no) (?:api[ _-]?key|auth)|unauthori[sz]ed|authentication|no_db_connection"
+        r"|api[ _]key (?:is )?(?:not valid|invalid)|subscription key",
     ),
+    (LLMErrorCode.REFUSED, r"content management policy|requires moderation|input was flagged"),
     (LLMErrorCode.RATE_LIMITED, r"rate.?limit|too many requests|slow down"),
     (
         LLMErrorCode.OVERLOADED,
-        r"overloaded|loading model|model is (?:still )?loading|no (?:available )?(?:slot|worker)|at capacity",
+        r"overloaded|loading model|model is (?:still )?loading|no (?:available )?(?:slot|worker)|at capacity"
+        r"|server busy|capacity exceeded",
     ),
     (LLMErrorCode.TIMEOUT, r"timed? ?out"),
 )
@@ -63,7 +73,11 @@ _NO_TOOLS: Final = re.compile(
     r"|support tool use"  # OpenRouter
     r"|--enable-auto-tool-choice|tool[ _-]choice.{0,40}requires"  # vLLM
     r"|unsupported param:? ?tools|tools param requires|--jinja"  # llama.cpp
-    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented)|unsupported)"
+    r"|(?:tools?|functions?)\b.{0,60}\b(?:not (?:supported|available|allowed|permitted|implemented|enabled)"
+    r"|unsupported)"
+    r"|not support param\w*:? \[[^\]]*\btools\b"  # LiteLLM
+    r"|\{%[^%]*\btools\b"  # llama.cpp quotes the template that cannot take them
+    r"|thought_signature|reasoning_content.{0,60}must be|missing .?reasoning_content"  # Gemini, DeepSeek, after calls
     r"|(?:unknown|unrecogni[sz]ed|unsupported|unexpected|extra|invalid)\b.{0,60}\btools?\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -82,9 +96,17 @@ _NO_NULL: Final = re.compile(
 
 _WINDOW: Final = (
     re.compile(r"(?:n_ctx|max_model_len)\W{0,4}(\d{3,8})"),
-    re.compile(r"(?:context (?:length|size|window)|<=|at most|less than)\D{0,40}?(\d{3,8})", re.IGNORECASE),
-    re.compile(r"(\d{3,8}) tokens? (?:context|maximum|limit)", re.IGNORECASE),
+    re.compile(
+        r"(?:context (?:length|size|window)|model length|<=|at most|less than|tokens allowed|: limit)"
+        r"(?:(?!\bby\b)\D){0,40}?(\d{3,8})",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(\d{3,8}) (?:tokens? )?(?:context|maximum|limit)", re.IGNORECASE),
 )
+LENGTH_OF_STATUS: Final = 3
+"""Digits; Mistral's own codes have four."""
+_TOO_LARGE: Final = re.compile(r"\brequest too large for\b", re.IGNORECASE)
+"""Groq says so where a single request exceeds what it accepts in a minute: waiting does not help, less does."""
 LEAST_WINDOW: Final = 512
 """Tokens; a smaller number in an error is something else, such as its status."""
 
@@ -104,9 +126,22 @@ def error_code(error: Exception) -> LLMErrorCode:
             return LLMErrorCode.API_CALL_FAILED
 
 
-def refuses_tools(error: openai.APIStatusError) -> bool:
-    """Whether the server says that this model cannot use tools."""
-    return error.status_code in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(words_of(error)))
+def refuses_tools(error: Exception) -> bool:
+    """Whether the server says that this model cannot use tools, by an error's status or in the stream."""
+    status = error.status_code if isinstance(error, openai.APIStatusError) else 400
+    return status in (400, 404, 422, 500, 501) and bool(_NO_TOOLS.search(words_of(error)))
+
+
+def botched_call(error: openai.APIStatusError) -> bool:
+    """Whether the model has written a call that Groq could not read; the next try is another one."""
+    return error.code == "tool_use_failed"
+
+
+def wants_short_ids(error: openai.APIStatusError) -> bool:
+    """Whether the server takes only ids of calls as short as its own, as Mistral does."""
+    return error.status_code in (400, 422) and bool(
+        re.search(r"tool call id\b.{0,80}length of 9", words_of(error), re.I)
+    )
 
 
 def refused_field(error: openai.APIStatusError) -> str:
@@ -169,12 +204,12 @@ def _reported_code(error: openai.APIError) -> LLMErrorCode:
     body = error.body if isinstance(error.body, Mapping) else {}
     reported = str(error.code or body.get("code") or "")
     for name in (reported, str(error.type or body.get("type") or "")):
-        if name in _CODES:
+        if name in _CODES and not _TOO_LARGE.search(words_of(error)):
             return _CODES[name]
     status = error.status_code if isinstance(error, openai.APIStatusError) else 0
-    written = status or (int(reported) if reported.isdecimal() else 0)
+    written = status or (int(reported) if reported.isdecimal() and len(reported) == LENGTH_OF_STATUS else 0)
     said = f"{reported} {error.type} {words_of(error)}"
-    if written in (0, 400, 404, 413, 422, 500, 502, 503):
+    if written in (0, 400, 403, 404, 413, 422, 500, 502, 503):
         for code, pattern in _PATTERNS:
             if pattern.search(said):
                 return code

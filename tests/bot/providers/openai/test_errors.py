@@ -18,6 +18,7 @@ LM_STUDIO = {
     "error": "Trying to keep the first 5120 tokens when context the overflows. "
     "However, the model is loaded with context length of only 4096 tokens"
 }
+TOO_LONG, PER_MINUTE = C.CONTEXT_EXCEEDED, {"type": "tokens", "code": "rate_limit_exceeded"}
 ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ("lm studio overflow", 400, LM_STUDIO, C.CONTEXT_EXCEEDED),
     (
@@ -103,6 +104,27 @@ ERRORS: list[tuple[str, int, Any, LLMErrorCode]] = [
     ),
     ("html 503", 503, "<html><body>upstream</body></html>", C.OVERLOADED),
     ("fastapi", 422, {"detail": [{"loc": ["body"], "msg": "value is not a valid dict"}]}, C.API_CALL_FAILED),
+    *(
+        (sentence, status, {"error": {"message": sentence, **more}}, code)
+        for status, sentence, code, more in (
+            (400, "The decoder prompt (length 9000) is longer than the maximum model length of 4096.", TOO_LONG, {}),
+            (500, "input is too large to process. increase the physical batch size", TOO_LONG, {}),
+            (413, "Request too large for model `x` on TPM: Limit 6000, Requested 6400", TOO_LONG, PER_MINUTE),
+            (403, "Your chosen model requires moderation and your input was flagged", C.REFUSED, {}),
+            (400, "The prompt triggered our content management policy.", C.REFUSED, {"code": "content_filter"}),
+            (400, "The model `x` has been decommissioned and is no longer supported.", C.UNKNOWN_MODEL, {}),
+            (400, "Invalid model: foo", C.UNKNOWN_MODEL, {"type": "invalid_model", "code": "1500"}),
+            (400, "Model Not Exist", C.UNKNOWN_MODEL, {"code": "invalid_request_error"}),
+            (400, "API key not valid. Please pass a valid API key.", C.API_KEY_MISSING, {"code": 400}),
+            (503, "server busy, please try again. maximum pending requests exceeded", C.OVERLOADED, {}),
+        )
+    ),
+    (
+        "mistral in the stream",
+        200,
+        'data: {"error": {"message": "Prompt contains 40000 tokens, too large for model", "code": "3051"}}\n\n',
+        C.CONTEXT_EXCEEDED,
+    ),
     (
         "vllm without room",
         400,
@@ -216,6 +238,11 @@ async def test_a_reply_that_comes_in_one_piece_is_a_reply(server: Server, chat: 
         "tools: Extra inputs are not permitted",
         "'auto' tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
         "Function calling is not supported by this model. functions not supported",
+        "Function calling is not enabled for this model",
+        "litellm.UnsupportedParamsError: ollama does not support parameters: ['tools'], for model=x",
+        "Value is not callable: null at row 1, column 60: {% for tool in tools %}",
+        "Function call is missing a thought_signature in functionCall parts.",
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
     ],
 )
 async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat: OpenAIChat, sentence: str) -> None:
@@ -224,6 +251,35 @@ async def test_a_server_that_refuses_tools_is_known_for_it(server: Server, chat:
         await chat.chat_with_tools([user("?")], [SEARCH])
     assert caught.value.code is C.UNSUPPORTED_FEATURE
     assert not chat.supports_tools
+
+
+async def test_tools_are_refused_in_the_stream_as_well(server: Server, chat: OpenAIChat) -> None:
+    server.answers = [(200, 'data: {"error": {"message": "x does not support tools", "code": 400}}\n\n')]
+    with pytest.raises(LLMError) as caught:
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert caught.value.code is C.UNSUPPORTED_FEATURE
+    assert not chat.supports_tools
+
+
+async def test_a_call_that_could_not_be_read_is_asked_for_once_more(server: Server, chat: OpenAIChat) -> None:
+    botched = (400, {"error": {"message": "Failed to call a function.", "code": "tool_use_failed"}})
+    server.answers = [botched, (200, SAID), botched, botched]
+    assert (await chat.chat_with_tools([user("?")], [SEARCH])).text == "Hobb."
+    with pytest.raises(LLMError):
+        await chat.chat_with_tools([user("?")], [SEARCH])
+    assert len(server.requests) == 4
+
+
+async def test_a_server_that_takes_only_its_own_ids_gets_such(server: Server, chat: OpenAIChat) -> None:
+    refused = "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."
+    server.answers = [(400, {"object": "error", "message": refused}), (200, SAID), (200, SAID)]
+    talk = [user("?"), reply(ChatResponse(tool_invocations=[LOOK])), result("c1", "nothing")]
+    assert [await chat.chat(talk), await chat.chat(talk)] == ["Hobb.", "Hobb."]
+    ids = [(m[1]["tool_calls"][0]["id"], m[2]["tool_call_id"]) for m in (r["messages"] for r in server.requests)]
+    assert ids[0] == ("c1", "c1")
+    assert ids[1] == ids[2]
+    assert ids[1][0] == ids[1][1]
+    assert len(ids[1][0]) == 9
 
 
 async def test_a_stream_that_ends_before_it_has_begun_is_asked_for_in_one_piece(
