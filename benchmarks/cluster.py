@@ -1,16 +1,19 @@
 """What a turn costs with SQLite and with PostgreSQL, side by side, and several processes on one PostgreSQL.
 
-    python -m benchmarks.cluster [--turns 300] [--processes 1 2 4]
+    python -m benchmarks.cluster [--turns 300] [--processes 1 2 4] [--discord 6]
 
 A whole turn is that of the program with a double of the model: two requests, a search, an answer that cites. One in
 storage is what the program does there for it: keep the question, look up what the prompt needs, begin, keep a call with
 its passages and the answer, mark it delivered. 20 conversations at once, SQLite and PostgreSQL by turns; the best of
 three rounds. "processor" is the time of this process, "the server's" that of PostgreSQL's own processes (Linux alone
-tells). PostgreSQL is TEST_DATABASE_URL's, or one of its own from the wheel.
+tells). PostgreSQL is TEST_DATABASE_URL's, or one of its own from the wheel. What is reckoned from that for many
+servers assumes one turn per server in the busiest hour, five such hours a day, a shard per thousand servers, and
+`--discord` milliseconds a turn for the connection to Discord.
 """
 
 import argparse
 import asyncio
+import math
 import os
 import sys
 import tempfile
@@ -21,8 +24,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from psycopg import AsyncConnection
+
 from benchmarks.model import ask, conversations, double, program
 from benchmarks.table import print_table
+from bot.client.wire import IDENTIFY_S
 from domain.conversation import TurnState
 from domain.leases import CURRENT_LEASE
 from domain.tool_use import TokenUsage
@@ -34,6 +40,8 @@ from tests.storage.values import MIDNIGHT, a_book, a_conversation, a_question, a
 HISTORY = 10
 CONVERSATIONS = 20
 TAKE_OVERS = 20
+SERVERS = (1_000, 100_000, 1_000_000)
+BUSY_HOURS = 5
 ROUNDS = 3
 
 
@@ -212,7 +220,15 @@ async def take_over(url: str) -> list[float]:
         return taken
 
 
-async def measure(count: int, processes: Sequence[int]) -> None:
+async def size(url: str) -> int:
+    """Bytes on the database server's disk."""
+    async with await AsyncConnection.connect(url) as connection:
+        found = await (await connection.execute("SELECT pg_database_size(current_database())")).fetchone()
+        assert found is not None
+        return int(found[0])
+
+
+async def measure(count: int, processes: Sequence[int], discord: float = 6.0) -> None:
     costs: dict[str, list[Cost]] = {}
     with tempfile.TemporaryDirectory() as folder, a_database() as postgres, a_database() as another:
         sqlite = f"sqlite:///{folder}/marginalia.db"
@@ -234,11 +250,16 @@ async def measure(count: int, processes: Sequence[int]) -> None:
         print_table(
             ("PostgreSQL, a turn in storage", "statements", "round trips", "kB"), [["", *await wire_counts(postgres)]]
         )
+        before = await size(postgres)
         together = [[str(number), f"{await several(postgres, number, count):,.0f}"] for number in processes]
+        kept = (await size(postgres) - before) / (sum(processes) * count)
         print()
         print_table(("processes on one PostgreSQL", "turns a second"), together)
         leases = sorted(await take_over(postgres))
         print(f"\nanother process takes a released lease in {leases[len(leases) // 2]:.1f} ms, median")
+        best = [min(getattr(each, field) for each in costs["a whole turn, PostgreSQL"]) for field in ("own", "server")]
+        _print_reckoning(best[0] + discord, best[1], kept)
+        print("load average {:.1f}, {:.1f}, {:.1f}".format(*os.getloadavg()))
 
 
 def _print_costs(costs: dict[str, list[Cost]]) -> None:
@@ -252,13 +273,36 @@ def _print_costs(costs: dict[str, list[Cost]]) -> None:
     print_table(head, rows)
 
 
+def _print_reckoning(node_ms: float, server_ms: float, kept: float) -> None:
+    print(
+        f"\nreckoned from {node_ms:.1f} ms of a node's processor time, {server_ms:.1f} ms of PostgreSQL's and "
+        f"{kept / 1000:.1f} kB of its disk a turn"
+    )
+    rows = []
+    for servers in SERVERS:
+        turns, shards = servers / 3600, math.ceil(servers / 1000)
+        starts = [math.ceil(shards / at_once) * IDENTIFY_S for at_once in (1, 16)]
+        rows.append([
+            f"{servers:,}", f"{turns:.1f}", f"{shards:,}", f"{turns * node_ms / 1000:.2f}",
+            f"{turns * server_ms / 1000:.2f}", f"{servers * BUSY_HOURS * 365 * kept / 1e9:,.0f}",
+            *(f"{each:.0f} s" if each < 120 else f"{each / 60:.0f} min" for each in starts),
+        ])  # fmt: skip
+    print_table(
+        ("servers", "turns/s", "shards", "processors busy", "PostgreSQL's", "GB a year", "restart, 1 at once", "16"),
+        rows,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=300)
     parser.add_argument("--processes", type=int, nargs="*", default=[1, 2, 4])
+    parser.add_argument("--discord", type=float, default=6.0, help="milliseconds of processor time a turn")
     parser.add_argument("--worker", default="", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    asyncio.run(worker(given.worker, given.turns) if given.worker else measure(given.turns, given.processes))
+    asyncio.run(
+        worker(given.worker, given.turns) if given.worker else measure(given.turns, given.processes, given.discord)
+    )
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ except while the nodes start.
 
 import argparse
 import asyncio
+import os
 import sys
 import tempfile
 import time
@@ -302,6 +303,7 @@ def main() -> None:
     asyncio.run(take_overs(given.pause, given.questions))
     print()
     asyncio.run(books(given.books))
+    print("\nload average {:.1f}, {:.1f}, {:.1f}".format(*os.getloadavg()))
 
 
 if __name__ == "__main__":
