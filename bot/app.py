@@ -328,6 +328,9 @@ def open_provider(settings: Settings) -> ChatProvider:
         LLMError: API_KEY_MISSING.
         SettingsError: its settings contradict each other.
     """
+    reply = settings.llm_max_tokens
+    if settings.llm_context_tokens:  # half of the window is kept free for the reply at most
+        reply = min(reply, settings.llm_context_tokens // 2)
     match settings.provider:
         case "anthropic":
             from bot.providers.anthropic.client import AnthropicChat
@@ -336,7 +339,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 api_key=settings.anthropic_api_key,
                 model=settings.model,
                 base_url=settings.anthropic_base_url or None,
-                **({"max_tokens": settings.llm_max_tokens} if settings.llm_max_tokens else {}),
+                **({"max_tokens": reply} if reply else {}),
             )
         case "openai":
             from bot.providers.openai.client import OpenAIChat
@@ -346,7 +349,7 @@ def open_provider(settings: Settings) -> ChatProvider:
                 model=settings.model,
                 base_url=settings.openai_base_url or None,
                 supports_tools={"auto": None, "on": True, "off": False}[settings.llm_tools],
-                max_tokens=settings.llm_max_tokens,
+                max_tokens=reply,
             )
         case "extractive":
             from bot.providers.extractive.client import ExtractiveChat

@@ -346,10 +346,12 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
         from bot.providers.openai.errors import (
             OPTIONAL_FIELDS,
             botched_call,
+            error_code,
             refused_field,
             refuses_null,
             refuses_tools,
             sentence_of,
+            told_window,
             wants_short_ids,
         )
 
@@ -374,6 +376,10 @@ class OpenAIChat(WireChat["AsyncOpenAI"]):
                     continue
                 if refuses_null(error) and not self._refuses_null:
                     self._refuses_null = True
+                    continue
+                window = told_window(error) if error_code(error) is LLMErrorCode.CONTEXT_EXCEEDED else 0
+                if window and self._max_tokens > window // 2:  # as much is kept free for the reply at most
+                    self._max_tokens = request["max_tokens"] = window // 2
                     continue
                 if wants_short_ids(error) and not self._has_short_ids:
                     self._has_short_ids = True

@@ -270,6 +270,15 @@ async def test_a_call_that_could_not_be_read_is_asked_for_once_more(server: Serv
     assert len(server.requests) == 4
 
 
+async def test_room_for_a_reply_that_exceeds_the_window_becomes_less(server: Server) -> None:
+    chat = OpenAIChat(model="x", base_url=server.url, max_retries=0, max_tokens=8_192)  # type: ignore[attr-defined]
+    server.answers = [(400, {"error": {"message": "This model's maximum context length is 4096 tokens."}})]
+    server.answers += [(200, SAID)] * 2
+    assert [await chat.chat([user("?")]), await chat.chat([user("?")])] == ["Hobb.", "Hobb."]
+    assert [request["max_tokens"] for request in server.requests] == [8_192, 2_048, 2_048]
+    await chat.aclose()
+
+
 async def test_a_server_that_takes_only_its_own_ids_gets_such(server: Server, chat: OpenAIChat) -> None:
     refused = "Tool call id was c1 but must be a-z, A-Z, 0-9, with a length of 9."
     server.answers = [(400, {"object": "error", "message": refused}), (200, SAID), (200, SAID)]
