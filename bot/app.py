@@ -86,6 +86,11 @@ def cost_in_microdollars(provider: str, model: str, usage: TokenUsage) -> int | 
     return round(sum(calc_unit_price(price, tokens, usage.input_tokens, 1) for price, tokens in parts))
 
 
+def answerer_name(provider: str, model: str) -> str:
+    """What to call the model that answers, in front of people."""
+    return "the built-in answerer" if provider == QUOTES_ONLY else model
+
+
 _now = partial(datetime.now, UTC)
 
 

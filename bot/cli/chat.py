@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from bot.app import QUOTES_ONLY, SAMPLE, App
+from bot.app import SAMPLE, App, answerer_name
 from bot.cli.books import add_path
 from bot.cli.console import PROGRESS, TERMINAL_READER, ConsoleChat, conversation_json
 from bot.cli.running import console, errors, fail, in_daemon_thread, interrupts, opened_for_talk, run_async
@@ -168,8 +168,8 @@ async def _greet(app: App, book: Book, talk: Conversation) -> None:
     where = await app.positions.describe(TERMINAL_READER.id, book)
     by = f" by {book.author}" if book.author else ""
     console.print(f"[bold]{escape(book.title)}[/]{escape(by)}", soft_wrap=True)
-    model = "the built-in answerer" if app.provider.name == QUOTES_ONLY else app.provider.model_name
-    details = f"Answers by {model} · /help for commands · quit, exit or Ctrl-D to leave"
+    answerer = answerer_name(app.provider.name, app.provider.model_name)
+    details = f"Answers by {answerer} · /help for commands · quit, exit or Ctrl-D to leave"
     console.print(f"[dim]{escape(details)}[/]", soft_wrap=True)
     console.print(f"[dim]{escape(where)} To change that: {PROGRESS} page N[/]", soft_wrap=True)
     if starting := ", ".join(app.missing_tools()):

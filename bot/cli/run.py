@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.app import App, cost_in_microdollars, open_app, open_toolbox
+from bot.app import QUOTES_ONLY, App, answerer_name, cost_in_microdollars, open_app, open_toolbox
 from bot.cli.console import TERMINAL_READER
 from bot.cli.running import console, errors, fail, opened, run_async, signal_handler
 from bot.logs import HealthFile, set_up_logs
@@ -60,8 +60,8 @@ NOT_INSTALLED = (
 ABOUT = (
     "It is Marginalia itself in a simulated Discord, in a thread on the sample novel. Write there, press its buttons, "
     "type / for its commands; “Viewing as” makes you the other reader. The channel has a page of its own, where "
-    "/club start begins a club; each thread that opens gets one too, and its address stands here. "
-    "Answers: {provider}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
+    "/club start begins a club; each thread that opens gets one too, and its address appears here. "
+    "Answers come from {answerer}. All of it is in a temporary folder and gone when you stop it with Ctrl-C."
 )
 DEFAULT_PORT = 8765
 LOOPBACK = "127.0.0.1"
@@ -224,10 +224,14 @@ def _say_where(name: str, url: str) -> None:
 async def _show(app: App, port: int) -> None:
     from bot.preview.page import open_preview
 
-    costs_nothing = app.settings.provider == "extractive"
+    costs_nothing = app.provider.name == QUOTES_ONLY
     async with open_preview(app, QUESTIONS if costs_nothing else (), port, _say_where) as page:
         console.print(f"Open this in a browser:\n\n  {page.url}\n", markup=False, soft_wrap=True)
-        console.print(ABOUT.format(provider=app.provider.name), markup=False, soft_wrap=True)
+        console.print(
+            ABOUT.format(answerer=answerer_name(app.provider.name, app.provider.model_name)),
+            markup=False,
+            soft_wrap=True,
+        )
         await page.wait_closed()
 
 

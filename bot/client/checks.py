@@ -9,7 +9,7 @@ from pathlib import Path
 
 import discord
 
-from bot.app import QUOTES_ONLY, open_provider, tool_servers
+from bot.app import QUOTES_ONLY, answerer_name, open_provider, tool_servers
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
 from bot.mcp.tools import open_mcp_tools
 from bot.parsers.ocr import find_ocr
@@ -47,9 +47,8 @@ class Finding:
 
 async def findings(settings: Settings) -> AsyncIterator[Finding]:
     """All findings, each as soon as it is available."""
-    quotes_only = settings.provider == QUOTES_ONLY
-    model = "the built-in answerer" if quotes_only else f"{settings.model} ({settings.provider})"
-    yield Finding("Settings", f"answers by {model}, data in {settings.data_dir}")
+    answerer = answerer_name(settings.provider, f"{settings.model} ({settings.provider})")
+    yield Finding("Settings", f"answers by {answerer}, data in {settings.data_dir}")
     yield await check_data_folder(settings.data_dir)
     yield await check_database(settings.storage_url)
     yield await check_sandbox()
