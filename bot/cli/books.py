@@ -326,13 +326,7 @@ def _table(books: Sequence[Book]) -> Table:
 
 def _info_fields(book: Book, chapters: Sequence[Chapter], pages: Sequence[Page]) -> dict[str, object]:
     return {
-        "id": book.id,
-        "title": book.title,
-        "author": book.author,
-        "format": book.file_format,
-        "read_by_ocr": book.is_read_by_ocr,
-        "pages": book.page_count,
-        "pages_estimated": book.pages_estimated,
+        **_common_fields(book),
         "chapters": [
             {
                 "number": chapter.printed,
@@ -348,7 +342,7 @@ def _info_fields(book: Book, chapters: Sequence[Chapter], pages: Sequence[Page])
     }
 
 
-def _book_fields(book: Book) -> dict[str, object]:
+def _common_fields(book: Book) -> dict[str, object]:
     return {
         "id": book.id,
         "title": book.title,
@@ -357,6 +351,12 @@ def _book_fields(book: Book) -> dict[str, object]:
         "read_by_ocr": book.is_read_by_ocr,
         "pages": book.page_count,
         "pages_estimated": book.pages_estimated,
+    }
+
+
+def _book_fields(book: Book) -> dict[str, object]:
+    return {
+        **_common_fields(book),
         "chapters": book.chapter_count,
         "words": book.word_count,
         "characters": book.length,

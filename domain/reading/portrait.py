@@ -164,8 +164,8 @@ def _most_told(name: str, sentences: Sequence[Sentence]) -> list[Sentence]:
     return [max(stretch, key=weight) for stretch in stretches if stretch]
 
 
-class _Names:
-    """The names in pieces of a book, which are added in their order."""
+class NameCollector:
+    """Collects the names in pieces of a book, which are added in their order."""
 
     def __init__(self) -> None:
         self._recognizer = NameRecognizer()
@@ -175,8 +175,8 @@ class _Names:
         self._recognizer.add(text)
         self._phrases.update(" ".join(phrase) for phrase in name_phrases(text))
 
-    def copy(self) -> "_Names":
-        copied = _Names()
+    def copy(self) -> "NameCollector":
+        copied = NameCollector()
         copied._recognizer, copied._phrases = self._recognizer.copy(), self._phrases.copy()
         return copied
 
@@ -194,14 +194,6 @@ class _Names:
         }
         foreign = [name for name in found if name not in names and not name[0].isascii()]
         return [*sorted(names, key=lambda each: (-names[each], each)), *sorted(foreign)][:MOST_NAMES]
-
-
-def names_met(text: str) -> list[str]:
-    """The names in a text, as it writes them, the most frequent first."""
-    names = _Names()
-    for start, end in _pieces(text, 0, len(text)):
-        names.add(text[start:end])
-    return names.met()
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -224,7 +216,7 @@ class MetNames:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], asyncio.Task[list[str]]] = OrderedDict()
-        self._points: OrderedDict[tuple[str, int], _Names] = OrderedDict()
+        self._points: OrderedDict[tuple[str, int], NameCollector] = OrderedDict()
         """The names in the first pieces of a book, by its id and the number of pieces."""
         self._turn = asyncio.Lock()
 
@@ -257,7 +249,7 @@ class MetNames:
         whole = sum(1 for _ in takewhile(lambda piece: piece[1] < len(text), pieces))
         known = [number for of_book, number in self._points if of_book == book_id and number <= whole]
         begun = max(known, default=0)
-        names, since = _Names(), 0
+        names, since = NameCollector(), 0
         if begun:
             self._points.move_to_end((book_id, begun))
             names = self._points[book_id, begun].copy()

@@ -13,7 +13,7 @@ from domain.errors import BookError
 from domain.library.search.words import fold
 from domain.reading import portrait
 from domain.reading.companion import Asker, ReadingCompanion
-from domain.reading.portrait import names_met
+from domain.reading.portrait import NameCollector
 from domain.reading.questions import DiscussionKind
 from storage.book_files.files import SQLiteBookFiles
 from tests.journeys.reading_room import tale, the_book
@@ -142,7 +142,9 @@ async def test_who_cannot_wait_for_all_names_gets_those_of_an_earlier_place(
 
 def test_words_of_every_day_and_headings_are_no_names() -> None:
     text = "CHAPTER ONE\n\nThen he saw Anna. They said that Anna Berg and Lord Carr had come. Lord, what a Monday!"
-    assert names_met(text) == ["Anna", "Anna Berg", "Lord Carr"]
+    names = NameCollector()
+    names.add(text)
+    assert names.met() == ["Anna", "Anna Berg", "Lord Carr"]
 
 
 @pytest.mark.parametrize("count", [1, 3, 5])
