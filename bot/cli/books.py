@@ -32,6 +32,9 @@ _LONGEST_NAME = 255
 
 commands = typer.Typer(no_args_is_help=True, help="Add, list, show and remove books.")
 
+TITLE = Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")]
+AUTHOR = Annotated[str, typer.Option(help="The author, if the file's own is missing or wrong")]
+
 
 @commands.command()
 def add(
@@ -39,8 +42,8 @@ def add(
         list[Path],
         typer.Argument(metavar="PATH...", help="EPUB, PDF, DOCX, ODT, RTF, FB2, MOBI, AZW3, HTML, Markdown or text"),
     ],
-    title: Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")] = "",
-    author: Annotated[str, typer.Option(help="The author, if the file's own is missing or wrong")] = "",
+    title: TITLE = "",
+    author: AUTHOR = "",
 ) -> None:
     """Read files and put them on the shelf."""
 
@@ -90,8 +93,8 @@ def find(
 @commands.command()
 def fetch(
     url: Annotated[str, typer.Argument(metavar="URL", help="The address of an EPUB or another book file")],
-    title: Annotated[str, typer.Option(help="The title, if the file's own is missing or wrong")] = "",
-    author: Annotated[str, typer.Option(help="Author, likewise")] = "",
+    title: TITLE = "",
+    author: AUTHOR = "",
 ) -> None:
     """Download a book from a host of BOOK_HOSTS, and put it on the shelf."""
 
@@ -148,7 +151,7 @@ def info(
 @commands.command()
 def remove(
     book: Annotated[str, typer.Argument(help=BOOK_HELP)],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove it without asking")] = False,
 ) -> None:
     """Erase a book with its conversations, permanently."""
 

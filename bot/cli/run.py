@@ -246,7 +246,7 @@ def mcp(
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port for --http; 0 takes any")] = DEFAULT_PORT,
     host: Annotated[str, typer.Option(help="The address for --http; any but the default needs MCP_TOKEN")] = LOOPBACK,
 ) -> None:
-    """Serve the books to other programs by the Model Context Protocol, up to where they have been read."""
+    """Offer your books to other programs over the Model Context Protocol, up to your page."""
     with uncollected():
         from bot.mcp.books import OpenBooks
         from bot.mcp.server import book_server, serve_stdio

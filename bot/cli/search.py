@@ -79,7 +79,7 @@ def recap(
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
-    """Tell what has happened so far."""
+    """Tell what has happened so far, up to your page."""
 
     async def work() -> None:
         async with opened() as app:
@@ -96,7 +96,7 @@ def who(
     page: PAGE = None,
     as_json: AS_JSON = False,
 ) -> None:
-    """Tell who somebody is, from what has been read."""
+    """Tell who somebody is, as far as you've read."""
 
     async def work() -> None:
         async with opened() as app:
