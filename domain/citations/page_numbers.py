@@ -18,14 +18,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 
 from domain.citations.matching import KEY_GROUP
-from domain.citations.quotations import EMPHASIS, SUPERSCRIPTS, Seen, as_seen, fold_letters
+from domain.citations.quotations import EMPHASIS, LINK_INTO_A_BOOK, RAISED, SUPERSCRIPTS, Seen, as_seen, fold_letters
 
-_LINK_INTO_A_BOOK = re.compile(
-    r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
-    re.IGNORECASE,
-)
-"""A link that leads to a page, with its label in brackets as the group."""
-_RAISED = re.compile(r"\s?<sup>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</sup>", re.IGNORECASE)
 # Words that matter are replaced by runs of one symbol of the same length: offsets stay, and patterns are short.
 _PAGE, _ABBREVIATED_PAGE, _FOREIGN, _ABBREVIATED, _CARDINAL, _ORDINAL, _SMALL_ORDINAL = map(chr, range(0xE001, 0xE008))
 
@@ -34,8 +28,8 @@ _FOREIGN_WORDS = """
     sidor sidorna siden sider siderne blaðsíða síða sivu sivun sivulla sivut strona stronie stronę strony stron strana
     straně strany stránka stránce stranica stranici stranice oldal oldalon sayfa sayfada sayfası halaman laman trang
     страница странице страницу страницы страниц стр сторінка сторінці сторінку стор σελίδα σελίδες σελ folio folios
-    lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach pag pags pagg blz
-    blatt עמוד בעמוד העמוד לעמוד עמודים צפחה صفحة الصفحة بالصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
+    blatt lapa lappuse lpp puslapis puslapyje lehekülg leheküljel paĝo paĝoj orrialdea tudalen leathanach pag pags
+    pagg blz seitenzahl seitennummer עמוד בעמוד העמוד לעמוד עמודים صفحة الصفحة بالصفحة صفحات صفحه ص पृष्ठ पेज পৃষ্ঠা பக்கம் หน้า
 """
 _ABBREVIATIONS = "s str sf sid hal fol fols fo bl mbl bls"
 _CARDINALS = """
@@ -176,10 +170,13 @@ _SPELT_ORDINAL = (
     rf"|(?:{_CARDINAL}++[\s-]{{1,2}}(?:and[\s-])?){{1,4}}{_SMALL_ORDINAL}++)"
 )
 _NTH = rf"{_BEFORE}(?:\d{{1,5}}(?:st|nd|rd|th|er|re|e)[\s-]?|{_SPELT_ORDINAL}[\s-]){_PAGE}++"
-_NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|я|й|и|ая|ои|у|ю|е))?\s?-?{_FOREIGN}++(?!\w)"
+_NTH_ENDING = rf"(?:\.|er|re|eme|ieme|[eoaº]|-?(?:ya|{fold_letters('ая|ой|я|й|у|ю|е')}))?"
+_NTH_FOREIGN = rf"{_BEFORE}\d{{1,5}}{_NTH_ENDING}\s?-?{_FOREIGN}++(?!\w)"
 _COUNT = rf"\d{{1,5}}\s{_FOREIGN}++"
 """A number without an ordinal sign before a foreign word for page is a count."""
-_NTH_FOREIGN = rf"(?:(?!{_COUNT}){_NTH_FOREIGN}|{_BEFORE}{_SPELT_ORDINAL}\s{_FOREIGN}++(?!\w))"
+_NTH_FOREIGN = (
+    rf"(?:(?:(?!{_COUNT})|(?<={fold_letters('на')} )){_NTH_FOREIGN}|{_BEFORE}{_SPELT_ORDINAL}\s{_FOREIGN}++(?!\w))"
+)
 _ROMANCE = (
     rf"\b(?:la|les|aux|des|ces|cette|de|du|a|dopo|des|voir|vedi|ver|op|na|nas|en|alla|alle|nella|dalla|della)"
     rf"\s(?:{_ENGLISH}|{_NTH})"
@@ -246,29 +243,31 @@ def _label() -> re.Pattern[str]:
 
 _COUNTS_NOTHING = (
     r"(?=\s*(?:[.,:](?!\d)|[;!?…)\]}>\"”»’'“„«|。，、；：！？）]|\Z|\n|[–—]|-\s)"
-    r"|\s(?:he|she|it|they|we|you|i|the|an?|this|that|these|those|there|here|where|when|while|as|for|if|because|which|who|is"
+    r"|\s(?:of (?:the|this|my|your) (?:book|novel|edition|story|text)"
+    r"|he|she|it|they|we|you|i|the|an?|this|that|these|those|there|here|where|when|while|as|for|if|because|which|who|is"
     r"|was|are|were|says?|tells?|reads?|and|but|er|sie|es|wir|man|der|die|das|eine?|wo|als|und|ils?|elles?|on|les?|la|une?"
     r"|et|ou|el|los|y|donde)\b)"
 )
 """After a number: there is no noun that it could count."""
-_LEAF = r"(?:[,\s]?\s?(?:verso|recto)\b|[rv](?!\w))?"
+_LEAF = r"(?:[,\s]?\s?(?:verso|recto)\b|(?:[abnrv]|ff?)(?!\w))?"
 _DATE = r"\.\s(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])"
-_BARE_NUMBER = rf"(?:{_NO_YEAR}\d{{1,4}}(?![%°′″]|[.,:/]\d|[^\W{_DENSE}rv]|{_DATE})|(?=[ivxl]{{3}}){_ROMAN}){_LEAF}"
+_JOINED = rf"[%°′″]|[.,:/]\d|(?!(?:ff?|[abn])(?!\w))[^\W{_DENSE}rv]|{_DATE}"
+_BARE_NUMBER = rf"(?:{_NO_YEAR}\d{{1,4}}(?!{_JOINED})|(?=[ivxl]{{3}}){_ROMAN}){_LEAF}"
 _OF_ALL = r"(?:\s?(?:of|von|sur|de|/)\s?\d+(?=\W*(?:\n|\Z|[)\].])))?"
 _BARE_NUMBERS = rf"(?>{_BARE_NUMBER}(?:(?:{_JOINT}|,\s?){_BARE_NUMBER}){{0,12}}(?:\s?ff?\b\.?)?{_OF_ALL})"
 _NUMBER_SIGN = r"(?:(?:(?:numbers?|nummer|no|nr|num|n|locations?|loc|positions?|pos|screen)\b\.?|[#№~≈@§¶])\s?)?"
-_PART_OF_A_BOOK = (
-    rf"(?:ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}|book|part|act)"
-)
+_CHAPTER = rf"ch|chap|chapter|kap|kapitel|cap|chapitre|capitulo|capitolo|{fold_letters('глава|гл')}"
+_PART_OF_A_BOOK = rf"(?:{_CHAPTER}|book|part|act|vol|volume)"
 _ANY_PAGE = rf"[{_PAGE}-{_FOREIGN}]++"
 _SOURCE = (
     r"\b(?:references?|refs?|sources?|citations?|cited|locations?|loc|where|found(?:\sat)?|quelle|beleg|stelle|fundstelle"
     r"|fundort|fuente|fonte|riferimento|source)"
 )
 _TAKES_A_NUMBER = re.compile(
-    r"\b(?:is|was|are|were|be|been|being|of|to|than|aged?|turn(?:s|ed)?|numbers?|no|chapters?|acts?|scene|book|part|volume"
-    r"|verse|line|canto|psalm|room|house|section|step|items?|total|counts?|only|just|exactly|about|nearly|almost|over|under"
-    r"|words?|pages?|years?|ist|war|sind|von|est|sont|es|son|e):?\s?\Z"
+    rf"\b(?:{_PART_OF_A_BOOK}|is|was|are|were|be|been|being|of|to|than|aged?|turn(?:s|ed)?|numbers?|nos?|nr|chapters|acts"
+    r"|scene|lines?|verse|canto|psalm|letter|room|house|sect?|section|stanza|step|items?|total|counts?|only|just|exactly"
+    r"|about|nearly|almost|over|under|words?|pages?|years?|ist|war|sind|von|est|sont|es|son|e|c|ca|b|d"
+    r"|(?:jan|feb|mar|apr|ma[iy]|jun|jul|aug|sept?|o[ck]t|nov|de[cz])[a-z]*)\.?:?\s?\Z"
 )
 
 
@@ -276,27 +275,31 @@ _TAKES_A_NUMBER = re.compile(
 def _bare() -> re.Pattern[str]:
     """Numbers in places of a reference."""
     numbers = rf"{_BARE_NUMBERS}{_COUNTS_NOTHING}"
-    ended = rf"{_BARE_NUMBERS}(?=\s*[.;:!?)…](?!\d)|\s*\Z|\s*\n)"
+    ended = rf"{_BARE_NUMBERS}(?=\s*[.;:!?)…。！？；](?!\d)|\s*\Z|\s*\n)"
+    elsewhere = r"(?:,?\s(?:above|below|oben|unten|supra|infra|in (?:my|this|the) \w+))?"
     page = rf"{_ANY_PAGE}(?:[^\w.!?\n]{{1,6}}(?:[a-z]-?(?=\d))?|\s{{1,4}}|\W?n[or]\W)"
     said = r"(?:is|was|reads?|numbered|marked|labell?ed|number|after|before) (?:number )?"
     return re.compile(
         rf"(?P<bracketed>\s*{_OPEN}\s*(?:{_LEAD}[^\w()\[\]]{{0,3}}\s?{_NUMBER_SIGN}{_BARE_NUMBERS}"
-        rf"(?:\s?{_ABBREVIATED_PAGE}{{1,3}}\.?)?|\d{{1,3}}[./]\d{{1,4}})\s*{_CLOSE})"
-        rf"|(?P<parted>\b{_PART_OF_A_BOOK}\.?\s?(?:\d{{1,3}}|{_ROMAN}|[ivx])\b\s?)[,;:–—-]\s?{numbers}(?!,?\s(?:and|or|und|et|y)\s\d)"
+        rf"(?:\s?{_ABBREVIATED_PAGE}{{1,3}}\.?|\.\s?(?:o|old)\.)?{elsewhere}|\d{{1,3}}[./]\d{{1,4}})\s*{_CLOSE})"
+        rf"|(?P<named>\s*{_OPEN}(?!\s*{_PART_OF_A_BOOK}\b)[^()\[\]\n]{{1,40}}?)(?P<joint>\s?[,;:/@–-]\s?|\s){_BARE_NUMBERS}{elsewhere}\s*(?={_CLOSE})"
+        rf"|(?P<parted>\b{_PART_OF_A_BOOK}\.?\s?(?:\d{{1,3}}|{_ROMAN}|[ivx])\b)\s?[,;:/@–—-]\s?{numbers}(?!,?\s(?:and|or|und|et|y)\s\d)"
         rf"|\b(?P<place>on|at) (?:the )?(?:(?!(?<=at )n){_NUMBER_SIGN}{numbers}"
         rf"|[^\w\s(\[\"'“‘.,;:!?£€/-]{{1,2}}\s?{numbers}"
         rf"|{_BARE_NUMBERS}\s?{_ABBREVIATED_PAGE}{{1,3}}(?!\.\s?m\b)\.?)"
-        rf"|\b(?P<goes>see|cf\.?|(?:turn|go|refer|back|return|skip|jump|look) (?:to|at)) {_NUMBER_SIGN}{numbers}"
+        rf"|\b(?P<goes>(?:see|compare)(?: also)?|cf\.?|vide"
+        rf"|(?:turn|go|refer|back|return|skip|jump|look) (?:to|at)) {_NUMBER_SIGN}{numbers}"
         rf"|(?P<foreign>\b(?:auf|siehe|vgl\.?|voir|ver|vease|vedi|op|pa|na|en|{fold_letters('на|см')})\.?\s"
         rf"{_NUMBER_SIGN}{numbers}|{_SOURCE}[\"'`]?\s?[:=]\s?[\"'\[]{{0,2}}{numbers}"
         rf"|{page}(?:\[\d)?{numbers}|{_ANY_PAGE}(?:[:,]?\s[^\W\d]+){{0,6}} {said}{numbers})"
         rf"|(?P<sign>\s?(?:(?<![#\n])#(?=\d)|[→⇒➔➜№§¶\U0001f4c3\U0001f4c4\U0001f4d1\U0001f4d6\U0001f516]\s?|(?<=\s)a){numbers})"
-        rf"|(?P<apposed>(?<![\d\s])(?:[,;]\s?|\s[–—-]\s?){ended}"
+        rf"|(?P<apposed>(?<![\d\s])(?:[,;]\s?|\s[–—-]\s?|(?<=[\"”’»]) ){ended}"
         rf"|(?<=\w)(?:\s?(?:[.·_]{{2,}}|…|\t|[^\S\n]{{2,}})|:)\s?{_BARE_NUMBERS}(?=[^\S\n]*(?:\n|\Z)))"
-        rf"|(?P<wrapped>(?<=[^\W\d_]\s)(?:[\"“‹<«/⟨]\s?{_BARE_NUMBERS}\s?[\"”›>»/⟩]|\|{_BARE_NUMBERS}\|)(?=\s?(?:[.,;:!?)\n]|\Z)))"
+        rf"|(?P<raised>\s?[\^~]\{{?{_BARE_NUMBERS}\}}?[\^~]?(?!\w))"
+        rf"|(?P<wrapped>(?<=[^\W\d_]\s)(?:[\"“‹<«/⟨]\s?{_BARE_NUMBERS}\s?[\"”›>»/⟩]|\|{_BARE_NUMBERS}\||\${_BARE_NUMBERS}\$)(?=\s?(?:[.,;:!?)\n]|\Z)))"
         rf"|(?P<emphasised>(?<=[^\W\d_]\s){_BARE_NUMBERS}(?=\s?(?:[.,;:!?)\n](?!\d)|\Z)))"
         rf"|(?P<item>^[^\S\n]*(?:>\s?)*\d{{1,4}}[.)]\s+(?=\S))"
-        rf"|(?P<led>^[^\S\n]*(?:[-*+>#]+\s)*{_BARE_NUMBERS}(?=[^\S\n]*(?:[:|](?!\d)|[–—-]\s|\n|\Z)))",
+        rf"|(?P<led>^[^\S\n]*(?:[-*+>#•]+\s)*{_BARE_NUMBERS}(?=[^\S\n]*(?:[:|](?!\d)|[–—-]\s|\n|\Z)))",
         re.MULTILINE,
     )
 
@@ -316,6 +319,7 @@ _JOINS = re.compile(
     rf"|{fold_letters('на|см')})?\W*"
 )
 """A word that may precede a reference, or join two."""
+_NAMES_A_PAGE = re.compile(_ANY_PAGE)
 
 
 def settled(text: str) -> int:
@@ -325,10 +329,11 @@ def settled(text: str) -> int:
     marked = _marked(seen.text)
     words = [*_TOKEN.finditer(marked)]
     whole = len(words) - (not marked[-1:].isspace()) if words else 0
-    parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), whole) if _PART.search(words[at][0])]
+    known = whole if whole < len(words) and words[-1][0].isalpha() else len(words)
+    parts = [at for at in range(max(len(words) - _HELD_WORDS, 0), known) if _PART.search(words[at][0])]
     first = min(parts, default=whole)
-    named = [at for at in range(max(first - _HELD_WORDS, 0), first) if re.search(_ANY_PAGE, words[at][0])]
-    first = min(named if parts and named else [first])
+    named = (at for at in range(max(first - _HELD_WORDS, 0), first) if _NAMES_A_PAGE.search(words[at][0]))
+    first = min(named, default=first) if parts else first
     while first and (_PART.search(words[first - 1][0]) or _JOINS.fullmatch(words[first - 1][0])):
         first -= 1
     if first and not (first == whole < len(words) and words[first][0].isalpha()):
@@ -348,7 +353,7 @@ def named_pages(text: str) -> list[str]:
 def without_typed_pages(text: str, before: str = "") -> str:
     """The text without page references; `before` is the preceding text, or its last character."""
     context = before[-1:]
-    written = context + _RAISED.sub("", _LINK_INTO_A_BOOK.sub(r"\1", text))
+    written = context + RAISED.sub("", LINK_INTO_A_BOOK.sub(r"\1", text))
     seen = as_seen(written)
     return _changed(written, len(context), seen, _edits(seen, written))
 
@@ -386,14 +391,10 @@ def _edits(seen: Seen, written: str) -> Iterator[tuple[int, int, str]]:
                 yield *label.span(), "…"
 
 
-IsKnown = Callable[[int, bool], bool]
-"""Whether a number stands in what a reader wrote, or in what the model was given of the book: in digits, or also in
-words.
-"""
-
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _COLUMN = re.compile(rf"{_ANY_PAGE}|[{_ABBREVIATED}]+\.?\s*\Z|{_SOURCE}\b|{_HAN_PAGE}|\b(?:ort|lieu|at)\b|\bc\.")
 _CELL = re.compile(rf"\w*\d\w*|\b{_ROMAN}|{_CARDINAL}++(?:[\s-]{_CARDINAL}++)*")
+_SMALL_ROMAN = re.compile(r"\b[ivxl]{3,}\b", re.IGNORECASE)
 _LABEL_OF_BARE = re.compile(rf"\d+|\b{_ROMAN}")
 
 
@@ -401,10 +402,11 @@ class TypedPages:
     """Removes typed pages from an answer, piece by piece.
 
     Besides what reads as a page reference by its words, a number is one if it stands where references stand, counts
-    nothing, and is not known: "(25), see below", "on 25.", ", 25." or a table's column for pages.
+    nothing, and is not known: "(25), see below", "on 25.", ", 25." or a table's column for pages. `is_known` says
+    whether a reader wrote it, or the model was given it of the book: in digits, or (True) also in words.
     """
 
-    def __init__(self, is_known: IsKnown) -> None:
+    def __init__(self, is_known: Callable[[int, bool], bool]) -> None:
         self._is_known = is_known
         self._line = ""
         self._header = ""
@@ -414,7 +416,7 @@ class TypedPages:
     def remove(self, text: str, before: str = "") -> str:
         """A piece of the answer without typed pages; `before` is the preceding text, or its last character."""
         plain = without_typed_pages(text, before)
-        if any(map(str.isnumeric, plain)):
+        if any(map(str.isnumeric, plain)) or _SMALL_ROMAN.search(plain):
             context = before[-1:] or "\n"
             seen = as_seen(context + plain)
             plain = _changed(context + plain, 1, seen, self._bare_pages(seen, context + plain))
@@ -439,8 +441,8 @@ class TypedPages:
                 yield *bare.span(), "In the book" if is_capital else "in the book"
             elif bare["goes"]:
                 yield bare.end("goes"), bare.end(), " some pages" if len(labels) > 1 else " a page"
-            elif bare["parted"]:
-                yield bare.end("parted"), bare.end(), ""
+            elif bare["parted"] or bare["named"]:
+                yield bare.end("parted" if bare["parted"] else "named"), bare.end(), ""
             elif bare["foreign"] or bare["led"]:
                 yield from ((*label.span(), "…") for label in labels)
             else:
@@ -454,6 +456,8 @@ class TypedPages:
             self._items = max(self._items, numbers[0])
             return True
         if bare["sign"] and written[seen.starts[bare.start("sign") + 1]] in "aA":
+            return True
+        if bare["named"] and bare["joint"].isspace() and _TAKES_A_NUMBER.search(bare["named"]):
             return True
         if (bare["wrapped"] or bare["emphasised"] or bare["apposed"]) and _TAKES_A_NUMBER.search(
             bare.string[: bare.start()][-20:]

@@ -93,6 +93,12 @@ _DISGUISE = re.compile(
 """Characters that do not read as written. Keys count as nothing, so that they cannot separate a word from its number.
 Of a link, only the label is read.
 """
+LINK_INTO_A_BOOK = re.compile(
+    r"(\[[^\[\]\n]{0,80}\])\((?:(?!https?://)|(?=[^()\s]{0,200}p(?:age|g)?[=/_-]?\d))[^()\s]{0,200}\d[^()\s]{0,200}\)",
+    re.IGNORECASE,
+)
+"""A link that leads to a page, with its label in brackets as the group."""
+RAISED = re.compile(r"\s?<su[pb]>[^\w<]{0,3}\d{1,4}[^\w<]{0,3}</su[pb]>", re.IGNORECASE)
 _PLAIN_OR_ONE = re.compile(r"(?P<plain>[\n\t -~]+)|.", re.DOTALL)
 """A run of characters each of which reads as one, or any other character."""
 _PLAIN = re.compile(r"[\n\t -~]*")

@@ -213,6 +213,11 @@ def bare(text: str, known: int = 0) -> str:
         ("[38] It begins.\n38. It ends.\n**38**: It goes on.", " It begins.\nIt ends.\n**…**: It goes on."),
         ('{"page": 38, "p": "40"}\nSource: 38', '{"page": …, "p": "…"}\nSource: …'),
         ("The storm ....... 38\nThe calm\t40", "The storm\nThe calm"),
+        (
+            "It is so (Stevenson 1883, 38), (see also 38), (38 below), ^38^, in (vol. 1, 38).",
+            "It is so (Stevenson 1883),,,, in (vol. 1).",
+        ),
+        ("It is “so” 38. It is on XXXVIII.", "It is “so”. It is in the book."),
         ("Es beginnt auf 38 (vgl. 38), Blatt 38v.", "Es beginnt auf …, Blatt …."),
         ("嵐はP.38で始まる。风暴在页码38开始。", "嵐はP.…で始まる。风暴在页码…开始。"),
     ],
