@@ -1,7 +1,6 @@
 """The checks of `marginalia check`: database, data folder, sandbox, model, tool servers, Discord."""
 
 import asyncio
-import contextlib
 import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import discord
 
 from bot.app import QUOTES_ONLY, answerer_name, open_provider, tool_servers
 from bot.client.connection import DISCORD_ERRORS, PORTAL, TOKEN_REFUSED, point_discord_at, reads_messages
-from bot.mcp.tools import open_mcp_tools
+from bot.mcp.tools import ServerStatus, open_mcp_tools
 from bot.parsers.ocr import find_ocr
 from bot.parsers.sandbox.pool import probe_confinement
 from bot.private import redacted
@@ -171,28 +170,25 @@ async def check_tool_servers(settings: Settings) -> AsyncIterator[Finding]:
     if not servers:
         return
     async with open_mcp_tools(servers, timeout=settings.tool_timeout_s, trusted=settings.mcp_trusted) as tools:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(SERVER_WAIT_S):
-                await tools.tried()
+        await tools.tried(SERVER_WAIT_S)
         if slow := ", ".join(server.name for server in tools.status() if server.starting):
             yield Finding("Tool servers", f"waiting for {slow}, for up to {SERVER_PATIENCE_S:.0f} seconds")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(SERVER_PATIENCE_S - SERVER_WAIT_S):
-                    await tools.tried()
+            await tools.tried(SERVER_PATIENCE_S - SERVER_WAIT_S)
         for server in tools.status():
-            subject = f"Tool server {server.name}"
-            if server.problem:
-                why = (
-                    f"it has not answered within {SERVER_PATIENCE_S:.0f} seconds" if server.starting else server.problem
-                )
-                sentence = f"It cannot be reached: {why}. Check its entry in MCP_SERVERS."
-                yield Finding(subject, sentence, ok=False)
-                continue
-            names = ", ".join(server.tools)
-            count = "1 tool" if len(server.tools) == 1 else f"{len(server.tools)} tools"
-            sentence = f"reached, {count}: {names}" if names else "reached, and it has no tools that can be used"
-            left_out = "; ".join(f"{name} ({reason})" for name, reason in server.left_out.items())
-            yield Finding(subject, f"{sentence}. Not used as they are: {left_out}" if left_out else sentence)
+            yield _of_server(server)
+
+
+def _of_server(server: ServerStatus) -> Finding:
+    subject = f"Tool server {server.name}"
+    if server.problem:
+        slow = f"it has not answered within {SERVER_PATIENCE_S:.0f} seconds"
+        why = slow if server.starting else server.problem
+        return Finding(subject, f"It cannot be reached: {why}. Check its entry in MCP_SERVERS.", ok=False)
+    names = ", ".join(server.tools)
+    count = "1 tool" if len(server.tools) == 1 else f"{len(server.tools)} tools"
+    sentence = f"reached, {count}: {names}" if names else "reached, and it has no tools that can be used"
+    left_out = "; ".join(f"{name} ({reason})" for name, reason in server.left_out.items())
+    return Finding(subject, f"{sentence}. Not used as they are: {left_out}" if left_out else sentence)
 
 
 async def check_discord(settings: Settings) -> AsyncIterator[Finding]:

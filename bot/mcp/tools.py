@@ -187,11 +187,11 @@ class McpTools:
         if left > 0:
             await asyncio.wait({self._first_tries}, timeout=left)
 
-    async def tried(self) -> None:
-        """Return once the first attempt to reach each server has ended."""
+    async def tried(self, within: float | None = None) -> None:
+        """Return once the first attempt to reach each server has ended, or after so many seconds."""
         self.connect()
         if self._first_tries is not None:
-            await asyncio.wait({self._first_tries})
+            await asyncio.wait({self._first_tries}, timeout=within)
 
     def start_programs(self) -> None:
         """Start the servers that are programs, which takes them a while."""
