@@ -81,6 +81,9 @@ class Metrics(logging.Handler):
         self._book_cache = BookCacheFigures()
         registry.register(self._book_cache)
         self._shards = Gauge("marginalia_shards_held", "Shards whose gateway is here.", registry=registry)
+        self._database = Gauge(
+            "marginalia_database_away", "1 while the database of several nodes does not answer.", registry=registry
+        )
 
     def emit(self, record: logging.LogRecord) -> None:
         fields: dict[str, Any] = getattr(record, "fields", {})
@@ -99,6 +102,10 @@ class Metrics(logging.Handler):
     def watch_shards(self, held: Callable[[], int]) -> None:
         """Report how many shards are held, whenever the metrics are read."""
         self._shards.set_function(held)
+
+    def watch_database(self, is_away: Callable[[], bool]) -> None:
+        """Report whether the database is away, whenever the metrics are read."""
+        self._database.set_function(is_away)
 
     def watch_book_cache(self, figures: Callable[[], CacheFigures]) -> None:
         """Export the figures of the book cache, read at each scrape."""

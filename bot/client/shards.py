@@ -66,7 +66,7 @@ class ShardKeeper:
         self._serve = serve
         self._recovered = recovered
         self._node = node
-        self._is_database_away = False
+        self.is_database_away = False
         self._presence: HeldLease | None = None
         self._held: dict[int, tuple[HeldLease, asyncio.Task[None]]] = {}
         self._renewed_at = 0.0
@@ -89,11 +89,11 @@ class ShardKeeper:
                     await self._look()
                 except MarginaliaError as error:  # keep what is held: nobody else can take it now either
                     logger.error("the leases cannot be looked at: %s", error)
-                    self._is_database_away = True
+                    self.is_database_away = True
                 else:
-                    if self._is_database_away:
+                    if self.is_database_away:
                         self._recovered()
-                    self._is_database_away = False
+                    self.is_database_away = False
                 await asyncio.wait(self._tasks() or [asyncio.create_task(asyncio.sleep(LOOK_S))], timeout=LOOK_S)
                 self._see_failures()
         finally:
@@ -465,6 +465,7 @@ async def serve_shards(
     keeper = ShardKeeper(leases, count, serve, database_is_back)
     if metrics is not None:
         metrics.watch_shards(lambda: len(keeper.held))
+        metrics.watch_database(lambda: keeper.is_database_away)
     watching = asyncio.create_task(health.keep(is_well), name="health file")
     try:
         await keeper.run()

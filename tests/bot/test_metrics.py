@@ -73,13 +73,16 @@ async def test_the_log_is_no_louder_for_being_counted(caplog: pytest.LogCaptureF
     assert (TURN_LOG.level, TURN_LOG.handlers) == before
 
 
-async def test_shards_are_asked_for_when_they_are_told() -> None:
+async def test_shards_and_the_database_are_asked_for_when_they_are_told() -> None:
     port, held = free_port(), 3
     async with serving_metrics("127.0.0.1", port) as metrics:
         metrics.watch_shards(lambda: held)
-        assert (await figures(port))["marginalia_shards_held",] == 3
+        metrics.watch_database(lambda: held == 0)
+        told = await figures(port)
+        assert (told["marginalia_shards_held",], told["marginalia_database_away",]) == (3, 0)
         held = 0
-        assert (await figures(port))["marginalia_shards_held",] == 0
+        told = await figures(port)
+        assert (told["marginalia_shards_held",], told["marginalia_database_away",]) == (0, 1)
 
 
 async def test_a_loop_that_was_blocked_is_seen() -> None:
