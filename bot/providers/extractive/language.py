@@ -392,6 +392,24 @@ CUES: dict[Language, Cues] = {
 }
 
 
+DATED = re.compile(
+    r"\b(?:\d{4}|\d+(?:st|nd|rd|th)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar\w+|februar\w+|march|april|june"
+    r"|july|august|september|october|november|december|o['’]clock|\d+[:.]\d\d|midnight|noon|christmas|easter"
+    r"|michaelmas|\w+tag|januar|februar|märz|mai|juni|juli|oktober|dezember|uhr)\b",
+    re.IGNORECASE,
+)
+OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
+LARGE = re.compile(
+    r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
+)
+AGED = re.compile(
+    r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
+    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
+    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old)\b)",
+    re.IGNORECASE,
+)
+"""An age; years alone are often a time."""
+
 _ROLE = (
     r"(?:(?:gentle|noble|english|clergy|police|sea)?m[ae]n|(?:gentle)?wom[ae]n|lady|girl|boy|lad|child|son|daughter"
     r"|(?:half-|step)?(?:sister|brother|father|mother)|wife|widow|husband|aunt|uncle|cousin|nephew|niece|orphan|friend"

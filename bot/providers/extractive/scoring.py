@@ -9,8 +9,12 @@ from enum import StrEnum
 from itertools import pairwise
 
 from bot.providers.extractive.language import (
+    AGED,
     CUES,
+    DATED,
+    LARGE,
     LITTLE_WORDS,
+    OLD,
     Cues,
     gives_a_role,
     introduces,
@@ -91,24 +95,6 @@ _PAIR_REACH = 4
 
 _ASKS = re.compile("[?？]")
 _QUOTES = re.compile('["“”«»„「」‘]')
-_DATED = re.compile(
-    r"\b(?:\d{4}|\d+(?:st|nd|rd|th)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|januar\w+|februar\w+|march|april|june"
-    r"|july|august|september|october|november|december|o['’]clock|\d+[:.]\d\d|midnight|noon|christmas|easter"
-    r"|michaelmas|\w+tag|januar|februar|märz|mai|juni|juli|oktober|dezember|uhr)\b",
-    re.IGNORECASE,
-)
-_OLD = re.compile(r"\b(?:old|age|alt|âge|edad|años)\b", re.IGNORECASE)
-_LARGE = re.compile(
-    r"\b(?:tall|big|large|high|deep|wide|far|long is|long was|gro(?:ß|ss)|hoch|tief|breit)\b", re.IGNORECASE
-)
-_AGED = re.compile(
-    r"\b(?:(?:is|was|are|am|of|about|than|nearly|only|just|aged|turned|age of|ætat\.?) "
-    r"(?:(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|\d\d)\b"
-    r"(?! [a-z])|\w+-and-(?:twen|thir|for|fif|six|seven)ty\b|\w+(?: years? (?:old|of age)|-year-old)\b)",
-    re.IGNORECASE,
-)
-"""An age; years alone are often a time."""
-
 _WORD = re.compile(r"\w+")
 _UNIT_REACH = 3
 """Words behind a number among which its unit is."""
@@ -277,7 +263,7 @@ def _by_kind(evidence: Evidence, at: int) -> dict[str, float]:
 def _signs(kind: QuestionKind, cues: Cues) -> dict[str, re.Pattern[str]]:
     """Patterns for a sentence, of which only the presence matters."""
     return {
-        QuestionKind.WHEN: {"time": cues.time, "dated": _DATED},
+        QuestionKind.WHEN: {"time": cues.time, "dated": DATED},
         QuestionKind.HAPPENED: {"fate": cues.fate},
         QuestionKind.FELT: {"feeling": cues.feeling},
         QuestionKind.SAID: {"speech": cues.speech},
@@ -342,9 +328,9 @@ def _is_counted(question: Question, text: str, cues: Cues) -> float:
 def _is_measured(text: str, question: Question, cues: Cues) -> float:
     """Whether it has a number with the unit that is asked for: years of an age, feet of a height."""
     asked = question.text
-    if _OLD.search(asked):
-        return max(_together(cues, cues.age, text) / 2, _found(_AGED, text))
-    return _together(cues, cues.size if _LARGE.search(asked) else cues.unit, text)
+    if OLD.search(asked):
+        return max(_together(cues, cues.age, text) / 2, _found(AGED, text))
+    return _together(cues, cues.size if LARGE.search(asked) else cues.unit, text)
 
 
 def _is_priced(text: str, cues: Cues) -> float:
